@@ -1,0 +1,61 @@
+# Works from a fresh clone with GNU make and a Python 3.11 or later; nothing else need be installed.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench soak lock clean
+
+PY := .venv/bin/python
+READY := .venv/.ready
+CHECKED := $(wildcard src tests scripts bench examples)
+WORKERS ?= 2
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock" $(LOCK_FLAGS)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## make .venv from the lock file; instant when nothing changed
+	@echo "compact: .venv is ready"
+
+# An environment is made anew when its Python is gone, or when it was copied along with its checkout: it holds paths.
+ifneq ($(shell $(PY) -c '' 2>/dev/null && cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+$(READY): pyproject.toml requirements/dev.txt requirements/uv.txt scripts/uv.sh
+	@. scripts/uv.sh && \
+	if [ "$$(cat $(READY) 2>/dev/null)" != "$(CURDIR)" ] || ! $(PY) -c '' 2>/dev/null; then \
+		echo "compact: making .venv" && uv venv --quiet --clear --python "$$python" .venv; \
+	fi && \
+	echo "compact: installing requirements/dev.txt into .venv" && \
+	uv pip sync --quiet --python $(PY) requirements/dev.txt && \
+	uv pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable . && \
+	echo "$(CURDIR)" > $(READY)
+
+demo: $(READY) ## see Compact at work, offline
+	@$(PY) -m compact demo
+
+test: $(READY) ## run the whole test suite with branch coverage
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable --cov
+
+check: $(READY) ## lint, formatting, types, layers, sizes
+	$(PY) -m ruff check $(CHECKED)
+	$(PY) -m ruff format --check $(CHECKED)
+	$(PY) -m mypy $(CHECKED)
+	.venv/bin/lint-imports --no-cache
+	$(PY) scripts/check_size.py
+
+bench: $(READY) ## measure speed
+	$(PY) -m bench
+
+soak: $(READY) ## run the tests that take minutes
+	COMPACT_SOAK=1 $(PY) -m pytest -m soak
+
+lock: ## recompile the lock files; LOCK_FLAGS=--upgrade takes the newest versions
+	@. scripts/uv.sh && \
+	$(COMPILE) --group bootstrap --output-file requirements/uv.txt && \
+	$(COMPILE) pyproject.toml --output-file requirements/runtime.txt && \
+	$(COMPILE) pyproject.toml --all-extras --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt
+
+clean: ## remove everything the other targets made
+	rm -rf .venv .uv build dist htmlcov .coverage .coverage.* .hypothesis .inline-snapshot \
+		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
