@@ -1,0 +1,63 @@
+"""Compact keeps a conversation within its model's window: every request stays valid, and nothing is lost.
+
+Everything is loaded on first use, so `import compact` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compact.app import count_tokens
+    from compact.errors import (
+        CompactError,
+        ConversionError,
+        EditError,
+        InvalidConfiguration,
+        InvalidConversation,
+        InvalidInput,
+        TokenCountError,
+        UnknownFormat,
+    )
+    from compact.formats import convert, parse, render
+    from compact.messages import Conversation, Message
+
+__all__ = [
+    "CompactError",
+    "Conversation",
+    "ConversionError",
+    "EditError",
+    "InvalidConfiguration",
+    "InvalidConversation",
+    "InvalidInput",
+    "Message",
+    "TokenCountError",
+    "UnknownFormat",
+    "convert",
+    "count_tokens",
+    "parse",
+    "render",
+]
+
+_HOMES = {
+    "compact.app": ("count_tokens",),
+    "compact.formats": ("convert", "parse", "render"),
+    "compact.messages": ("Conversation", "Message"),
+    "compact.errors": tuple(
+        name for name in __all__ if name.endswith("Error") or name.startswith(("Invalid", "Unknown"))
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'compact' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,61 @@
+"""Everything Compact raises, in one tree.
+
+CompactError
+├── InvalidInput (ValueError)            your mistake: what was given cannot be read
+│   ├── InvalidConversation              a message, block or request has the wrong shape
+│   ├── UnknownFormat                    no wire format of that name, or none recognised
+│   └── InvalidConfiguration             a setting is out of range or unknown
+├── ConversionError (ValueError)         cannot be done: the other format has no place for it
+├── EditError (ValueError)               cannot be done: an edit addresses nothing, or something it may not touch
+└── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CompactError",
+    "ConversionError",
+    "EditError",
+    "InvalidConfiguration",
+    "InvalidConversation",
+    "InvalidInput",
+    "TokenCountError",
+    "UnknownFormat",
+]
+
+
+class CompactError(Exception):
+    """The base of every error Compact raises."""
+
+
+class InvalidInput(CompactError, ValueError):
+    """What was given cannot be read; the message names the field and the remedy."""
+
+    def __init__(self, problem: str, *, field: str = "", remedy: str = "") -> None:
+        self.problem, self.field, self.remedy = problem, field, remedy
+        text = f"{field}: {problem}" if field else problem
+        super().__init__(f"{text}. {remedy}" if remedy else text)
+
+
+class InvalidConversation(InvalidInput):
+    """A message, block or request has the wrong shape."""
+
+
+class UnknownFormat(InvalidInput):
+    """No wire format of that name exists, or none was recognised."""
+
+
+class InvalidConfiguration(InvalidInput):
+    """A setting is unknown or out of its range."""
+
+
+class ConversionError(CompactError, ValueError):
+    """The target format has no place for something the conversation holds."""
+
+
+class EditError(CompactError, ValueError):
+    """An edit addresses nothing, or something it may not touch."""
+
+
+class TokenCountError(CompactError, RuntimeError):
+    """The tokenizer failed; nothing was approximated, so the count may be retried."""

@@ -1,0 +1,5 @@
+"""Anthropic Messages."""
+
+from compact.formats.anthropic.dialect import FORMAT
+
+__all__ = ["FORMAT"]

@@ -1,0 +1,219 @@
+"""Anthropic Messages: reading and writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from compact.errors import ConversionError
+from compact.formats.anthropic.rules import RULES, VARIANTS
+from compact.formats.format import (
+    Format,
+    Turn,
+    attachment,
+    read_message,
+    require_object,
+    require_role,
+    summary_role,
+    system_message,
+    text_of,
+)
+from compact.messages import (
+    Attachment,
+    Block,
+    Image,
+    Json,
+    Message,
+    Neighbours,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_ONLY_HERE = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "search_result"}
+)
+
+
+def parse_message(wire: Json, id: str) -> Message:
+    wire = require_object(wire, id)
+    return read_message(wire, id, require_role(wire, id), _blocks(wire.get("content"), ("content",)))
+
+
+def parse_system(wire: Json) -> Message:
+    return system_message(wire, _blocks(wire, ()))
+
+
+def _blocks(content: Json, path: Path) -> Iterator[Block]:
+    if isinstance(content, str):
+        yield Text(content, path)
+    elif isinstance(content, list):
+        for index, part in enumerate(content):
+            yield _block(part, (*path, index))
+    elif content is not None:
+        yield Opaque("content", content, path)
+
+
+def _block(part: Json, path: Path) -> Block:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "tool_use":
+        return ToolCall(text_of(part.get("id")), text_of(part.get("name")), part.get("input"), (*path, "input"))
+    if kind == "tool_result":
+        content = part.get("content")
+        parts = tuple(_result_parts(content, (*path, "content")))
+        return ToolResult(text_of(part.get("tool_use_id")), parts, bool(part.get("is_error")), path)
+    if kind == "thinking":
+        return Reasoning(text_of(part.get("thinking")), text_of(part.get("signature")), path)
+    if kind == "redacted_thinking":
+        return Reasoning("", text_of(part.get("data")), path)
+    return _part(part, path)
+
+
+def _result_parts(content: Json, path: Path) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield Text(content, path)
+    elif isinstance(content, list):
+        for index, part in enumerate(content):
+            yield _part(part, (*path, index))
+    elif content is not None:
+        yield Opaque("content", content, path)
+
+
+def _part(part: Json, path: Path) -> Part:
+    if not isinstance(part, dict):
+        return Opaque("", part, path)
+    kind = text_of(part.get("type"))
+    if kind == "text" and isinstance(part.get("text"), str):
+        return Text(part["text"], (*path, "text"))
+    source = part.get("source")
+    if kind in ("image", "document") and isinstance(source, dict) and source.get("type") in ("base64", "url"):
+        media_type = text_of(source.get("media_type"))
+        if kind == "image":
+            data, url = source.get("data"), source.get("url")
+            return Image(media_type, text_of(data) or None, text_of(url) or None, None, path)
+        return attachment(text_of(part.get("title")), media_type, (source.get("data"), source.get("url")), path)
+    return Opaque(kind, part, path)
+
+
+def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
+    return tuple(
+        Tool(
+            text_of(tool.get("name")) or text_of(tool.get("type")),
+            text_of(tool.get("description")),
+            tool.get("input_schema"),
+            tool,
+        )
+        for tool in tools
+        if isinstance(tool, dict)
+    )
+
+
+def recognises(wire: Mapping[str, Json]) -> bool:
+    content = wire.get("content")
+    return isinstance(content, list) and any(
+        isinstance(part, dict)
+        and (
+            part.get("type") in _ONLY_HERE
+            or "cache_control" in part
+            or (part.get("type") == "image" and "source" in part)
+        )
+        for part in content
+    )
+
+
+def text_part(text: str, role: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
+    return [{"role": summary_role(role, neighbours), "content": text}]
+
+
+def edited(wire: Json) -> Json:
+    return wire
+
+
+def compose(turns: Sequence[Turn]) -> list[Json]:
+    """Results of one step stand together, first in the user message that follows the calls."""
+    out: list[Json] = []
+    answering = False
+    for turn in turns:
+        if turn.role in ("system", "developer"):
+            raise ConversionError(
+                "Anthropic Messages takes the system prompt outside the messages; "
+                f"a {turn.role} message in the middle has no place there. Move it to the front, or make it the user's."
+            )
+        results = [_compose(block) for block in turn.blocks if isinstance(block, ToolResult)]
+        others = [_compose(block) for block in turn.blocks if not isinstance(block, ToolResult)]
+        role = "assistant" if turn.role == "assistant" else "user"
+        if results and answering:
+            out[-1]["content"] += results
+            results = []
+        if results or others:
+            out.append({"role": role, "content": _shortest([*results, *others])})
+        answering = bool(not others and turn.role != "assistant")
+    return out
+
+
+def _shortest(parts: list[Json]) -> Json:
+    only = parts[0] if len(parts) == 1 else {}
+    return only["text"] if only.get("type") == "text" else parts
+
+
+def _compose(block: Block) -> Json:
+    match block:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case ToolCall(id=id, name=name, arguments=arguments):
+            if not isinstance(arguments, dict):
+                raise ConversionError(f"the arguments of call {id!r} are no JSON object; Anthropic Messages needs one.")
+            return {"type": "tool_use", "id": id, "name": name, "input": arguments}
+        case ToolResult(call_id=id, parts=parts, error=error):
+            content = _shortest([_compose(part) for part in parts]) if parts else ""
+            return {"type": "tool_result", "tool_use_id": id, "content": content} | (
+                {"is_error": True} if error else {}
+            )
+        case Image(media_type=media_type, data=data, url=url):
+            return {"type": "image", "source": _source(media_type, data, url)}
+        case Attachment(name=name, media_type=media_type, data=data, url=url):
+            return {"type": "document", "title": name or "document", "source": _source(media_type, data, url)}
+    raise ConversionError(f"Anthropic Messages has no place for {block}")
+
+
+def _source(media_type: str, data: str | None, url: str | None) -> Json:
+    if data is not None:
+        return {"type": "base64", "media_type": media_type, "data": data}
+    return {"type": "url", "url": url}
+
+
+def compose_system(text: str) -> Json:
+    return text
+
+
+def compose_tools(tools: Sequence[Tool]) -> list[Json]:
+    return [{"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools]
+
+
+FORMAT = Format(
+    name="anthropic-messages",
+    title="Anthropic Messages",
+    messages_key="messages",
+    system_key="system",
+    tools_key="tools",
+    variants=VARIANTS,
+    parse_message=parse_message,
+    parse_system=parse_system,
+    read_tools=read_tools,
+    recognises=recognises,
+    text_part=text_part,
+    summary=summary,
+    edited=edited,
+    compose=compose,
+    compose_system=compose_system,
+    compose_tools=compose_tools,
+    rules=RULES,
+)

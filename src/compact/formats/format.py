@@ -1,0 +1,203 @@
+"""What a wire format is made of: a bundle of functions, one module a vendor.
+
+A `Format` satisfies `compact.messages.Dialect`, so the core edits conversations without knowing the vendor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from compact.errors import InvalidConversation
+from compact.messages import (
+    ROLES_NEVER_PRUNED,
+    Attachment,
+    Block,
+    Image,
+    Json,
+    Message,
+    Neighbours,
+    Path,
+    Tool,
+    Violation,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request body as it would be sent, and the one it was condensed from, if any."""
+
+    body: Mapping[str, Json]
+    origin: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One breach of a rule: the position of the message, and the vendor's own words."""
+
+    index: int | None
+    text: str
+    param: str | None = None
+    code: str | None = None
+    status: int = 400
+
+
+Source: TypeAlias = Literal["error", "documentation", "code", "unsourced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing a vendor rejects: known from where and since when, how to find it, and what to do about it.
+
+    `variants` are the deployments that enforce it; empty means all of the format's. `optional` rules apply only when
+    switched on.
+    """
+
+    id: str
+    name: str
+    seen: str
+    source: Source
+    remedy: str
+    find: Callable[[Request], Iterable[Finding]]
+    variants: frozenset[str] = frozenset()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message on its way from one format to another: paired, with unique call ids."""
+
+    role: str
+    blocks: tuple[Block, ...]
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A wire format."""
+
+    name: str
+    title: str
+    messages_key: str
+    system_key: str
+    tools_key: str
+    variants: tuple[str, ...]
+    """The deployments whose rules differ; the first is the vendor's own API."""
+    parse_message: Callable[[Json, str], Message] = field(repr=False)
+    parse_system: Callable[[Json], Message] = field(repr=False)
+    read_tools: Callable[[Sequence[Json]], tuple[Tool, ...]] = field(repr=False)
+    recognises: Callable[[Mapping[str, Json]], bool] = field(repr=False)
+    """Whether a message can be of this format only."""
+    text_part: Callable[[str, str], Json] = field(repr=False)
+    summary: Callable[[str, str, Neighbours], Sequence[Json]] = field(repr=False)
+    edited: Callable[[Json], Json] = field(repr=False)
+    compose: Callable[[Sequence[Turn]], list[Json]] = field(repr=False)
+    compose_system: Callable[[str], Json] = field(repr=False)
+    compose_tools: Callable[[Sequence[Tool]], list[Json]] = field(repr=False)
+    rules: tuple[Rule, ...] = field(repr=False)
+
+    def violations(
+        self, request: Request, variant: str = "", switch: Mapping[str, bool] | None = None
+    ) -> list[Violation]:
+        """Everything the variant would reject, in the order it checks; `switch` turns rules on or off by id."""
+        chosen = variant or self.variants[0]
+        if chosen not in self.variants:
+            raise InvalidConversation(
+                f"{self.name} has no variant {chosen!r}", field="variant", remedy=f"Known: {', '.join(self.variants)}."
+            )
+        found = []
+        for rule in self.rules:
+            applies = not rule.optional and (not rule.variants or chosen in rule.variants)
+            if (switch or {}).get(rule.id, applies):
+                found += [
+                    Violation(rule.id, hit.index, hit.text, rule.remedy, hit.param, hit.code, hit.status)
+                    for hit in rule.find(request)
+                ]
+        return found
+
+
+def read_message(wire: Mapping[str, Json], id: str, role: str, blocks: Iterable[Block]) -> Message:
+    """The message, protected if it says so (`meta["protected"]`) or if its role is never pruned."""
+    meta = wire.get("meta")
+    flagged = isinstance(meta, dict) and bool(meta.get("protected"))
+    name = wire.get("name")
+    return Message(
+        id=id,
+        role=role,
+        blocks=tuple(blocks),
+        wire=wire,
+        protected=flagged or role in ROLES_NEVER_PRUNED,
+        name=name if isinstance(name, str) else "",
+    )
+
+
+def system_message(wire: Json, blocks: Iterable[Block]) -> Message:
+    """A system prompt that stands outside the messages."""
+    return Message(id="system", role="system", blocks=tuple(blocks), wire=wire, protected=True)
+
+
+def require_object(wire: Json, id: str) -> dict[str, Json]:
+    """The wire object, if it is one."""
+    if isinstance(wire, dict):
+        return wire
+    raise InvalidConversation(
+        f"a message must be a JSON object, not {type(wire).__name__}",
+        field=f"messages[{id}]",
+        remedy="Pass a list of message objects.",
+    )
+
+
+def require_role(wire: Mapping[str, Json], id: str) -> str:
+    """The message's role, if it has one."""
+    role = wire.get("role")
+    if isinstance(role, str) and role:
+        return role
+    raise InvalidConversation(
+        "is missing" if role is None else f"must be a string, not {type(role).__name__}",
+        field=f"messages[{id}].role",
+        remedy='Give each message a role such as "user" or "assistant".',
+    )
+
+
+def summary_role(wish: str, neighbours: Neighbours) -> str:
+    """The wished role where turns must alternate and a conversation may neither begin nor end with the model."""
+    earlier, later = neighbours
+    if wish == "assistant" and earlier is not None and later is not None:
+        if earlier.role != "assistant" and later.from_user:
+            return "assistant"
+    return "user"
+
+
+def text_of(value: Json) -> str:
+    """The value if it is a string, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def image(url: str, detail: Json, path: Path) -> Image:
+    """The picture behind a URL, which may carry it by value (`data:image/png;base64,…`)."""
+    media_type, data = split_data_url(url)
+    return Image(media_type, data, None if data else url, text_of(detail) or None, path)
+
+
+def attachment(name: str, media_type: str, source: tuple[Json, Json], path: Path) -> Attachment:
+    """A file given by base64 data (or a data URL) or by address."""
+    data, url = text_of(source[0]), text_of(source[1])
+    inner_type, inner = split_data_url(data)
+    data = inner or data
+    size = len(data) * 3 // 4 if data else None
+    return Attachment(name, media_type or inner_type, size, data or None, url or None, path)
+
+
+def split_data_url(url: str) -> tuple[str, str | None]:
+    """Media type and base64 data of a data URL; ("", None) for any other text."""
+    if not url.startswith("data:"):
+        return "", None
+    head, comma, data = url.partition(",")
+    if not comma or not head.endswith(";base64"):
+        return "", None
+    return head[len("data:") : -len(";base64")].split(";")[0], data
+
+
+def data_url(media_type: str, data: str) -> str:
+    return f"data:{media_type or 'application/octet-stream'};base64,{data}"

@@ -1,0 +1,230 @@
+"""Google Gemini contents: reading and writing.
+
+Keys come in camelCase on the wire and in snake_case from Google's Python SDK; both are read, and kept as they came.
+A function call without an id is known by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from compact.errors import ConversionError
+from compact.formats.format import (
+    Format,
+    Turn,
+    attachment,
+    read_message,
+    require_object,
+    summary_role,
+    system_message,
+    text_of,
+)
+from compact.formats.gemini.rules import RULES, VARIANTS
+from compact.messages import (
+    Attachment,
+    Block,
+    Image,
+    Json,
+    Message,
+    Neighbours,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_ROLES = {"model": "assistant", "function": "tool"}
+
+
+def parse_message(wire: Json, id: str) -> Message:
+    wire = require_object(wire, id)
+    role = text_of(wire.get("role")) or "user"
+    return read_message(wire, id, _ROLES.get(role, role), _blocks(wire.get("parts"), ("parts",)))
+
+
+def parse_system(wire: Json) -> Message:
+    if isinstance(wire, dict):
+        return system_message(wire, _blocks(wire.get("parts"), ("parts",)))
+    return system_message(wire, _blocks(wire, ()))
+
+
+def _blocks(parts: Json, path: Path) -> Iterator[Block]:
+    if isinstance(parts, str):
+        yield Text(parts, path)
+    elif isinstance(parts, dict):
+        yield _block(parts, path)
+    elif isinstance(parts, list):
+        for index, part in enumerate(parts):
+            yield _block(part, (*path, index))
+    elif parts is not None:
+        yield Opaque("parts", parts, path)
+
+
+def _block(part: Json, path: Path) -> Block:
+    if isinstance(part, str):
+        return Text(part, path)
+    if not isinstance(part, dict):
+        return Opaque("", part, path)
+    if isinstance(text := part.get("text"), str):
+        if part.get("thought") is True:
+            return Reasoning(text, text_of(_get(part, "thoughtSignature")[1]), path)
+        return Text(text, (*path, "text"))
+    for key, read in _READERS.items():
+        found, inner = _get(part, key)
+        if isinstance(inner, dict):
+            return read(inner, (*path, found), part)
+    return Opaque(next(iter(part), ""), part, path)
+
+
+def _get(part: Mapping[str, Json], key: str) -> tuple[str, Json]:
+    """The value under the key in either spelling, and the spelling that was used."""
+    if key in part:
+        return key, part[key]
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+    return snake, part.get(snake)
+
+
+def _call(inner: dict[str, Json], path: Path, part: Json) -> Block:
+    name = text_of(inner.get("name"))
+    return ToolCall(text_of(inner.get("id")) or name, name, inner.get("args"), (*path, "args"))
+
+
+def _result(inner: dict[str, Json], path: Path, part: Json) -> Block:
+    name = text_of(inner.get("name"))
+    response = inner.get("response")
+    parts: list[Part] = []
+    if isinstance(response, dict):
+        texts = {key: value for key, value in response.items() if isinstance(value, str)}
+        parts += [Text(value, (*path, "response", key)) for key, value in texts.items()]
+        frame = {key: "" if key in texts else value for key, value in response.items()}
+        parts.append(Opaque("response", frame, (*path, "response")))
+    elif response is not None:
+        parts.append(Opaque("response", response, (*path, "response")))
+    if isinstance(media := inner.get("parts"), list):
+        parts += [Opaque("part", item, (*path, "parts", index)) for index, item in enumerate(media)]
+    failed = isinstance(response, dict) and "error" in response
+    return ToolResult(text_of(inner.get("id")) or name, tuple(parts), failed, path[:-1])
+
+
+def _media(inner: dict[str, Json], path: Path, part: Json) -> Block:
+    media_type = text_of(_get(inner, "mimeType")[1])
+    data, url = inner.get("data"), _get(inner, "fileUri")[1]
+    if media_type.startswith("image/"):
+        return Image(media_type, text_of(data) or None, text_of(url) or None, None, path[:-1])
+    return attachment(text_of(_get(inner, "displayName")[1]), media_type, (data, url), path[:-1])
+
+
+_READERS = {"functionCall": _call, "functionResponse": _result, "inlineData": _media, "fileData": _media}
+
+
+def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
+    found = []
+    for tool in tools:
+        if not isinstance(tool, dict):
+            continue
+        _, declarations = _get(tool, "functionDeclarations")
+        if not isinstance(declarations, list):
+            found.append(Tool(next(iter(tool), ""), "", None, tool))
+            continue
+        for one in declarations:
+            if isinstance(one, dict):
+                schema = one.get("parameters", _get(one, "parametersJsonSchema")[1])
+                found.append(Tool(text_of(one.get("name")), text_of(one.get("description")), schema, one))
+    return tuple(found)
+
+
+def recognises(wire: Mapping[str, Json]) -> bool:
+    return "parts" in wire and "content" not in wire
+
+
+def text_part(text: str, role: str) -> Json:
+    return {"text": text}
+
+
+def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
+    chosen = summary_role(role, neighbours)
+    return [{"role": "model" if chosen == "assistant" else "user", "parts": [{"text": text}]}]
+
+
+def edited(wire: Json) -> Json:
+    return wire
+
+
+def compose(turns: Sequence[Turn]) -> list[Json]:
+    """Answers to one step stand together in a content of their own; follow-up text in the next."""
+    names = {block.id: block.name for turn in turns for block in turn.blocks if isinstance(block, ToolCall)}
+    out: list[Json] = []
+    answering = False
+    for turn in turns:
+        if turn.role in ("system", "developer"):
+            raise ConversionError(
+                "Gemini takes the system prompt outside the contents; "
+                f"a {turn.role} message in the middle has no place there. Move it to the front, or make it the user's."
+            )
+        results = [_compose_result(block, names) for block in turn.blocks if isinstance(block, ToolResult)]
+        others = [_compose(block) for block in turn.blocks if not isinstance(block, ToolResult)]
+        if results and answering:
+            out[-1]["parts"] += results
+        elif results:
+            out.append({"role": "user", "parts": results})
+        if others:
+            out.append({"role": "model" if turn.role == "assistant" else "user", "parts": others})
+        answering = bool(not others and turn.role != "assistant")
+    return out
+
+
+def _compose_result(result: ToolResult, names: Mapping[str, str]) -> Json:
+    if any(not isinstance(part, Text) for part in result.parts):
+        raise ConversionError(f"the result of call {result.call_id!r} holds more than text; Gemini takes text there.")
+    key = "error" if result.error else "output"
+    name = names.get(result.call_id, result.call_id)
+    return {"functionResponse": {"id": result.call_id, "name": name, "response": {key: result.text}}}
+
+
+def _compose(block: Block) -> Json:
+    match block:
+        case Text(text=text):
+            return {"text": text}
+        case ToolCall(id=id, name=name, arguments=arguments):
+            if not isinstance(arguments, dict):
+                raise ConversionError(f"the arguments of call {id!r} are no JSON object; Gemini needs one.")
+            return {"functionCall": {"id": id, "name": name, "args": arguments}}
+        case Image(media_type=media_type, data=data, url=url) | Attachment(media_type=media_type, data=data, url=url):
+            if data is not None:
+                return {"inlineData": {"mimeType": media_type, "data": data}}
+            return {"fileData": {"mimeType": media_type, "fileUri": url}}
+    raise ConversionError(f"Gemini has no place for {block}")
+
+
+def compose_system(text: str) -> Json:
+    return {"parts": [{"text": text}]}
+
+
+def compose_tools(tools: Sequence[Tool]) -> list[Json]:
+    declarations = [{"name": tool.name, "description": tool.description, "parameters": tool.schema} for tool in tools]
+    return [{"functionDeclarations": declarations}] if declarations else []
+
+
+FORMAT = Format(
+    name="google-gemini",
+    title="Google Gemini",
+    messages_key="contents",
+    system_key="systemInstruction",
+    tools_key="tools",
+    variants=VARIANTS,
+    parse_message=parse_message,
+    parse_system=parse_system,
+    read_tools=read_tools,
+    recognises=recognises,
+    text_part=text_part,
+    summary=summary,
+    edited=edited,
+    compose=compose,
+    compose_system=compose_system,
+    compose_tools=compose_tools,
+    rules=RULES,
+)

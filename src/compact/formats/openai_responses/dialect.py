@@ -1,0 +1,217 @@
+"""OpenAI Responses: reading and writing. Every item is a message of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from compact.errors import ConversionError
+from compact.formats.format import (
+    Format,
+    Turn,
+    attachment,
+    data_url,
+    image,
+    read_message,
+    require_object,
+    require_role,
+    system_message,
+    text_of,
+)
+from compact.formats.openai_responses.rules import RULES, VARIANTS
+from compact.messages import (
+    Attachment,
+    Block,
+    Image,
+    Json,
+    Message,
+    Neighbours,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_ARGUMENT_KEYS = ("arguments", "input", "action", "operation")
+_PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input_file"})
+
+
+def parse_message(wire: Json, id: str) -> Message:
+    wire = require_object(wire, id)
+    kind = text_of(wire.get("type"))
+    if kind in ("", "message"):
+        return read_message(wire, id, require_role(wire, id), _parts(wire.get("content"), ("content",)))
+    if kind == "reasoning":
+        return read_message(wire, id, "assistant", (_reasoning(wire),))
+    if "call_id" in wire and kind.endswith("_output"):
+        parts = tuple(_parts(wire.get("output"), ("output",)))
+        failed = wire.get("status") in ("failed", "incomplete")
+        return read_message(wire, id, "tool", (ToolResult(text_of(wire["call_id"]), parts, failed, ()),))
+    if "call_id" in wire:
+        return read_message(wire, id, "assistant", (_call(wire, kind),))
+    return read_message(wire, id, "assistant", (Opaque(kind, wire, ()),))
+
+
+def parse_system(wire: Json) -> Message:
+    return system_message(wire, _parts(wire, ()))
+
+
+def _call(wire: dict[str, Json], kind: str) -> ToolCall:
+    key = next((key for key in _ARGUMENT_KEYS if key in wire), None)
+    name = text_of(wire.get("name")) or kind
+    if key is None:
+        return ToolCall(text_of(wire["call_id"]), name, wire, ())
+    return ToolCall(text_of(wire["call_id"]), name, wire[key], (key,))
+
+
+def _reasoning(wire: dict[str, Json]) -> Reasoning:
+    texts = [
+        text_of(part.get("text"))
+        for key in ("summary", "content")
+        if isinstance(parts := wire.get(key), list)
+        for part in parts
+        if isinstance(part, dict)
+    ]
+    return Reasoning("\n".join(texts), text_of(wire.get("encrypted_content")), ())
+
+
+def _parts(content: Json, path: Path) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield Text(content, path)
+    elif isinstance(content, list):
+        for index, part in enumerate(content):
+            yield _part(part, (*path, index))
+    elif content is not None:
+        yield Opaque("content", content, path)
+
+
+def _part(part: Json, path: Path) -> Part:
+    if not isinstance(part, dict):
+        return Opaque("", part, path)
+    kind = text_of(part.get("type"))
+    if kind in ("input_text", "output_text", "text") and isinstance(part.get("text"), str):
+        return Text(part["text"], (*path, "text"))
+    if kind == "refusal" and isinstance(part.get("refusal"), str):
+        return Text(part["refusal"], (*path, "refusal"))
+    if kind == "input_image" and isinstance(part.get("image_url"), str):
+        return image(part["image_url"], part.get("detail"), path)
+    if kind == "input_file":
+        name = text_of(part.get("filename")) or text_of(part.get("file_id"))
+        return attachment(name, "", (part.get("file_data"), part.get("file_url")), path)
+    return Opaque(kind, part, path)
+
+
+def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
+    return tuple(
+        Tool(
+            text_of(tool.get("name")) or text_of(tool.get("type")),
+            text_of(tool.get("description")),
+            tool.get("parameters"),
+            tool,
+        )
+        for tool in tools
+        if isinstance(tool, dict)
+    )
+
+
+def recognises(wire: Mapping[str, Json]) -> bool:
+    if isinstance(wire.get("type"), str) and ("role" not in wire or wire["type"] == "message"):
+        return True
+    content = wire.get("content")
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") in _PARTS_ONLY_HERE for part in content
+    )
+
+
+def text_part(text: str, role: str) -> Json:
+    return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+
+
+def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
+    return [{"role": role, "content": text}]
+
+
+def edited(wire: Json) -> Json:
+    """An item id names what the vendor stored; edited content is not that."""
+    return {key: value for key, value in wire.items() if key != "id"} if "id" in wire else wire
+
+
+def compose(turns: Sequence[Turn]) -> list[Json]:
+    out: list[Json] = []
+    for turn in turns:
+        parts: list[Json] = []
+        for block in turn.blocks:
+            match block:
+                case ToolCall(id=id, name=name, raw=raw):
+                    arguments = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+                    out += _message(turn, parts)
+                    parts = []
+                    out.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
+                case ToolResult(call_id=id, parts=inner):
+                    output = _shortest([_compose(part, "user") for part in inner])
+                    out.append({"type": "function_call_output", "call_id": id, "output": output})
+                case _:
+                    parts.append(_compose(block, turn.role))
+        out += _message(turn, parts)
+    return out
+
+
+def _message(turn: Turn, parts: list[Json]) -> list[Json]:
+    return [{"role": turn.role, "content": _shortest(parts)}] if parts else []
+
+
+def _shortest(parts: list[Json]) -> Json:
+    if not parts:
+        return ""
+    return parts[0]["text"] if len(parts) == 1 and "text" in parts[0] else parts
+
+
+def _compose(block: Block, role: str) -> Json:
+    match block:
+        case Text(text=text):
+            return text_part(text, role)
+        case Image(media_type=media_type, data=data, url=url, detail=detail):
+            address = data_url(media_type, data) if data is not None else url
+            return {"type": "input_image", "image_url": address, "detail": detail or "auto"}
+        case Attachment(name=name, media_type=media_type, data=data, url=url):
+            if data is not None:
+                return {"type": "input_file", "filename": name or "file", "file_data": data_url(media_type, data)}
+            if url is not None:
+                return {"type": "input_file", "file_url": url}
+    raise ConversionError(f"Responses has no place for {block}")
+
+
+def compose_system(text: str) -> Json:
+    return text
+
+
+def compose_tools(tools: Sequence[Tool]) -> list[Json]:
+    return [
+        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema}
+        for tool in tools
+    ]
+
+
+FORMAT = Format(
+    name="openai-responses",
+    title="OpenAI Responses",
+    messages_key="input",
+    system_key="instructions",
+    tools_key="tools",
+    variants=VARIANTS,
+    parse_message=parse_message,
+    parse_system=parse_system,
+    read_tools=read_tools,
+    recognises=recognises,
+    text_part=text_part,
+    summary=summary,
+    edited=edited,
+    compose=compose,
+    compose_system=compose_system,
+    compose_tools=compose_tools,
+    rules=RULES,
+)

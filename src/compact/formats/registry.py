@@ -1,0 +1,156 @@
+"""All formats: finding the right one, parsing and rendering with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from compact.errors import InvalidConversation, UnknownFormat
+from compact.formats.anthropic import FORMAT as ANTHROPIC
+from compact.formats.format import Format, Request
+from compact.formats.gemini import FORMAT as GEMINI
+from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
+from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
+from compact.messages import Conversation, Json, Message, Tool, Violation
+
+FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
+
+
+def format_named(name: str) -> Format:
+    """The format of that name."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise UnknownFormat(
+            f"{name!r} is unknown", field="format", remedy=f"Use one of: {', '.join(FORMATS)}."
+        ) from None
+
+
+def detect(messages: Sequence[Json], *, system: Json = None) -> Format:
+    """The format the messages are in.
+
+    Plain text turns look the same in Chat Completions and Anthropic Messages; they count as the latter when a system
+    prompt comes beside them, else as the former.
+    """
+    return recognise(messages) or (OPENAI_CHAT if system is None else ANTHROPIC)
+
+
+def recognise(messages: Sequence[Json]) -> Format | None:
+    """The one format the messages can be in; None where they would do for several."""
+    for index, wire in enumerate(messages):
+        if not isinstance(wire, dict):
+            raise InvalidConversation(
+                f"a message must be a JSON object, not {type(wire).__name__}",
+                field=f"messages[{index}]",
+                remedy="Pass a list of message objects.",
+            )
+        for format in FORMATS.values():
+            if format.recognises(wire):
+                return format
+    return None
+
+
+def parse(
+    messages: Sequence[Json] | Mapping[str, Json],
+    *,
+    format: str | None = None,
+    system: Json = None,
+    tools: Sequence[Json] | None = None,
+) -> Conversation:
+    """The conversation that the messages, or a whole request body, hold.
+
+    The given objects are kept, not copied: do not change them afterwards.
+    """
+    if isinstance(messages, Mapping):
+        return _parse_body(messages, format)
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        raise InvalidConversation(
+            f"must be a list of messages, not {type(messages).__name__}",
+            field="messages",
+            remedy="Decode JSON first, and pass the list.",
+        )
+    chosen = format_named(format) if format else detect(messages, system=system)
+    return _parse(chosen, messages, system, tools)
+
+
+def _parse_body(body: Mapping[str, Json], name: str | None) -> Conversation:
+    chosen = format_named(name) if name else _detect_body(body)
+    messages = body.get(chosen.messages_key)
+    if chosen is OPENAI_RESPONSES and isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    if not isinstance(messages, list):
+        raise InvalidConversation(
+            "is missing" if messages is None else f"must be a list, not {type(messages).__name__}",
+            field=chosen.messages_key,
+            remedy=f"A {chosen.title} request holds its messages there.",
+        )
+    system_key = _spelling(body, chosen.system_key)
+    conversation = _parse(chosen, messages, body.get(system_key), body.get(chosen.tools_key))
+    return Conversation(chosen, conversation.messages, conversation.system, conversation.tools, options=dict(body))
+
+
+def _detect_body(body: Mapping[str, Json]) -> Format:
+    if isinstance(stated := body.get("format"), str):
+        return format_named(stated)
+    if "contents" in body:
+        return GEMINI
+    if "input" in body:
+        return OPENAI_RESPONSES
+    messages = body.get("messages")
+    if isinstance(messages, list):
+        return detect(messages, system=body.get("system"))
+    raise UnknownFormat(
+        "no messages found",
+        remedy='A request holds them under "messages", "input" or "contents"; or pass the list itself.',
+    )
+
+
+def _spelling(body: Mapping[str, Json], key: str) -> str:
+    return "system_instruction" if key == GEMINI.system_key and key not in body else key
+
+
+def _parse(format: Format, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None) -> Conversation:
+    parsed: tuple[Message, ...] = tuple(format.parse_message(wire, str(index)) for index, wire in enumerate(messages))
+    return Conversation(
+        format,
+        parsed,
+        system=None if system is None else format.parse_system(system),
+        tools=tuple(tools or ()),
+    )
+
+
+def render(conversation: Conversation) -> list[Json]:
+    """The messages as they are sent: untouched ones are the very objects they were read from.
+
+    One exception: a `meta` key that says what is protected is ours, and taken off.
+    """
+    return [_without_meta(message.wire) for message in conversation.messages]
+
+
+def request_body(conversation: Conversation) -> dict[str, Json]:
+    """The conversation as a request body, with the options it was read with."""
+    format = format_named(conversation.format)
+    body = dict(conversation.options)
+    if conversation.system is not None and format.system_key:
+        body[_spelling(body, format.system_key)] = conversation.system.wire
+    if conversation.tools:
+        body[format.tools_key] = list(conversation.tools)
+    body[format.messages_key] = render(conversation)
+    return body
+
+
+def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
+    """The tools the conversation offers, read."""
+    return format_named(conversation.format).read_tools(conversation.tools)
+
+
+def violations(conversation: Conversation, variant: str = "", origin: Conversation | None = None) -> list[Violation]:
+    """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from."""
+    before = None if origin is None else request_body(origin)
+    return format_named(conversation.format).violations(Request(request_body(conversation), before), variant)
+
+
+def _without_meta(wire: Json) -> Json:
+    meta = wire.get("meta") if isinstance(wire, dict) else None
+    if isinstance(meta, dict) and "protected" in meta:
+        return {key: value for key, value in wire.items() if key != "meta"}
+    return wire

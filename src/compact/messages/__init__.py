@@ -1,0 +1,74 @@
+"""Conversations as immutable values, and plans of edits over them."""
+
+from compact.messages.apply import apply, apply_plan, restore
+from compact.messages.blocks import (
+    Attachment,
+    Block,
+    Image,
+    Json,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from compact.messages.check import Problem, Rules, Violation, check
+from compact.messages.conversation import (
+    ROLES_NEVER_PRUNED,
+    Conversation,
+    Dialect,
+    Message,
+    Neighbours,
+    Tool,
+    Which,
+    protect,
+)
+from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
+from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable
+from compact.messages.frozen import common_prefix, freeze
+
+__all__ = [
+    "ROLES_NEVER_PRUNED",
+    "Attachment",
+    "Block",
+    "Conversation",
+    "Dialect",
+    "Drop",
+    "Edit",
+    "Exchange",
+    "Fold",
+    "Image",
+    "Json",
+    "Message",
+    "Neighbours",
+    "Opaque",
+    "Part",
+    "Pass",
+    "Path",
+    "Place",
+    "Plan",
+    "Problem",
+    "Reasoning",
+    "Replace",
+    "Rules",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "Violation",
+    "Where",
+    "Which",
+    "apply",
+    "apply_plan",
+    "check",
+    "common_prefix",
+    "current_step",
+    "exchanges",
+    "freeze",
+    "pairs",
+    "protect",
+    "restore",
+    "untouchable",
+]

@@ -1,0 +1,213 @@
+"""Applying a plan, and taking it back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from compact.errors import EditError
+from compact.messages.blocks import Attachment, Image, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from compact.messages.conversation import Conversation, Dialect, Message
+from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace
+from compact.messages.exchanges import Exchange, exchanges
+from compact.messages.paths import describe, splice, value_at, with_value, without
+
+
+def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pass]:
+    """The conversation after the pass, and the pass with what is needed to revert it.
+
+    EditError where an edit addresses nothing, splits an exchange, or overlaps another one.
+    """
+    before = conversation.messages
+    position = {message.id: index for index, message in enumerate(before)}
+    after: list[Message | None] = list(before)
+    folds: list[Fold] = []
+    changes: defaultdict[int, list[Replace | Drop]] = defaultdict(list)
+    for edit in proposed.edits:
+        if isinstance(edit, Fold):
+            folds.append(edit)
+        else:
+            changes[_find(position, edit.where.message)].append(edit)
+    for index, edits in changes.items():
+        after[index] = _change(conversation.dialect, before[index], edits)
+    added: dict[int, list[Message]] = defaultdict(list)
+    groups = exchanges(before) if folds else ()
+    for fold in folds:
+        indices = [_find(position, id) for id in fold.messages]
+        _require_whole(indices, groups, after, fold)
+        for index in indices:
+            after[index] = None
+    for fold in folds:
+        at = _place(position, fold, groups, before, after)
+        added[at] += _summary(conversation.dialect, fold, after, at)
+    messages: list[Message] = []
+    for index in range(len(before) + 1):
+        messages += added.get(index, ())
+        if index < len(before) and (kept := after[index]) is not None:
+            messages.append(kept)
+    originals = tuple((index, message) for index, message in enumerate(before) if after[index] is not message)
+    ids = tuple(message.id for group in added.values() for message in group)
+    return conversation.with_messages(messages), replace(proposed, originals=originals, added=ids)
+
+
+def apply_plan(conversation: Conversation, plan: Plan) -> Conversation:
+    """The conversation after every pass of the plan."""
+    for step in plan:
+        conversation, _ = apply(conversation, step)
+    return conversation
+
+
+def restore(conversation: Conversation, plan: Plan) -> Conversation:
+    """The conversation as it was before the plan; messages added since stay at the end."""
+    for step in reversed(plan):
+        conversation = _revert(conversation, step)
+    return conversation
+
+
+def _revert(conversation: Conversation, step: Pass) -> Conversation:
+    gone = {message.id for _, message in step.originals}.union(step.added)
+    kept = iter([message for message in conversation.messages if message.id not in gone])
+    messages: list[Message] = []
+    for index, original in step.originals:
+        while len(messages) < index:
+            messages.append(next(kept))
+        messages.append(original)
+    return conversation.with_messages([*messages, *kept])
+
+
+def _find(position: dict[str, int], id: str) -> int:
+    try:
+        return position[id]
+    except KeyError:
+        raise EditError(f"there is no message {id!r}") from None
+
+
+def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop]) -> Message | None:
+    """The message with its wire object patched and read again; None when nothing is left of it."""
+    wire = message.wire
+    dropped = sorted((edit.where.block for edit in edits if isinstance(edit, Drop)), reverse=True)
+    by_place: defaultdict[tuple[int, Path], list[Replace]] = defaultdict(list)
+    for edit in edits:
+        if isinstance(edit, Replace):
+            by_place[edit.where.block, edit.where.path].append(edit)
+    if dropped and by_place and not {block for block, _ in by_place}.isdisjoint(dropped):
+        raise EditError(f"a block of message {message.id!r} is both edited and dropped")
+    for (block, path), replaces in by_place.items():
+        wire = _replace(dialect, message, wire, (block, path), replaces)
+    for block in dropped:
+        target = _block(message, block)
+        if not isinstance(target, Reasoning):
+            raise EditError(f"block {block} of message {message.id!r} is no reasoning, so it cannot be dropped")
+        if not target.path:
+            return None
+        wire = without(wire, target.path)
+    changed = dialect.parse_message(dialect.edited(wire), message.id)
+    if not changed.blocks and message.blocks:
+        return None
+    return replace(changed, protected=message.protected)
+
+
+def _block(message: Message, index: int) -> object:
+    if not 0 <= index < len(message.blocks):
+        raise EditError(f"message {message.id!r} has no block {index}")
+    return message.blocks[index]
+
+
+def _replace(
+    dialect: Dialect, message: Message, wire: object, place: tuple[int, Path], edits: Sequence[Replace]
+) -> object:
+    index, path = place
+    block = _block(message, index)
+    if isinstance(block, ToolCall):
+        old = value_at(block.arguments, path)
+        if not path:
+            raise EditError("the arguments of a call are replaced value by value, not whole")
+        new = _rewrite(old, edits)
+        if not isinstance(block.raw, str):
+            return with_value(wire, block.path + path, new)
+        return with_value(wire, block.path, splice(value_at(wire, block.path), path, new))
+    part = _part(block, path) if isinstance(block, ToolResult) else block
+    if isinstance(part, Text):
+        return with_value(wire, part.path, _rewrite(part.text, edits))
+    if isinstance(part, Image | Attachment):
+        return with_value(wire, part.path, dialect.text_part(_rewrite(None, edits), message.role))
+    kind = part.kind if isinstance(part, Opaque) else type(part).__name__
+    raise EditError(f"block {index} of message {message.id!r} ({kind}) cannot be edited")
+
+
+def _part(result: ToolResult, path: Path) -> Part:
+    if len(path) == 1 and isinstance(path[0], int) and 0 <= path[0] < len(result.parts):
+        return result.parts[path[0]]
+    raise EditError(f"a result has no part {describe(path)}")
+
+
+def _rewrite(old: object, edits: Sequence[Replace]) -> str:
+    """The text with its spans replaced, or the one replacement of the whole."""
+    if edits[0].where.lines is None:
+        if len(edits) > 1:
+            raise EditError(f"message {edits[0].where.message!r}: edits overlap")
+        return edits[0].with_
+    if not isinstance(old, str):
+        raise EditError(f"message {edits[0].where.message!r}: only text has lines")
+    lines = old.split("\n")
+    out: list[str] = []
+    at = 0
+    for start, end, new in sorted((*(edit.where.lines or (0, 0)), edit.with_) for edit in edits):
+        if not at <= start < end <= len(lines):
+            raise EditError(f"message {edits[0].where.message!r}: lines {start}-{end} overlap or do not exist")
+        out += lines[at:start]
+        out.append(new)
+        at = end
+    return "\n".join([*out, *lines[at:]])
+
+
+def _require_whole(
+    indices: Sequence[int], groups: Sequence[Exchange], after: Sequence[Message | None], fold: Fold
+) -> None:
+    chosen = set(indices)
+    if not chosen or len(chosen) < len(fold.messages):
+        raise EditError("a fold names each of its messages once, and at least one")
+    if any(after[index] is None for index in indices):
+        raise EditError(f"{fold.handle} and another edit both remove a message")
+    for group in groups:
+        if 0 < len(chosen.intersection(group)) < len(group):
+            raise EditError(f"{fold.handle} would split the exchange of message {fold.messages[0]!r}")
+
+
+def _place(
+    position: dict[str, int],
+    fold: Fold,
+    groups: Sequence[Exchange],
+    before: Sequence[Message],
+    after: Sequence[Message | None],
+) -> int:
+    """Where the fold's message stands: before the oldest kept message after it that nothing pins to its place.
+
+    Never inside a kept exchange.
+    """
+    oldest = min(position[id] for id in fold.messages)
+    first_user = next((index for index, message in enumerate(before) if message.from_user), -1)
+    at = next(
+        (
+            index
+            for index, message in enumerate(after)
+            if message is not None and index > oldest and index != first_user and not message.protected
+        ),
+        len(before),
+    )
+    for group in reversed(groups):
+        if group[0] < at <= group[-1] and any(after[index] is not None for index in group if index < at):
+            at = group[0]
+    return at
+
+
+def _summary(dialect: Dialect, fold: Fold, after: Sequence[Message | None], at: int) -> list[Message]:
+    earlier = next((message for message in reversed(after[:at]) if message is not None), None)
+    later = next((message for message in after[at:] if message is not None), None)
+    wires = dialect.summary(fold.text, fold.role, (earlier, later))
+    ids = [fold.handle] if len(wires) == 1 else [f"{fold.handle}.{index}" for index in range(len(wires))]
+    return [dialect.parse_message(wire, id) for wire, id in zip(wires, ids, strict=True)]
+
+
+__all__ = ["Edit", "apply", "apply_plan", "restore"]

@@ -1,0 +1,124 @@
+"""The one door for validity: what a pass may not do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from compact.messages.blocks import Reasoning, ToolCall, ToolResult
+from compact.messages.conversation import Conversation
+from compact.messages.exchanges import pairs, untouchable
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Something a vendor's API would reject: by which rule, where, in the vendor's words, and the remedy.
+
+    `index` is the position of the message it is about, if it is about one.
+    """
+
+    rule: str
+    index: int | None
+    text: str
+    remedy: str
+    param: str | None = None
+    code: str | None = None
+    status: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a pass is rejected."""
+
+    kind: str
+    text: str
+
+
+Rules: TypeAlias = Callable[[Conversation, Conversation], Iterable[Violation]]
+"""The violations of the second conversation, given the first it was made from."""
+
+
+def check(
+    before: Conversation, after: Conversation, *, rules: Rules, count: Callable[[Conversation], int]
+) -> tuple[Problem, ...]:
+    """What is wrong with `after` as a condensation of `before`; empty when it may stand.
+
+    A violation that `before` had already is no problem of the pass: real transcripts are often invalid somewhere.
+    """
+    return (
+        *_touched(before, after),
+        *_reordered(before, after),
+        *_orphaned(before, after),
+        *_altered_reasoning(before, after),
+        *_added_violations(before, after, rules),
+        *_grown(count(before), count(after)),
+    )
+
+
+def _touched(before: Conversation, after: Conversation) -> Iterable[Problem]:
+    now = {message.id: message for message in after.messages}
+    fixed = untouchable(before)
+    for message in before.messages:
+        if message.id in fixed and ((kept := now.get(message.id)) is None or kept.wire != message.wire):
+            yield Problem("protected", f"message {message.id!r} must stay as it is")
+    if before.system != after.system or before.tools != after.tools:
+        yield Problem("protected", "the system prompt and the tools must stay as they are")
+
+
+def _reordered(before: Conversation, after: Conversation) -> Iterable[Problem]:
+    position = {message.id: index for index, message in enumerate(before.messages)}
+    kept = [position[message.id] for message in after.messages if message.id in position]
+    if kept != sorted(set(kept)):
+        yield Problem("order", "messages changed their order or were repeated")
+
+
+def _orphaned(before: Conversation, after: Conversation) -> Iterable[Problem]:
+    def broken(conversation: Conversation) -> Counter[str]:
+        answered = pairs(conversation.messages)
+        called = set(answered.values())
+        return Counter(
+            f"{message.id}.{position}"
+            for index, message in enumerate(conversation.messages)
+            for position, block in enumerate(message.blocks)
+            if (isinstance(block, ToolCall) and (index, position) not in called)
+            or (isinstance(block, ToolResult) and (index, position) not in answered)
+        )
+
+    for place in broken(after) - broken(before):
+        yield Problem("pair", f"the call or result {place} lost its other half")
+
+
+def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Problem]:
+    def seals(conversation: Conversation) -> Counter[tuple[str, str, str]]:
+        return Counter(
+            (message.id, block.text, block.sealed)
+            for message in conversation.messages
+            for block in message.blocks
+            if isinstance(block, Reasoning)
+        )
+
+    for id, _, _ in seals(after) - seals(before):
+        yield Problem("reasoning", f"reasoning in message {id!r} was altered: keep it identical or drop it whole")
+
+
+def _added_violations(before: Conversation, after: Conversation, rules: Rules) -> Iterable[Problem]:
+    def keyed(conversation: Conversation) -> dict[tuple[str, str | None, int], Violation]:
+        seen: Counter[tuple[str, str | None]] = Counter()
+        found = {}
+        for violation in rules(before, conversation):
+            owner = None if violation.index is None else conversation.messages[violation.index].id
+            seen[violation.rule, owner] += 1
+            found[violation.rule, owner, seen[violation.rule, owner]] = violation
+        return found
+
+    known = keyed(before)
+    for key, violation in keyed(after).items():
+        if key not in known:
+            yield Problem("invalid", f"{violation.rule}: {violation.text}")
+
+
+def _grown(before: int, after: int) -> Iterable[Problem]:
+    if after >= before:
+        yield Problem("grew", f"{before:,} tokens became {after:,}")

@@ -1,0 +1,126 @@
+"""Conversations as immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from compact.messages.blocks import Block, Json, Text, ToolCall, ToolResult
+
+ROLES_NEVER_PRUNED = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: the wire object it came as, and the blocks read from it.
+
+    The blocks are always what its dialect reads from `wire`; there is no state beside the wire object.
+    """
+
+    id: str
+    role: str
+    blocks: tuple[Block, ...]
+    wire: Json = field(repr=False)
+    protected: bool = False
+    name: str = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def from_user(self) -> bool:
+        """Whether a person speaks here; a user message that only carries tool results is no such thing."""
+        return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool offered to the model; `schema` is None for tools the vendor runs itself."""
+
+    name: str
+    description: str
+    schema: Json
+    wire: Json = field(repr=False)
+
+
+class Dialect(Protocol):
+    """What the core needs of a wire format; the formats layer implements it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def parse_message(self, wire: Json, id: str, /) -> Message:
+        """Read one wire object."""
+        ...
+
+    def text_part(self, text: str, role: str, /) -> Json:
+        """A content part that holds `text`, for a message of that role."""
+        ...
+
+    def summary(self, text: str, role: str, neighbours: Neighbours, /) -> Sequence[Json]:
+        """The wire objects of a summary that may stand between its neighbours, in that role if the vendor allows."""
+        ...
+
+    def edited(self, wire: Json, /) -> Json:
+        """The wire object without what the vendor binds to its unedited form."""
+        ...
+
+
+Neighbours: TypeAlias = tuple[Message | None, Message | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An immutable conversation in the dialect it came in.
+
+    `options` is the rest of the request it was read from (model, thinking, …), if it was read from one.
+    """
+
+    dialect: Dialect
+    messages: tuple[Message, ...]
+    system: Message | None = None
+    tools: tuple[Json, ...] = ()
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def format(self) -> str:
+        return self.dialect.name
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def with_messages(self, messages: Sequence[Message]) -> Conversation:
+        return replace(self, messages=tuple(messages))
+
+
+Which: TypeAlias = Collection[int] | Callable[[Message], bool] | None
+
+
+def protect(conversation: Conversation, which: Which, roles: Collection[str] = ()) -> Conversation:
+    """The conversation with more messages protected: by position (negative counts from the end), predicate or role."""
+    size = len(conversation)
+    chosen: Callable[[int, Message], bool]
+    if callable(which):
+        predicate = which
+        chosen = lambda _, message: predicate(message)  # noqa: E731 - three short cases of one function
+    else:
+        positions = {index + size if index < 0 else index for index in which or ()}
+        chosen = lambda index, _: index in positions  # noqa: E731
+    return conversation.with_messages(
+        [
+            replace(message, protected=True)
+            if not message.protected and (message.role in roles or chosen(index, message))
+            else message
+            for index, message in enumerate(conversation.messages)
+        ]
+    )
