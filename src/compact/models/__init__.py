@@ -1,0 +1,23 @@
+"""Models: their limits, their prices, how their tokens are counted, and what a request costs.
+
+Nothing is read until the first model is looked up.
+"""
+
+from __future__ import annotations
+
+from compact.models.catalogue import find_model, list_models
+from compact.models.cost import Usage, cost
+from compact.models.model import DEFAULT_WINDOW, CacheRules, Model, Prices, Tier, input_limit
+
+__all__ = [
+    "DEFAULT_WINDOW",
+    "CacheRules",
+    "Model",
+    "Prices",
+    "Tier",
+    "Usage",
+    "cost",
+    "find_model",
+    "input_limit",
+    "list_models",
+]

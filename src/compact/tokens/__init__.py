@@ -1,0 +1,21 @@
+"""Counting tokens, exactly where the vocabulary is public."""
+
+from compact.tokens.cache import CountCache
+from compact.tokens.calibration import Calibration, anchored
+from compact.tokens.counter import Count, Counter, Meter, Precision
+from compact.tokens.encodings import ENCODINGS, Encoding, load
+
+load_encoding = load
+
+__all__ = [
+    "ENCODINGS",
+    "Calibration",
+    "Count",
+    "CountCache",
+    "Counter",
+    "Encoding",
+    "Meter",
+    "Precision",
+    "anchored",
+    "load_encoding",
+]

@@ -1,0 +1,179 @@
+"""Counting whole conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from compact.errors import TokenCountError
+from compact.messages import (
+    Attachment,
+    Block,
+    Conversation,
+    Image,
+    Json,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from compact.tokens.cache import CountCache
+from compact.tokens.images import image_size, image_tokens
+from compact.tokens.overheads import overheads_for, tool_tokens
+
+Precision: TypeAlias = Literal["exact", "calibrated", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How a model's tokens are counted.
+
+    `factor` turns tokens of `encoding` into the model's own: 1 where the encoding is the model's, learned or assumed
+    where the vendor keeps its tokenizer to itself.
+    """
+
+    model: str
+    vendor: str
+    encoding: str
+    factor: float = 1.0
+    precision: Precision = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many tokens a conversation takes, by whom it was said and by kind of content.
+
+    `precision` is "exact" when the model's own tokenizer counted everything, "calibrated" when a factor learned from
+    the vendor's own counts was applied, else "estimate"; `estimated` says what had to be guessed.
+    """
+
+    total: int
+    by_role: dict[str, int]
+    by_kind: dict[str, int]
+    meter: Meter
+    precision: Precision
+    estimated: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Tally:
+    kinds: dict[str, int] = field(default_factory=dict)
+    guesses: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, tokens: int) -> None:
+        self.kinds[kind] = self.kinds.get(kind, 0) + tokens
+
+    def guess(self, what: str) -> None:
+        self.guesses[what] = self.guesses.get(what, 0) + 1
+
+
+class Counter:
+    """Counts messages and conversations for one model.
+
+    The texts' counts are cached by content, so counting again after one new message touches only that message's
+    tokens. Counts are additive: a conversation is the sum of its messages, its system prompt, its tools and the
+    frame of the reply.
+    """
+
+    def __init__(self, meter: Meter, count_text: CountCache) -> None:
+        self.meter = meter
+        self.count_text = count_text
+        self._overheads = overheads_for(meter.vendor, meter.model)
+
+    def text(self, text: str) -> int:
+        """The tokens of a text of its own."""
+        return self._scaled(self.count_text(text))
+
+    def message(self, message: Message) -> int:
+        """The tokens of one message, its frame included."""
+        tally = _Tally()
+        self._measure(message, tally)
+        return sum(tally.kinds.values())
+
+    def tools(self, tools: Sequence[Tool]) -> int:
+        """The tokens of the tool definitions."""
+        if not tools:
+            return 0
+        entries = [(tool.name, tool.description, _schema(tool)) for tool in tools]
+        return tool_tokens(self._overheads, entries, self.text)
+
+    def frame(self, conversation: Conversation, tools: Sequence[Tool] = ()) -> int:
+        """The tokens around the messages: system prompt, tool definitions, and what asks the model to answer."""
+        system = self.message(conversation.system) if conversation.system else 0
+        return system + self.tools(tools) + self._overheads.reply
+
+    def conversation(self, conversation: Conversation, tools: Sequence[Tool] = ()) -> Count:
+        """The tokens of the conversation as it would be sent."""
+        tally = _Tally()
+        roles: dict[str, int] = {}
+        system = (conversation.system,) if conversation.system else ()
+        for message in (*system, *conversation.messages):
+            before = sum(tally.kinds.values())
+            self._measure(message, tally)
+            roles[message.role] = roles.get(message.role, 0) + sum(tally.kinds.values()) - before
+        if tools:
+            tally.add("tools", self.tools(tools))
+        tally.add("frame", self._overheads.reply)
+        estimated = tuple(f"{what} ({times})" for what, times in tally.guesses.items())
+        precision: Precision = "estimate" if estimated and self.meter.precision == "exact" else self.meter.precision
+        return Count(sum(tally.kinds.values()), roles, tally.kinds, self.meter, precision, estimated)
+
+    def _measure(self, message: Message, tally: _Tally) -> None:
+        tally.add("frame", self._overheads.message + self.count_text(message.role))
+        if message.name:
+            tally.add("frame", self._overheads.name + self.text(message.name))
+        for block in message.blocks:
+            try:
+                self._block(block, tally)
+            except (RecursionError, ValueError, TypeError) as error:
+                raise TokenCountError(
+                    f"message {message.id}: a {type(block).__name__} cannot be written as JSON ({error}). "
+                    "Shorten or flatten it, then count again."
+                ) from error
+
+    def _block(self, block: Block, tally: _Tally) -> None:
+        match block:
+            case Text(text=text):
+                tally.add("text", self.text(text))
+            case ToolCall(name=name, raw=raw):
+                tally.add("tool calls", self.text(name) + self.text(_serialized(raw)))
+            case ToolResult(parts=parts):
+                inner = _Tally(guesses=tally.guesses)
+                for part in parts:
+                    self._block(part, inner)
+                tally.add("tool results", sum(inner.kinds.values()))
+            case Reasoning(text=text, sealed=sealed):
+                if text or not sealed:
+                    tally.add("reasoning", self.text(text))
+                else:
+                    tally.guess("reasoning that only its vendor can read")
+                    tally.add("reasoning", len(sealed) * 3 // 16)
+            case Image():
+                tally.add("images", self._image(block, tally))
+            case Attachment(name=name, media_type=media_type, size=size):
+                tally.add("attachments", self.text(f"{name} {media_type} {size or ''}".strip()))
+            case Opaque(value=value):
+                tally.add("other", self.text(_serialized(value)))
+
+    def _image(self, image: Image, tally: _Tally) -> int:
+        size = image_size(image.data) if image.data else None
+        found = image_tokens(size, vendor=self.meter.vendor, model=self.meter.model, detail=image.detail)
+        if not found.exact:
+            tally.guess("images of unknown size or price")
+        return found.tokens
+
+    def _scaled(self, tokens: int) -> int:
+        return tokens if self.meter.factor == 1.0 else round(tokens * self.meter.factor)
+
+
+def _serialized(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _schema(tool: Tool) -> Json:
+    return tool.wire if tool.schema is None else tool.schema
