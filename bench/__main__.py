@@ -1,0 +1,26 @@
+"""Runs the benchmarks named on the command line, or all of them."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib import import_module
+from importlib.metadata import version
+
+SECTIONS = ("tokens", "recount", "usage")
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; known: {', '.join(SECTIONS)}", file=sys.stderr)
+        return 2
+    print(f"compact {version('compact-context')}, Python {platform.python_version()}, {platform.machine()}")
+    for name in names or SECTIONS:
+        print(f"\n## {name}\n", flush=True)
+        import_module(f"bench.{name}").run(sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

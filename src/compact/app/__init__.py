@@ -1,0 +1,18 @@
+"""The public façades, and the only place that chooses implementations."""
+
+from compact.app.counting import DEFAULT_MODEL, count, count_tokens, counter_for, meter_for
+from compact.app.learning import Learned, learn_calibration
+from compact.app.transcripts import dump_json, read_transcript, write_transcript
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "Learned",
+    "count",
+    "count_tokens",
+    "counter_for",
+    "dump_json",
+    "learn_calibration",
+    "meter_for",
+    "read_transcript",
+    "write_transcript",
+]

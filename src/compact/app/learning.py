@@ -1,0 +1,36 @@
+"""Learning a model's calibration from the vendor's own counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from compact import formats, models, settings
+from compact.app.counting import counter_for, meter_for
+from compact.messages import Conversation
+from compact.tokens import Calibration, Counter
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What one observation taught."""
+
+    model: str
+    counted: int
+    factor: float
+    samples: int
+
+
+def learn_calibration(conversation: Conversation, model: str, reported: int) -> Learned:
+    """Take the vendor's count of the conversation into the model's calibration, and keep it."""
+    known = settings.load_calibrations().get(models.find_model(model).id) or Calibration()
+    meter = meter_for(model)
+    text = counter_for(model).count_text
+    tools = formats.tools_of(conversation)
+    # A count is a + b x factor: what the vendor adds around the texts, and the texts themselves.
+    fixed, plain, counted = (
+        Counter(replace(meter, factor=factor), text).conversation(conversation, tools).total
+        for factor in (0.0, 1.0, meter.factor)
+    )
+    updated = known.observe(plain - fixed, reported - fixed)
+    settings.save_calibration(meter.model, updated)
+    return Learned(meter.model, counted, updated.factor, updated.samples)

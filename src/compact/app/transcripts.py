@@ -1,0 +1,102 @@
+"""Transcripts as files hold them: a list of messages, a request body, a wrapper with more keys, or JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from compact import formats
+from compact.errors import InvalidConversation
+from compact.messages import Conversation, Json
+
+
+def read_transcript(data: bytes, *, format: str | None = None) -> Conversation:
+    """The conversation in a file's bytes."""
+    content = _decode(data)
+    if isinstance(content, dict) and isinstance(content.get("conversation"), dict):
+        content = content["conversation"]
+    if not isinstance(content, dict | list):
+        raise InvalidConversation(
+            f"holds a JSON {type(content).__name__}, not a conversation",
+            field="file",
+            remedy="Give a list of messages, or a request with its messages.",
+        )
+    return formats.parse(content, format=format)
+
+
+def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> str:
+    """The conversation as a JSON document: a plain list if nothing stands beside the messages."""
+    beside = conversation.options or conversation.system is not None or conversation.tools
+    value: Json = formats.request_body(conversation) if beside else formats.render(conversation)
+    return dump_json(value, indent=indent)
+
+
+def dump_json(value: Json, *, indent: int | None = None) -> str:
+    """JSON that people can read; escaped where a lone surrogate could not be written as UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def _decode(data: bytes) -> Json:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidConversation(
+            f"is not UTF-8 text (byte {error.start:,})", field="file", remedy="Save it as UTF-8 JSON."
+        ) from None
+    if not text.strip():
+        raise InvalidConversation("is empty", field="file", remedy="Give a JSON document with messages.")
+    try:
+        return _loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and "\n" in text.strip():
+            return _lines(text)
+        raise _broken(error, error.lineno) from None
+
+
+def _lines(text: str) -> list[Json]:
+    messages = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                messages.append(_loads(line))
+            except json.JSONDecodeError as error:
+                raise _broken(error, number) from None
+    return messages
+
+
+def _broken(error: json.JSONDecodeError, line: int) -> InvalidConversation:
+    return InvalidConversation(
+        f"is not valid JSON: {error.msg} at line {line}, column {error.colno}",
+        field="file",
+        remedy="Correct it there, or export it again.",
+    )
+
+
+def _loads(text: str) -> Json:
+    try:
+        return json.loads(text, parse_constant=_reject("is no JSON number"), parse_float=_finite)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise InvalidConversation(
+            "is nested too deeply", field="file", remedy="Keep objects and lists within a few hundred levels."
+        ) from None
+    except ValueError as error:
+        raise InvalidConversation(str(error), field="file", remedy="Write such a number as a string.") from None
+
+
+def _reject(why: str) -> Callable[[str], float]:
+    def refuse(literal: str) -> float:
+        raise ValueError(f"{literal[:20]} {why}")
+
+    return refuse
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    return value if value - value == 0 else _reject("is larger than any number a program can hold")(literal)

@@ -1,0 +1,49 @@
+"""`compact check`: what the vendor would reject."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from compact.cli.console import AsJson, File, FormatName, console, print_json, printable, read, table
+
+EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
+
+
+def check(
+    file: File,
+    variant: Annotated[
+        str,
+        typer.Option(help="The deployment whose rules hold, such as bedrock or mistral; by default the vendor's own."),
+    ] = "",
+    format: FormatName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what the vendor's API would reject, with the rule and the remedy. Leaves with status 1 if there is any."""
+    from compact.formats import violations
+
+    conversation = read(file, format)
+    found = violations(conversation, variant)
+    if as_json:
+        print_json(
+            {
+                "format": conversation.format,
+                "messages": len(conversation),
+                "valid": not found,
+                "violations": [
+                    {"rule": each.rule, "index": each.index, "text": each.text, "remedy": each.remedy} for each in found
+                ],
+            }
+        )
+    elif found:
+        rows = table("message ", "rule", "what the vendor says", "remedy")
+        for each in found:
+            where = "" if each.index is None else str(each.index)
+            rows.add_row(where, each.rule, printable(each.text), each.remedy)
+        console().print(rows)
+        console().print(f"[red]{len(found)} violation{'s' * (len(found) != 1)}[/red] in {len(conversation):,} messages")
+    else:
+        console().print(f"[green]valid[/green] {conversation.format}, {len(conversation):,} messages")
+    if found:
+        raise typer.Exit(1)

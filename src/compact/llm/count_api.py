@@ -1,0 +1,71 @@
+"""The vendors' own token counts, used to calibrate ours and for nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+from compact.errors import InvalidConfiguration, TokenCountError
+
+_PATHS = {
+    "anthropic-messages": "/v1/messages/count_tokens",
+    "openai-responses": "/v1/responses/input_tokens",
+    "google-gemini": "/v1beta/models/{model}:countTokens",
+}
+_ANSWERS = {"anthropic-messages": "input_tokens", "openai-responses": "input_tokens", "google-gemini": "totalTokens"}
+_FIELDS = {
+    "anthropic-messages": ("model", "messages", "system", "tools", "thinking", "tool_choice"),
+    "openai-responses": ("model", "input", "instructions", "tools"),
+    "google-gemini": ("contents", "systemInstruction", "tools"),
+}
+
+
+def count_remotely(format: str, body: Mapping[str, Any], *, url: str, key: str, timeout: float = 30) -> int:
+    """The input tokens the vendor counts for a request body, asked at the operator's `url`.
+
+    Redirects are not followed: a key must not travel to another host.
+    """
+    if format not in _PATHS:
+        raise InvalidConfiguration(
+            f"{format} has no count API",
+            field="format",
+            remedy="Convert to anthropic-messages, openai-responses or google-gemini.",
+        )
+    path = _PATHS[format].format(model=body.get("model", ""))
+    sent: Any = {name: body[name] for name in _FIELDS[format] if name in body}
+    if format == "google-gemini":
+        sent = {"generateContentRequest": {"model": f"models/{body.get('model', '')}", **sent}}
+    answer = _post(url, path, sent, _headers(format, key), timeout)
+    try:
+        return int(answer[_ANSWERS[format]])
+    except (KeyError, TypeError, ValueError):
+        raise TokenCountError(f"{url} answered without {_ANSWERS[format]}. Check the address.") from None
+
+
+def _headers(format: str, key: str) -> dict[str, str]:
+    if format == "anthropic-messages":
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return {"x-goog-api-key": key} if format == "google-gemini" else {"authorization": f"Bearer {key}"}
+
+
+def _post(url: str, path: str, body: Any, headers: Mapping[str, str], timeout: float) -> Any:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidConfiguration("must be an http or https address", field="url", remedy="Such as https://host.")
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(parts.hostname, parts.port, timeout=timeout)
+    try:
+        data = json.dumps(body).encode()
+        connection.request("POST", parts.path.rstrip("/") + path, data, {"content-type": "application/json", **headers})
+        response = connection.getresponse()
+        text = response.read()
+        if response.status != 200:
+            raise TokenCountError(f"{url} answered {response.status}: {text[:300].decode(errors='replace')}")
+        return json.loads(text)
+    except (OSError, HTTPException, ValueError) as error:
+        raise TokenCountError(f"{url} cannot be asked: {error}. Check the address and try again.") from error
+    finally:
+        connection.close()
