@@ -1,0 +1,95 @@
+"""Every code block of the documentation runs, and everything public is documented."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import compact
+from compact.cli.main import app
+from compact.formats import FORMATS
+from scripts.document_rules import document
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    page: str
+    line: int
+    language: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks() -> list[Block]:
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
+    return found
+
+
+def of(language: str) -> list[Block]:
+    return [block for block in blocks() if block.language == language]
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    session = files("compact.cli") / "transcripts" / "session.anthropic-messages.json"
+    (tmp_path / "session.json").write_bytes(session.read_bytes())
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("block", of("python"), ids=str)
+def test_python_runs(block: Block, workplace: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", block.code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", of("console"), ids=str)
+def test_commands_run(block: Block, workplace: Path) -> None:
+    for line in block.code.splitlines():
+        assert line.startswith("$ compact "), line
+        command = [sys.executable, "-m", *shlex.split(line.removeprefix("$ "))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        assert done.stderr == "" or "wrote" in done.stderr
+
+
+@pytest.mark.parametrize("block", of("sh"), ids=str)
+def test_make_targets_exist(block: Block) -> None:
+    known = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for line in block.code.splitlines():
+        assert re.fullmatch(r"make ([a-z]+)(?: [A-Z_]+=\S+)*(?:\s+#.*)?", line), line
+        assert line.split()[1] in known
+
+
+def test_every_block_is_of_a_kind_that_is_tested_or_plain_text() -> None:
+    assert {block.language for block in blocks()} <= {"python", "console", "sh", "text"}
+
+
+def test_every_public_name_and_command_is_documented() -> None:
+    library = (ROOT / "docs/library.md").read_text(encoding="utf-8")
+    assert [name for name in compact.__all__ if f"`{name}" not in library] == []
+    commands = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    assert [command.name for command in app.registered_commands if f"## `compact {command.name}`" not in commands] == []
+
+
+def test_the_list_of_rules_is_up_to_date() -> None:
+    page = (ROOT / "docs/validity.md").read_text(encoding="utf-8")
+    assert page == document(FORMATS.values()), "run: python -m scripts.document_rules"
