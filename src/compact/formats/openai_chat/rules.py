@@ -150,6 +150,17 @@ def _unknown_ids(request: Request) -> Iterator[Finding]:
             yield Finding(index, text, f"messages.[{index}].tool_call_id")
 
 
+def _answered_twice(request: Request) -> Iterator[Finding]:
+    answered: dict[str, int] = {}
+    for index, message in enumerate(messages_of(request.body)):
+        if message.get("role") != "tool":
+            answered = {}
+        elif (id := text_of(message.get("tool_call_id"))) and (first := answered.setdefault(id, index)) != index:
+            where = f"in messages[{first}] and messages[{index}]"
+            text = f"Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', {where}."
+            yield Finding(index, text, f"messages.[{index}].tool_call_id")
+
+
 _SHAPE = (
     Rule(
         id="C4",
@@ -246,4 +257,16 @@ _PAIRING = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (*_SHAPE, *BEFORE_PAIRING, *_PAIRING, *AFTER_PAIRING)
+_ONCE = (
+    Rule(
+        id="C11",
+        name="each-call-is-answered-once",
+        seen="2026-11",
+        source="error",
+        remedy="Keep one tool message for each call, and give parallel calls ids of their own.",
+        find=_answered_twice,
+        variants=_OPENAI,
+    ),
+)
+
+RULES: tuple[Rule, ...] = (*_SHAPE, *BEFORE_PAIRING, *_PAIRING, *_ONCE, *AFTER_PAIRING)
