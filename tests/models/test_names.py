@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.models import DEFAULT_WINDOW, find_model, list_models
+from compact.models import DEFAULT_WINDOW, Model, find_model, list_models
 
 # spelling, vendor, id
 SPELLINGS = [
@@ -49,6 +49,7 @@ SPELLINGS = [
     ("global.anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock", "global.anthropic.claude-sonnet-4-5-20250929-v1:0"),
     ("bedrock/converse/us.anthropic.claude-opus-5-5", "bedrock", "anthropic.claude-opus-5-5"),
     ("bedrock:amazon.nova-pro-v1:0", "bedrock", "amazon.nova-pro-v1:0"),
+    ("bedrock:claude-opus-4-6", "bedrock", "anthropic.claude-opus-4-6-v1"),
     (
         "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-haiku-4-5-20251001-v1:0",
         "bedrock",
@@ -117,8 +118,8 @@ def test_every_model_is_found_by_its_own_name() -> None:
             "claude-sonnet-44",
             "gemini-9-pro",
         ),
-        "gpt-5.5-chat",
-        "gpt-4o" * 100,
+        *("gpt-5.5-chat", "gpt-5-12", "claude-opus-5-12"),
+        "route/" * 40 + "gpt-4o",  # longer than any name
     ],
 )
 def test_what_is_no_models_name_stays_unknown(name: str) -> None:
@@ -144,8 +145,8 @@ def test_noise_stays_unknown(name: str) -> None:
     st.sampled_from(list_models()),
     st.sampled_from(["", ":", "-", "/", "@", "models/", "ft:", ".", "-v1:0", "-20250101"]),
 )
-def test_pieces_of_real_names_never_fail(model: object, glue: str) -> None:
-    id = str(getattr(model, "id", ""))
+def test_pieces_of_real_names_never_fail(model: Model, glue: str) -> None:
+    id = model.id
     for name in (glue + id, id + glue, id[: len(id) // 2] + glue + id[len(id) // 2 :], glue.join(id)):
         assert find_model(name).context_window > 0
 
@@ -165,12 +166,27 @@ def test_an_open_model_by_its_bare_name_has_the_smallest_limits_and_no_price() -
     assert bare.prices is None
 
 
+def test_a_host_that_states_limits_comes_before_one_that_does_not() -> None:
+    hosts: dict[str, list[Model]] = {}
+    for model in list_models():
+        if model.vendor in ("openrouter", "groq", "cerebras", "azure"):
+            hosts.setdefault(model.id.lower().rpartition("/")[2], []).append(model)
+    stated = {name for name, models in hosts.items() if any(model.source == "catalogue" for model in models)}
+    assert any(model.source == "default" for name in stated for model in hosts[name])
+    for name in stated:
+        assert find_model(name).source == "catalogue", name
+
+
 def test_a_vendor_that_is_not_known_to_serve_a_model_has_no_price_for_it() -> None:
     elsewhere, own = find_model("groq/gpt-5"), find_model("gpt-5")
     assert (elsewhere.vendor, elsewhere.max_input, elsewhere.prices) == ("groq", own.max_input, None)
     fine_tuned = find_model("ft:gpt-4.1-2025-04-14:acme::abc")
     assert (fine_tuned.context_window, fine_tuned.prices) == (find_model("gpt-4.1").context_window, None)
-    assert find_model("deepseek/deepseek-r1:free").prices is None
+    free_no_more = find_model("openai/gpt-5:free")
+    assert (free_no_more.id, free_no_more.prices) == ("openai/gpt-5", None)
+    borrowed = find_model("us.openai.gpt-6.1-terra")
+    assert (borrowed.vendor, borrowed.prices) == ("bedrock", None)
+    assert borrowed.max_input == find_model("gpt-6.1-terra").max_input
 
 
 def test_bedrock_routes_have_their_own_prices() -> None:

@@ -36,7 +36,7 @@ def find_model(name: str) -> Model:
 
 def list_models(vendor: str | None = None) -> tuple[Model, ...]:
     """Every model of the catalogue, or of one vendor, by vendor and id."""
-    return _snapshot().listing(vendor)
+    return _snapshot().listing(vendor and ALIASES.get(vendor.lower(), vendor))
 
 
 @cache
@@ -86,13 +86,15 @@ class Catalogue:
         return tuple(self._model(_Place(name, id)) for name in vendors for id in self._models.get(name, {}))
 
     def _index(self, vendor: str) -> dict[str, str]:
-        """The vendor's names, then its further spellings, then what follows a maker's name; none hides an earlier."""
+        """The vendor's names, then its further spellings, then what follows the maker's; none hides an earlier one."""
         entries = self._models.get(vendor, {})
         keys = {canonical(id): id for id in entries}
         for id, entry in entries.items():
             for spelling in entry.get("also", ()):
                 keys.setdefault(canonical(spelling), id)
         for key, id in list(keys.items()):
+            if vendor == "bedrock" and not key.startswith("global-"):
+                keys.setdefault(key.partition("-")[2], id)
             keys.setdefault(key.rpartition("/")[2], id)
         for key, id in keys.items():
             if vendor in MAKERS:
@@ -142,7 +144,7 @@ class Catalogue:
             return None
         if "/" in key or (len(places) == 1 and "/" not in places[0].id):
             return self._model(places[0])
-        found = min((self._model(place) for place in places), key=lambda model: model.max_input)
+        found = min(map(self._model, places), key=lambda model: (model.source == "default", model.max_input))
         maker = found.id.rpartition("/")[0]
         vendor = ALIASES.get(maker, maker or "unknown")
         prices = found.prices if found.vendor == "openrouter" and vendor in _PASSED_ON else None
