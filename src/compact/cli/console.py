@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,9 @@ FormatName: TypeAlias = Annotated[
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 ModelName: TypeAlias = Annotated[str, typer.Option("--model", "-m", help="The model to count for.")]
+
+
+_WIDE = 160  # a file or a pipe has no width of its own
 
 
 def read(file: Path, format: str | None = None) -> Conversation:
@@ -59,7 +63,8 @@ def console(*, stderr: bool = False) -> Console:
     """Where pretty output goes."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not stderr and not sys.stdout.isatty())
+    to_file = not (sys.stderr if stderr else sys.stdout).isatty() and "COLUMNS" not in os.environ
+    return Console(stderr=stderr, highlight=False, width=_WIDE if to_file else None)
 
 
 def table(*columns: str, title: str | None = None) -> Table:
@@ -69,7 +74,8 @@ def table(*columns: str, title: str | None = None) -> Table:
 
     made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        made.add_column(name.strip(), justify="right" if name.endswith(" ") else "left", overflow="fold")
+        number = name.endswith(" ")
+        made.add_column(name.strip(), justify="right" if number else "left", overflow="fold", no_wrap=number, min_width=6)
     return made
 
 

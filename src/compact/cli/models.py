@@ -33,9 +33,7 @@ def models(
     if as_json:
         print_json([_row(model) for model in found])
         return
-    rows = table(
-        "model", "vendor", "window ", "max input ", "max output ", "in ", "out ", "cache write ", "cache read "
-    )
+    rows = table("model", "vendor", "window ", "max in ", "max out ", "input ", "output ", "write ", "read ")
     for model in found:
         rows.add_row(*(_shown(value) for value in list(_row(model).values())[:9]))
     console().print(rows)
@@ -67,5 +65,5 @@ def _money(price: object) -> float | None:
 
 def _shown(value: Json) -> str:
     if value is None:
-        return "unknown"
+        return "?"
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
