@@ -72,10 +72,16 @@ def table(*columns: str, title: str | None = None) -> Table:
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:
         number = name.endswith(" ")
-        made.add_column(name.strip(), justify="right" if number else "left", overflow="fold", no_wrap=number, min_width=6)
+        made.add_column(
+            name.strip(),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="fold",
+            min_width=None if number else 8,
+        )
     return made
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json"
 
+_PRICES = {"in ": "input", "out ": "output", "write ": "cache_write", "read ": "cache_read"}
+
 
 def models(
     name: Annotated[
@@ -33,26 +35,27 @@ def models(
     if as_json:
         print_json([_row(model) for model in found])
         return
-    rows = table("model", "vendor", "window ", "max in ", "max out ", "input ", "output ", "write ", "read ")
+    columns = {"model": "id", "window ": "context_window", "max in ": "max_input", "max out ": "max_output"}
+    columns |= {name: f"{price}_price" for name, price in _PRICES.items()}
+    if vendor is None:
+        columns["vendor"] = "vendor"
+    rows = table(*columns)
     for model in found:
-        rows.add_row(*(_shown(value) for value in list(_row(model).values())[:9]))
+        facts = _row(model)
+        rows.add_row(*(_shown(facts[key]) for key in columns.values()))
     console().print(rows)
     if any(model.source == "default" for model in found):
         console().print(f"{printable(name or '')} is not in the catalogue: a window of 128,000 tokens is assumed.")
 
 
 def _row(model: Model) -> dict[str, Json]:
-    prices = model.prices
     return {
         "id": model.id,
         "vendor": model.vendor,
         "context_window": model.context_window,
         "max_input": model.max_input,
         "max_output": model.max_output,
-        "input_price": _money(prices and prices.input),
-        "output_price": _money(prices and prices.output),
-        "cache_write_price": _money(prices and prices.cache_write),
-        "cache_read_price": _money(prices and prices.cache_read),
+        **{f"{name}_price": _money(getattr(model.prices, name, None)) for name in _PRICES.values()},
         "encoding": model.encoding,
         "exact": model.exact,
         "source": model.source,
