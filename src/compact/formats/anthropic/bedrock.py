@@ -5,46 +5,38 @@ Converse does not merge neighbouring messages: results stand in the one message 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from compact.formats.anthropic.view import Block, id_of, kind_of, listed, messages, of_kind, parts, role_of
+from compact.formats.anthropic.view import grouped, ids_of, kind_of, parts, view
 from compact.formats.format import Finding, Request, Rule
-from compact.messages import Json
-
-
-def _blocks(message: Json, role: str, kind: str) -> list[Block]:
-    if role_of(message) != role:
-        return []
-    return [block for block in parts(message) if kind_of(block) == kind]
 
 
 def _unanswered(request: Request) -> Iterator[Finding]:
-    wires = messages(request.body)
-    for index, message in enumerate(wires):
-        ids = [id for block in _blocks(message, "assistant", "tool_use") if (id := id_of(block)) is not None]
-        if not ids:
-            continue
-        following = wires[index + 1] if index + 1 < len(wires) else None
-        answered = {id_of(block, "tool_use_id") for block in _blocks(following, "user", "tool_result")}
-        if missing := [id for id in ids if id not in answered]:
+    read = view(request)
+    calls = grouped((spot[0], spot) for spot in read.of_kind("tool_use") if read.roles[spot[0]] == "assistant")
+    results = grouped((spot[0], spot) for spot in read.of_kind("tool_result") if read.roles[spot[0]] == "user")
+    for index, spots in calls.items():
+        answered = {id for _, id in ids_of(results.get(index + 1, ()), "tool_use_id")}
+        if missing := [id for _, id in ids_of(spots) if id not in answered]:
             where = f"messages.{index + 1}.content"
             text = f"Expected toolResult blocks at {where} for the following Ids: {', '.join(missing)}"
             yield Finding(index, text)
 
 
 def _more_results_than_calls(request: Request) -> Iterator[Finding]:
-    before: Json = None
-    for index, message in enumerate(messages(request.body)):
-        results = len(_blocks(message, "user", "tool_result"))
-        if results and results > len(_blocks(before, "assistant", "tool_use")):
+    read = view(request)
+    calls = Counter(index for index, _, _ in read.of_kind("tool_use") if read.roles[index] == "assistant")
+    results = Counter(index for index, _, _ in read.of_kind("tool_result") if read.roles[index] == "user")
+    for index, count in results.items():
+        if count > calls[index - 1]:
             where = f"messages.{index}.content"
             text = f"The number of toolResult blocks at {where} exceeds the number of toolUse blocks of previous turn"
             yield Finding(index, text)
-        before = message
 
 
 def _blank_texts(request: Request) -> Iterator[Finding]:
-    for index, message in enumerate(messages(request.body)):
+    for index, message in enumerate(view(request).messages):
         for position, block in enumerate(parts(message)):
             text = block.get("text") if kind_of(block) == "text" else None
             if isinstance(text, str) and not text.strip():
@@ -55,15 +47,13 @@ def _blank_texts(request: Request) -> Iterator[Finding]:
 def _tools_not_declared(request: Request) -> Iterator[Finding]:
     if request.body.get("tools"):
         return
-    for index, _, block in listed(request.body):
-        if kind_of(block) in ("tool_use", "tool_result"):
-            text = "The toolConfig field must be defined when using toolUse and toolResult content blocks."
-            yield Finding(index, text)
-            return
+    for index, _, _ in view(request).of_kinds(("tool_use", "tool_result"))[:1]:
+        text = "The toolConfig field must be defined when using toolUse and toolResult content blocks."
+        yield Finding(index, text)
 
 
 def _empty_errors(request: Request) -> Iterator[Finding]:
-    for index, position, block in of_kind(request.body, "tool_result"):
+    for index, position, block in view(request).of_kind("tool_result"):
         if block.get("is_error") is True and not block.get("content"):
             where = f"messages.{index}.content.{position}.toolResult"
             yield Finding(index, f"The content field at {where} cannot be empty when status value is error.")

@@ -7,10 +7,11 @@ the newest or all of them is allowed, a gap is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping
 
 from compact.formats.anthropic.model import binds_thinking
-from compact.formats.anthropic.view import THINKING, Block, Seal, kind_of, messages, of_kind, parts, role_of, seal
+from compact.formats.anthropic.view import THINKING, Block, View, grouped, kind_of, parts, role_of, seal, view
 from compact.formats.format import Finding, Request, Rule
 from compact.messages import Json
 
@@ -24,16 +25,16 @@ def _bound(request: Request) -> Iterator[Finding]:
 
 
 def _unbound_blocks(request: Request) -> Iterator[Finding]:
-    body, origin = request.body, request.origin
+    read, origin = view(request), view(request).origin
     # After a summary of the vendor's own the prefix begins anew, and the vendor knows what it summarised.
-    if origin is None or _drops_silently(body) or any(of_kind(body, "compaction")):
+    if origin is None or not read.thinking or _drops_silently(read.body) or read.of_kind("compaction"):
         return
-    if not _same(body.get("system"), origin.get("system")):
-        yield from _all_thinking(messages(body), _SYSTEM)
-    elif not _same_tools(body.get("tools"), origin.get("tools")):
-        yield from _all_thinking(messages(body), _TOOLS)
+    if not _same(read.body.get("system"), origin.body.get("system")):
+        yield from _all_thinking(read, _SYSTEM)
+    elif not _same_tools(read.body.get("tools"), origin.body.get("tools")):
+        yield from _all_thinking(read, _TOOLS)
     else:
-        yield from _against(messages(body), messages(origin))
+        yield from _against(read, origin)
 
 
 def _drops_silently(body: Mapping[str, Json]) -> bool:
@@ -42,46 +43,34 @@ def _drops_silently(body: Mapping[str, Json]) -> bool:
     return isinstance(binding, dict) and binding.get("prefix_mismatch_behavior") == "drop_block"
 
 
-def _all_thinking(wires: Sequence[Json], why: str, start: int = 0) -> Iterator[Finding]:
-    for index in range(start, len(wires)):
-        for position, _, _ in _thinking(wires[index]):
-            yield _finding(index, position, why)
+def _all_thinking(read: View, why: str, start: int = 0) -> Iterator[Finding]:
+    return (_finding(index, position, why) for index, position, _ in read.thinking if index >= start)
 
 
-def _against(wires: Sequence[Json], originals: Sequence[Json]) -> Iterator[Finding]:
+def _against(read: View, origin: View) -> Iterator[Finding]:
     """Walks both conversations side by side: from the first difference on, no thinking is valid.
 
     What was appended since the original is the vendor's to judge.
     """
+    kept = grouped((spot[0], spot) for spot in read.thinking)
     passed, last, broken = 0, None, False  # `last` is the number of the thinking block last kept
-    for index, (message, original) in enumerate(zip(wires, originals, strict=False)):
-        made = [own for _, _, own in _thinking(original)]
-        alike = _common(message, original)
+    for index, (message, original) in enumerate(zip(read.messages, origin.messages, strict=False)):
+        alike = _alike(message, original)
+        made = origin.seals.get(index, [])
         cursor = 0
-        for position, before, own in _thinking(message):
-            if alike is not None and before > alike:
+        for _, position, block in kept.get(index, ()):
+            if alike is not None and position > alike:
                 yield _finding(index, position, "")
-            elif own in made[cursor:]:
+            elif (own := seal(block)) in made[cursor:]:
                 cursor = made.index(own, cursor) + 1
-                number = passed + cursor
-                broken = broken or (last is not None and number != last + 1)
-                last = number
+                broken = broken or (last is not None and passed + cursor != last + 1)
+                last = passed + cursor
                 if broken:
                     yield _finding(index, position, _GAP)
         if alike is not None:
-            yield from _all_thinking(wires, "", index + 1)
+            yield from _all_thinking(read, "", index + 1)
             return
         passed += len(made)
-
-
-def _thinking(message: Json) -> Iterator[tuple[int, int, Seal]]:
-    """Each thinking block's position, how many other blocks stand before it, and its seal."""
-    others = 0
-    for position, block in enumerate(parts(message)):
-        if kind_of(block) in THINKING:
-            yield position, others, seal(block)
-        else:
-            others += 1
 
 
 def _finding(index: int, position: int, why: str) -> Finding:
@@ -94,21 +83,17 @@ def _finding(index: int, position: int, why: str) -> Finding:
     )
 
 
-def _common(one: Json, other: Json) -> int | None:
-    """How many blocks, thinking not counted, the two begin with alike; None if they are alike to the end."""
-    if one is other:
+def _alike(message: Json, original: Json) -> int | None:
+    """The position of the first block that differs, thinking not counted; None if the two are alike to the end."""
+    if message is original:
         return None
-    if role_of(one) != role_of(other):
+    if role_of(message) != role_of(original):
         return -1
-    ours, theirs = _visible(one), _visible(other)
-    if ours == theirs:
-        return None
-    pairs = zip(ours, theirs, strict=False)
-    return next((count for count, (mine, yours) in enumerate(pairs) if mine != yours), min(len(ours), len(theirs)))
-
-
-def _visible(message: Json) -> list[Json]:
-    return [_uncached_block(block) for block in parts(message) if kind_of(block) not in THINKING]
+    theirs = deque(_uncached_block(block) for block in parts(original) if kind_of(block) not in THINKING)
+    for position, block in enumerate(parts(message)):
+        if kind_of(block) not in THINKING and (not theirs or _uncached_block(block) != theirs.popleft()):
+            return position
+    return len(parts(message)) if theirs else None
 
 
 def _same(one: Json, other: Json) -> bool:

@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeAlias
 
-from compact.formats.anthropic.view import Block, listed, nested
+from compact.formats.anthropic.view import Block, view
 from compact.formats.format import Finding, Request, Rule
-from compact.messages import Json
 
 Breakpoint: TypeAlias = tuple[int | None, str, Block]
 """The index of the message, if it is in one; where the block stands; and the block."""
 
 
-def _breakpoints(body: Mapping[str, Json]) -> Iterator[Breakpoint]:
+def _breakpoints(request: Request) -> Iterator[Breakpoint]:
     """Every block that ends a cached prefix, in the order in which the API reads them."""
     for key in ("tools", "system"):
-        blocks = body.get(key)
+        blocks = request.body.get(key)
         for position, block in enumerate(blocks if isinstance(blocks, list) else ()):
             if isinstance(block, dict) and isinstance(block.get("cache_control"), dict):
                 yield None, f"{key}.{position}", block
-    yield from _in_messages(body)
-
-
-def _in_messages(body: Mapping[str, Json]) -> Iterator[Breakpoint]:
-    for index, position, block in listed(body):
-        if block.get("type") == "tool_result":
-            for inner, part in nested(block):
-                if isinstance(part.get("cache_control"), dict):
-                    yield index, f"messages.{index}.content.{position}.content.{inner}", part
-        if isinstance(block.get("cache_control"), dict):
-            yield index, f"messages.{index}.content.{position}", block
+    yield from view(request).cached
 
 
 def _too_many(request: Request) -> Iterator[Finding]:
-    count = sum(1 for _ in _breakpoints(request.body))
+    count = sum(1 for _ in _breakpoints(request))
     if count > 4:
         yield Finding(None, f"A maximum of 4 blocks with cache_control may be provided. Found {count}.")
 
 
 def _on_empty_text(request: Request) -> Iterator[Finding]:
-    for index, where, block in _in_messages(request.body):
+    for index, where, block in view(request).cached:
         if block.get("type") == "text" and block.get("text") == "":
             yield Finding(index, f"{where}.text: cache_control cannot be set for empty text blocks")
 
 
 def _long_after_short(request: Request) -> Iterator[Finding]:
     short = False
-    for index, where, block in _breakpoints(request.body):
+    for index, where, block in _breakpoints(request):
         if block["cache_control"].get("ttl") != "1h":
             short = True
         elif short:

@@ -3,68 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from compact.formats.anthropic.view import (
+    SERVER_CALLS,
     Block,
+    Exchange,
     Spot,
-    Turn,
-    id_of,
+    ids_of,
     is_server_result,
     kind_of,
-    listed,
-    messages,
-    of_kind,
     parts,
     role_of,
-    turns,
+    view,
 )
 from compact.formats.format import Finding, Request, Rule, text_of
 from compact.messages import Json
 
-_SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
-_NOTHING = Turn("", 0)
-
-
-def _exchanges(request: Request) -> Iterator[tuple[Turn, Turn]]:
-    """Every assistant turn with the user turn right after it, either of which may be empty."""
-    found = turns(request.body)
-    for turn, after in pairwise([_NOTHING, *found, _NOTHING]):
-        if turn.role == "assistant":
-            yield turn, after if after.role == "user" else _NOTHING
-        elif after.role == "user":
-            yield _NOTHING, after
-
-
-def _calls(turn: Turn) -> Iterator[tuple[Spot, str]]:
-    return _identified(turn, "tool_use", "id")
-
-
-def _results(turn: Turn) -> Iterator[tuple[Spot, str]]:
-    return _identified(turn, "tool_result", "tool_use_id")
-
-
-def _identified(turn: Turn, kind: str, key: str) -> Iterator[tuple[Spot, str]]:
-    for spot in turn.spots:
-        if spot[2].get("type") == kind and isinstance(id := spot[2].get(key), str):
-            yield spot, id
-
 
 def _repeated_ids(request: Request) -> Iterator[Finding]:
     seen: set[str] = set()
-    for index, position, block in of_kind(request.body, "tool_use"):
-        if (id := id_of(block)) is None:
-            continue
+    for (index, position, _), id in ids_of(view(request).of_kind("tool_use")):
         if id in seen:
             yield Finding(index, f"messages.{index}.content.{position}: `tool_use` ids must be unique")
         seen.add(id)
 
 
 def _unanswered(request: Request) -> Iterator[Finding]:
-    for asking, answering in _exchanges(request):
-        answered = {id for _, id in _results(answering)}
+    for exchange in view(request).exchanges:
+        answered = {id for _, id in ids_of(exchange.results, "tool_use_id")}
         missing: dict[int, list[str]] = {}
-        for (index, _, _), id in _calls(asking):
+        for (index, _, _), id in ids_of(exchange.calls):
             if id not in answered:
                 missing.setdefault(index, []).append(id)
         for index, ids in missing.items():
@@ -78,28 +46,35 @@ def _unanswered(request: Request) -> Iterator[Finding]:
 
 def _answered_late(request: Request) -> Iterator[Finding]:
     """Every call is answered in the next message, but something stands before the results."""
-    for asking, answering in _exchanges(request):
-        called = {id for _, id in _calls(asking)}
-        if not called or not called <= {id for _, id in _results(answering)}:
-            continue
-        for _, _, block in answering.spots:
-            if kind_of(block) != "tool_result":
-                break
-            called.discard(text_of(block.get("tool_use_id")))
-        if called:
-            index = answering.start
+    for exchange in view(request).exchanges:
+        late = {id for _, id in ids_of(exchange.calls)}
+        late.difference_update(id for _, id in ids_of(_leading(exchange, view(request).messages), "tool_use_id"))
+        if late and late <= {id for _, id in ids_of(exchange.results, "tool_use_id")}:
+            index = exchange.start
             yield Finding(
                 index,
-                f"messages.{index}: Did not find {len(called)} `tool_result` block(s) at the beginning of this "
+                f"messages.{index}: Did not find {len(late)} `tool_result` block(s) at the beginning of this "
                 "message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` "
                 "blocks.",
             )
 
 
+def _leading(exchange: Exchange, wires: list[Json]) -> Iterator[Spot]:
+    """The results that the user's turn begins with."""
+    due = (exchange.start, 0)
+    for spot in exchange.results:
+        if spot[:2] == (due[0] + 1, 0) and len(parts(wires[due[0]])) == due[1]:
+            due = spot[:2]
+        if spot[:2] != due:
+            return
+        due = (due[0], due[1] + 1)
+        yield spot
+
+
 def _uncalled(request: Request) -> Iterator[Finding]:
-    for asking, answering in _exchanges(request):
-        called = {id for _, id in _calls(asking)}
-        for (index, position, _), id in _results(answering):
+    for exchange in view(request).exchanges:
+        called = {id for _, id in ids_of(exchange.calls)}
+        for (index, position, _), id in ids_of(exchange.results, "tool_use_id"):
             if id not in called:
                 yield Finding(
                     index,
@@ -110,10 +85,10 @@ def _uncalled(request: Request) -> Iterator[Finding]:
 
 
 def _answered_twice(request: Request) -> Iterator[Finding]:
-    for asking, answering in _exchanges(request):
-        called = {id for _, id in _calls(asking)}
+    for exchange in view(request).exchanges:
+        called = {id for _, id in ids_of(exchange.calls)}
         seen: set[str] = set()
-        for (index, position, _), id in _results(answering):
+        for (index, position, _), id in ids_of(exchange.results, "tool_use_id"):
             if id in seen and id in called:
                 yield Finding(
                     index,
@@ -125,11 +100,11 @@ def _answered_twice(request: Request) -> Iterator[Finding]:
 
 def _uncalled_on_the_server(request: Request) -> Iterator[Finding]:
     called: set[str] = set()
-    for index, position, block in listed(request.body):
+    for index, position, block in view(request).server_blocks:
         kind = kind_of(block)
-        if kind in _SERVER_CALLS:
+        if kind in SERVER_CALLS:
             called.add(text_of(block.get("id")))
-        elif kind.endswith("_tool_result") and (id := id_of(block, "tool_use_id")) is not None and id not in called:
+        elif isinstance(id := block.get("tool_use_id"), str) and id not in called:
             call = "mcp_tool_use" if kind == "mcp_tool_result" else "server_tool_use"
             yield Finding(
                 index,
@@ -141,14 +116,14 @@ def _uncalled_on_the_server(request: Request) -> Iterator[Finding]:
 def _unanswered_on_the_server(request: Request) -> Iterator[Finding]:
     """Such a call may wait for its result only while nothing but tool results follows."""
     waiting: dict[str, Spot] = {}
-    for spot in listed(request.body):
-        if kind_of(spot[2]) in _SERVER_CALLS and (id := id_of(spot[2])) is not None:
-            waiting[id] = spot
-        elif waiting and is_server_result(spot[2]):
+    for spot in view(request).server_blocks:
+        if is_server_result(spot[2]):
             waiting.pop(text_of(spot[2].get("tool_use_id")), None)
+        elif isinstance(id := spot[2].get("id"), str):
+            waiting[id] = spot
     if not waiting:
         return
-    ended = max((i for i, message in enumerate(messages(request.body)) if not _only_answers(message)), default=-1)
+    ended = max((i for i, message in enumerate(view(request).messages) if not _only_answers(message)), default=-1)
     for id, (index, _, block) in waiting.items():
         if index < ended:
             name = text_of(block.get("name"))

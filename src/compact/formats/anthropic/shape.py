@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 
 from compact.formats.anthropic.model import refuses_prefill, takes_system_messages
 from compact.formats.anthropic.view import (
-    THINKING,
+    SERVER_CALLS,
+    ids_of,
     is_server_result,
     kind_of,
-    listed,
-    messages,
-    nested,
-    of_kind,
     parts,
     role_of,
     thinks,
+    view,
 )
 from compact.formats.format import Finding, Request, Rule
 from compact.messages import Json
@@ -25,32 +24,31 @@ _ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 def _malformed_ids(request: Request) -> Iterator[Finding]:
-    for index, position, block in of_kind(request.body, "tool_use"):
-        id = block.get("id")
-        if isinstance(id, str) and not _ID.fullmatch(id):
+    for (index, position, _), id in ids_of(view(request).of_kind("tool_use")):
+        if not _ID.fullmatch(id):
             where = f"messages.{index}.content.{position}.tool_use.id"
             yield Finding(index, f"{where}: String should match pattern '^[a-zA-Z0-9_-]+$'")
 
 
 def _inputs_that_are_no_objects(request: Request) -> Iterator[Finding]:
-    for index, position, block in of_kind(request.body, "tool_use"):
+    for index, position, block in view(request).of_kind("tool_use"):
         if not isinstance(block.get("input", {}), dict):
             where = f"messages.{index}.content.{position}.tool_use.input"
             yield Finding(index, f"{where}: Input should be a valid dictionary")
 
 
 def _cached_thinking(request: Request) -> Iterator[Finding]:
-    for index, position, block in listed(request.body):
-        if "cache_control" in block and (kind := kind_of(block)) in THINKING:
-            where = f"messages.{index}.content.{position}.{kind}.cache_control"
+    for index, position, block in view(request).thinking:
+        if "cache_control" in block:
+            where = f"messages.{index}.content.{position}.{kind_of(block)}.cache_control"
             yield Finding(index, f"{where}: Extra inputs are not permitted")
 
 
 def _system_messages(request: Request) -> Iterator[Finding]:
     if takes_system_messages(request.body):
         return
-    for index, message in enumerate(messages(request.body)):
-        if role_of(message) == "system":
+    for index, role in enumerate(view(request).roles):
+        if role == "system":
             yield Finding(
                 index,
                 "messages: Unexpected role \"system\". The Messages API accepts a top-level 'system' parameter, "
@@ -62,26 +60,24 @@ def _misplaced_system_messages(request: Request) -> Iterator[Finding]:
     """A run of system messages stands after a user's and before the assistant's, or ends the conversation."""
     if not takes_system_messages(request.body):
         return
-    wires = messages(request.body)
-    for index, message in enumerate(wires):
-        if role_of(message) != "system" or _is_directive(message):
+    wires, roles = view(request).messages, view(request).roles
+    for index, role in enumerate(roles):
+        if role != "system" or _is_directive(wires[index]):
             continue
-        before = wires[index - 1] if index else None
-        after = wires[index + 1] if index + 1 < len(wires) else None
-        if before is None:
+        if index == 0:
             text = "use the top-level 'system' parameter for the initial system prompt"
             yield Finding(index, f"messages.{index}: {text}")
-        elif role_of(before) == "assistant" and not _ends_in_server_result(before):
+        elif roles[index - 1] == "assistant" and not _ends_in_server_result(wires[index - 1]):
             text = "role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool result"
             yield Finding(index, f"messages.{index}: {text}")
-        if role_of(after) not in ("", "assistant", "system"):
+        if roles[index + 1 : index + 2] == ["user"]:
             text = "role 'system' must precede an 'assistant' message or end the array"
             yield Finding(index, f"messages.{index}: {text}")
 
 
 def _is_directive(message: Json) -> bool:
     """Whether the message says nothing and only sets options: such a one may stand anywhere."""
-    return message.get("content") == [] and "output_config" in message
+    return role_of(message) == "system" and message.get("content") == [] and "output_config" in message
 
 
 def _ends_in_server_result(message: Json) -> bool:
@@ -90,45 +86,47 @@ def _ends_in_server_result(message: Json) -> bool:
 
 
 def _first_role(request: Request) -> Iterator[Finding]:
-    for message in messages(request.body)[:1]:
-        if role_of(message) not in ("", "user", "system"):
-            yield Finding(0, 'messages: first message must use the "user" role')
+    if view(request).roles[:1] == ["assistant"]:
+        yield Finding(0, 'messages: first message must use the "user" role')
 
 
 def _repeated_roles(request: Request) -> Iterator[Finding]:
-    before = ""
-    for index, message in enumerate(messages(request.body)):
-        role = role_of(message)
+    for index, (before, role) in enumerate(pairwise(view(request).roles), 1):
         if role == before and role in ("user", "assistant"):
             text = f'but found multiple "{role}" roles in a row'
             yield Finding(index, f'messages: roles must alternate between "user" and "assistant", {text}')
-        before = role
 
 
 def _empty_messages(request: Request) -> Iterator[Finding]:
-    wires = messages(request.body)
+    wires, roles = view(request).messages, view(request).roles
     for index, message in enumerate(wires):
         if not isinstance(message, dict) or message.get("content", 0) not in ("", []):
             continue
-        role = role_of(message)
-        if role != "system" and not (role == "assistant" and index == len(wires) - 1):
+        if not _is_directive(message) and not (roles[index] == "assistant" and index == len(wires) - 1):
             text = "all messages must have non-empty content except for the optional final assistant message"
             yield Finding(index, f"messages.{index}: {text}")
 
 
 def _empty_texts(request: Request) -> Iterator[Finding]:
-    for index, _, block in listed(request.body):
-        inner = (part for _, part in nested(block)) if block.get("type") == "tool_result" else (block,)
-        for part in inner:
-            if part.get("type") == "text" and part.get("text") == "":
-                yield Finding(index, "messages: text content blocks must be non-empty")
+    found = [index for index, _, block in view(request).of_kind("text") if block.get("text") == ""]
+    for index, _, block in view(request).of_kind("tool_result"):
+        if isinstance(inner := block.get("content"), list):
+            found += [index for part in inner if kind_of(part) == "text" and part.get("text") == ""]
+    for index in sorted(found):
+        yield Finding(index, "messages: text content blocks must be non-empty")
 
 
 def _blank_texts(request: Request) -> Iterator[Finding]:
     """Blank text beside anything else passes: models write it themselves, before thinking."""
-    for index, message in enumerate(messages(request.body)):
-        blocks = parts(message)
-        if blocks and all(kind_of(block) == "text" and _is_blank(block.get("text")) for block in blocks):
+    for index, message in enumerate(view(request).messages):
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list):
+            blank = bool(content) and all(
+                kind_of(block) == "text" and _is_blank(block.get("text")) for block in content
+            )
+        else:
+            blank = _is_blank(content)
+        if blank:
             yield Finding(index, "messages: text content blocks must contain non-whitespace text")
 
 
@@ -148,20 +146,18 @@ def _prefill(request: Request) -> Iterator[Finding]:
         return
     for index, last in _final_assistant(request):
         # A paused turn of a tool that the vendor runs is sent back as it is, to be continued.
-        if kind_of(last) not in ("server_tool_use", "mcp_tool_use") and not is_server_result(last):
+        if kind_of(last) not in SERVER_CALLS and not is_server_result(last):
             yield Finding(
                 index,
                 "This model does not support assistant message prefill. The conversation must end with a user message.",
             )
 
 
-def _final_assistant(request: Request) -> Iterable[tuple[int, Json]]:
+def _final_assistant(request: Request) -> Iterator[tuple[int, Json]]:
     """The index and the last block of the message, if it is the assistant's, that the request ends with."""
-    wires = messages(request.body)
-    if wires and role_of(wires[-1]) == "assistant":
-        blocks = parts(wires[-1])
-        return ((len(wires) - 1, blocks[-1] if blocks else None),)
-    return ()
+    if view(request).roles[-1:] == ["assistant"]:
+        blocks = parts(view(request).messages[-1])
+        yield len(view(request).messages) - 1, blocks[-1] if blocks else None
 
 
 SCHEMA = (

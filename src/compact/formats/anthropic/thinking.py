@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from compact.formats.anthropic.binding import BINDING
-from compact.formats.anthropic.view import (
-    THINKING,
-    kind_of,
-    listed,
-    messages,
-    parts,
-    role_of,
-    seal,
-    thinking_mode,
-)
+from compact.formats.anthropic.view import THINKING, View, kind_of, parts, seal, thinking_mode, view
 from compact.formats.format import Finding, Request, Rule
-from compact.messages import Json
 
 
 def _loop_without_thinking(request: Request) -> Iterator[Finding]:
@@ -26,8 +16,8 @@ def _loop_without_thinking(request: Request) -> Iterator[Finding]:
     """
     if thinking_mode(request.body) != "enabled":
         return
-    start = _start_of_open_loop(messages(request.body))
-    blocks = parts(messages(request.body)[start]) if start is not None else ()
+    start = _start_of_open_loop(view(request))
+    blocks = parts(view(request).messages[start]) if start is not None else ()
     if blocks and isinstance(blocks[0], dict) and (kind := kind_of(blocks[0])) not in THINKING:
         yield Finding(
             start,
@@ -40,25 +30,25 @@ def _loop_without_thinking(request: Request) -> Iterator[Finding]:
         )
 
 
-def _start_of_open_loop(wires: list[Json]) -> int | None:
+def _start_of_open_loop(read: View) -> int | None:
     """Where the assistant began the answer that still waits for its tool results; None if none does."""
     start = None
-    for index in range(len(wires) - 1, -1, -1):
-        role = role_of(wires[index])
-        if role == "assistant":
+    for index in range(len(read.roles) - 1, -1, -1):
+        if read.roles[index] == "assistant":
             start = index
-        elif role == "user" and not any(kind_of(block) == "tool_result" for block in parts(wires[index])):
+        elif read.roles[index] == "user" and not any(
+            kind_of(block) == "tool_result" for block in parts(read.messages[index])
+        ):
             break
-    return start if start != len(wires) - 1 else None
+    return start if start != len(read.roles) - 1 else None
 
 
 def _thinking_though_disabled(request: Request) -> Iterator[Finding]:
-    wires = messages(request.body)
-    if thinking_mode(request.body) != "disabled" or not wires or role_of(wires[-1]) != "assistant":
+    if thinking_mode(request.body) != "disabled" or view(request).roles[-1:] != ["assistant"]:
         return
-    index = len(wires) - 1
-    for position, block in enumerate(parts(wires[-1])):
-        if kind_of(block) in THINKING:
+    final = len(view(request).roles) - 1
+    for index, position, _ in view(request).thinking:
+        if index == final:
             yield Finding(
                 index,
                 f"messages.{index}.content.{position}: When thinking is disabled, an `assistant` message in the final "
@@ -68,24 +58,14 @@ def _thinking_though_disabled(request: Request) -> Iterator[Finding]:
 
 
 def _latest_altered(request: Request) -> Iterator[Finding]:
-    """The latest assistant message keeps all its thinking or none."""
-    if request.origin is None or (index := _latest_assistant(request.body)) is None:
+    """The latest assistant message keeps all its thinking, or none."""
+    read, origin = view(request), view(request).origin
+    kept = read.seals.get(read.latest_assistant)
+    if origin is None or kept is None or kept in origin.seals.values():
         return
-    kept = [
-        (position, seal(block))
-        for position, block in enumerate(parts(messages(request.body)[index]))
-        if kind_of(block) in THINKING
-    ]
-    if not kept:
-        return
-    originals = {
-        tuple(seal(block) for block in parts(message) if kind_of(block) in THINKING)
-        for message in messages(request.origin)
-    }
-    if tuple(found for _, found in kept) in originals:
-        return
-    known = {found for original in originals for found in original}
-    position = next((position for position, found in kept if found not in known), kept[0][0])
+    known = {own for seals in origin.seals.values() for own in seals}
+    spots = [spot for spot in read.thinking if spot[0] == read.latest_assistant]
+    index, position, _ = next((spot for spot in spots if seal(spot[2]) not in known), spots[0])
     yield Finding(
         index,
         f"messages.{index}.content.{position}: `thinking` or `redacted_thinking` blocks in the latest assistant "
@@ -93,19 +73,14 @@ def _latest_altered(request: Request) -> Iterator[Finding]:
     )
 
 
-def _earlier_altered(request: Request) -> Iterator[Finding]:
-    if request.origin is None:
+def _altered(request: Request) -> Iterator[Finding]:
+    origin = view(request).origin
+    if origin is None:
         return
-    latest = _latest_assistant(request.body)
-    known = {seal(block) for _, _, block in listed(request.origin) if kind_of(block) in THINKING}
-    for index, position, block in listed(request.body):
-        if (kind := kind_of(block)) in THINKING and index != latest and seal(block) not in known:
-            yield Finding(index, f"messages.{index}.content.{position}: Invalid `signature` in `{kind}` block")
-
-
-def _latest_assistant(body: Mapping[str, Json]) -> int | None:
-    wires = messages(body)
-    return next((index for index in range(len(wires) - 1, -1, -1) if role_of(wires[index]) == "assistant"), None)
+    known = {own for seals in origin.seals.values() for own in seals}
+    for index, position, block in view(request).thinking:
+        if (own := seal(block)) not in known:
+            yield Finding(index, f"messages.{index}.content.{position}: Invalid `signature` in `{own[0]}` block")
 
 
 THINKING_RULES = (
@@ -139,7 +114,7 @@ THINKING_RULES = (
         seen="2025-10-07",
         source="error",
         remedy="Send each thinking block exactly as received, or drop it whole.",
-        find=_earlier_altered,
+        find=_altered,
     ),
     *BINDING,
 )

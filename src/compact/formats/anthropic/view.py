@@ -2,35 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from compact.formats.format import text_of
+from compact.formats.format import Request, text_of
 from compact.messages import Json
 
 Block: TypeAlias = dict[str, Json]
 Spot: TypeAlias = tuple[int, int, Block]
 """The index of a message, the position of a block in it, and the block."""
-
 Seal: TypeAlias = tuple[str, str, str, str]
 """All that the vendor compares of a thinking block."""
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
+SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Consecutive messages of one role, which the API reads as one."""
+class Exchange:
+    """The calls of an assistant's turn and the results in the user's turn right after it; either may be none.
 
-    role: str
+    A turn is all neighbouring messages of one role, which the API reads as one. `start` is where the user's begins.
+    """
+
+    calls: Sequence[Spot]
+    results: Sequence[Spot]
     start: int
-    spots: list[Spot] = field(default_factory=list)
 
 
-def messages(body: Mapping[str, Json]) -> list[Json]:
-    found = body.get("messages")
-    return found if isinstance(found, list) else []
+class View:
+    """A request body, read once for all rules."""
+
+    def __init__(self, body: Mapping[str, Json], origin: Mapping[str, Json] | None = None) -> None:
+        self.body = body
+        self._origin = origin
+        found = body.get("messages")
+        self.messages: list[Json] = found if isinstance(found, list) else []
+        self.roles = [role_of(message) for message in self.messages]
+        self.cached: list[tuple[int, str, Block]] = []
+        """The blocks with a cache breakpoint: the index of the message, where the block stands, and the block."""
+        self._kinds: defaultdict[str, list[Spot]] = defaultdict(list)
+        for index, message in enumerate(self.messages):
+            content = message.get("content") if isinstance(message, dict) else None
+            if isinstance(content, list):
+                self._read(index, content)
+
+    def _read(self, index: int, content: list[Json]) -> None:
+        for position, block in enumerate(content):
+            if not isinstance(block, dict):
+                continue
+            kind = block.get("type")
+            if isinstance(kind, str):
+                self._kinds[kind].append((index, position, block))
+                if kind == "tool_result" and isinstance(inner := block.get("content"), list):
+                    self._read_result(index, position, inner)
+            if "cache_control" in block and isinstance(block["cache_control"], dict):
+                self.cached.append((index, f"messages.{index}.content.{position}", block))
+
+    def _read_result(self, index: int, position: int, inner: list[Json]) -> None:
+        for number, part in enumerate(inner):
+            if isinstance(part, dict) and isinstance(part.get("cache_control"), dict):
+                self.cached.append((index, f"messages.{index}.content.{position}.content.{number}", part))
+
+    def of_kind(self, kind: str) -> Sequence[Spot]:
+        """All blocks of the kind, in order."""
+        return self._kinds.get(kind, ())
+
+    def of_kinds(self, kinds: Iterable[str]) -> list[Spot]:
+        """All blocks of the kinds, in order."""
+        return sorted((spot for kind in kinds for spot in self.of_kind(kind)), key=lambda spot: spot[:2])
+
+    @cached_property
+    def origin(self) -> View | None:
+        """The body it was condensed from, if any."""
+        return None if self._origin is None else View(self._origin)
+
+    @cached_property
+    def thinking(self) -> list[Spot]:
+        return self.of_kinds(THINKING)
+
+    @cached_property
+    def seals(self) -> dict[int, list[Seal]]:
+        """The seals of the thinking in each message that has any."""
+        found: dict[int, list[Seal]] = {}
+        for index, _, block in self.thinking:
+            found.setdefault(index, []).append(seal(block))
+        return found
+
+    @cached_property
+    def latest_assistant(self) -> int:
+        """The index of the last assistant message, or -1."""
+        return next((index for index in range(len(self.roles) - 1, -1, -1) if self.roles[index] == "assistant"), -1)
+
+    @cached_property
+    def server_blocks(self) -> list[Spot]:
+        """The calls and the results of tools that the vendor runs."""
+        return self.of_kinds(kind for kind in self._kinds if kind in SERVER_CALLS or kind.endswith("_tool_result"))
+
+    @cached_property
+    def exchanges(self) -> list[Exchange]:
+        """All that hold a call or a result, in order."""
+        turn_of, starts = [], []
+        for index, role in enumerate(self.roles):
+            if index == 0 or role != self.roles[index - 1]:
+                starts.append(index)
+            turn_of.append(len(starts) - 1)
+        calls = grouped((turn_of[spot[0]], spot) for spot in self.of_kind("tool_use") if self._is(spot, "assistant"))
+        results = grouped((turn_of[spot[0]], spot) for spot in self.of_kind("tool_result") if self._is(spot, "user"))
+        found = []
+        for turn in sorted({*calls, *(turn - 1 for turn in results)}):
+            # Before a user's turn stands the assistant's, or a system message, which has no calls.
+            start = starts[turn + 1] if turn + 1 < len(starts) else len(self.roles)
+            found.append(Exchange(calls.get(turn, ()), results.get(turn + 1, ()), start))
+        return found
+
+    def _is(self, spot: Spot, role: str) -> bool:
+        return self.roles[spot[0]] == role
+
+
+def grouped(spots: Iterable[tuple[int, Spot]]) -> dict[int, list[Spot]]:
+    groups: dict[int, list[Spot]] = {}
+    for key, spot in spots:
+        groups.setdefault(key, []).append(spot)
+    return groups
+
+
+def view(request: Request) -> View:
+    """The request's body, read; one reading serves all rules, so a request is not changed while it is judged."""
+    return _view(_Same(request))
+
+
+class _Same:
+    """Stands for one object, and equals only what stands for the very same."""
+
+    __slots__ = ("request",)
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+    def __hash__(self) -> int:
+        return id(self.request)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.request is self.request
+
+
+@lru_cache(maxsize=4)
+def _view(key: _Same) -> View:
+    return View(key.request.body, key.request.origin)
 
 
 def role_of(message: Json) -> str:
@@ -45,49 +167,15 @@ def parts(message: Json) -> Sequence[Json]:
     return ({"type": "text", "text": content},) if isinstance(content, str) else ()
 
 
-def listed(body: Mapping[str, Json]) -> Iterator[Spot]:
-    """All blocks that stand in a list."""
-    for index, message in enumerate(messages(body)):
-        content = message.get("content") if isinstance(message, dict) else None
-        if isinstance(content, list):
-            for position, block in enumerate(content):
-                if isinstance(block, dict):
-                    yield index, position, block
-
-
-def of_kind(body: Mapping[str, Json], kind: str) -> Iterator[Spot]:
-    return (spot for spot in listed(body) if spot[2].get("type") == kind)
-
-
-def nested(block: Block) -> Iterator[tuple[int, Block]]:
-    """The blocks inside a tool result."""
-    inner = block.get("content") if block.get("type") == "tool_result" else None
-    if isinstance(inner, list):
-        for position, part in enumerate(inner):
-            if isinstance(part, dict):
-                yield position, part
-
-
-def turns(body: Mapping[str, Json]) -> list[Turn]:
-    found: list[Turn] = []
-    for index, message in enumerate(messages(body)):
-        role = role_of(message)
-        if not found or found[-1].role != role:
-            found.append(Turn(role, index))
-        spots = found[-1].spots
-        for position, block in enumerate(parts(message)):
-            if isinstance(block, dict):
-                spots.append((index, position, block))
-    return found
-
-
 def kind_of(block: Json) -> str:
     return text_of(block.get("type")) if isinstance(block, dict) else ""
 
 
-def id_of(block: Block, key: str = "id") -> str | None:
-    value = block.get(key)
-    return value if isinstance(value, str) else None
+def ids_of(spots: Iterable[Spot], key: str = "id") -> Iterator[tuple[Spot, str]]:
+    """The blocks that have an id, with it."""
+    for spot in spots:
+        if isinstance(id := spot[2].get(key), str):
+            yield spot, id
 
 
 def seal(block: Block) -> Seal:
