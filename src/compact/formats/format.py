@@ -30,6 +30,8 @@ class Request:
 
     body: Mapping[str, Json]
     origin: Mapping[str, Json] | None = None
+    memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    """What a format's rules have read of the body, once for all of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TypeAlias
 
 from compact.formats.format import Request, text_of
@@ -132,27 +132,10 @@ def grouped(spots: Iterable[tuple[int, Spot]]) -> dict[int, list[Spot]]:
 
 def view(request: Request) -> View:
     """The request's body, read; one reading serves all rules, so a request is not changed while it is judged."""
-    return _view(_Same(request))
-
-
-class _Same:
-    """Stands for one object, and equals only what stands for the very same."""
-
-    __slots__ = ("request",)
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-
-    def __hash__(self) -> int:
-        return id(self.request)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.request is self.request
-
-
-@lru_cache(maxsize=4)
-def _view(key: _Same) -> View:
-    return View(key.request.body, key.request.origin)
+    known = request.memo.get("view")
+    if not isinstance(known, View):
+        known = request.memo["view"] = View(request.body, request.origin)
+    return known
 
 
 def role_of(message: Json) -> str:
