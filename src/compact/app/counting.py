@@ -54,7 +54,7 @@ def count_tokens(
 
 @lru_cache(maxsize=64)
 def _counter(meter: Meter) -> Counter:
-    return Counter(meter, _cache(meter.encoding))
+    return Counter(meter, _cache(meter.encoding).count)
 
 
 @lru_cache(maxsize=8)

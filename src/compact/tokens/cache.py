@@ -14,7 +14,7 @@ _ENTRY: Final = 128
 
 
 class CountCache:
-    """Counts texts with `count`, each once while it is remembered; call it like `count` itself.
+    """Counts texts with the function given, each once while it is remembered; may be called like that function.
 
     Texts are found by content: Python keeps a string's hash with it, so that asking again for the same string costs
     one look-up in a dictionary. What was not asked for lately is forgotten: texts live in two generations, and when
@@ -28,7 +28,7 @@ class CountCache:
         """How often a text was remembered; a few less when threads raced."""
         self.misses = 0
         """How often a text had to be counted."""
-        self._count = count
+        self._function = count
         self._young: dict[str, int] = {}
         self._old: dict[str, int] = {}
         self._young_chars = self._old_chars = 0
@@ -39,12 +39,15 @@ class CountCache:
         """How many characters are kept, the cost of the entries themselves included."""
         return self._young_chars + self._old_chars
 
-    def __call__(self, text: str) -> int:
+    def count(self, text: str) -> int:
         tokens = self._young.get(text)
         if tokens is None:
             return self._recall(text)
         self.hits += 1
         return tokens
+
+    # Where every nanosecond matters, call the method: Python finds it several times faster.
+    __call__ = count
 
     def __len__(self) -> int:
         return len(self._young.keys() | self._old.keys())
@@ -56,7 +59,7 @@ class CountCache:
             self._keep(text, tokens)
             return tokens
         # Outside the lock: two threads may count the same text, but none waits for another's long one.
-        tokens = self._count(text)
+        tokens = self._function(text)
         self._keep(text, tokens, missed=1)
         return tokens
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -22,7 +22,6 @@ from compact.messages import (
     ToolCall,
     ToolResult,
 )
-from compact.tokens.cache import CountCache
 from compact.tokens.images import image_size, image_tokens
 from compact.tokens.overheads import overheads_for, tool_tokens
 
@@ -75,12 +74,11 @@ class _Tally:
 class Counter:
     """Counts messages and conversations for one model.
 
-    The texts' counts are cached by content, so counting again after one new message touches only that message's
-    tokens. Counts are additive: a conversation is the sum of its messages, its system prompt, its tools and the
-    frame of the reply.
+    `count_text` counts in the meter's encoding, and had better remember. Counts are additive: a conversation is the
+    sum of its messages, its system prompt, its tools and the frame of the reply.
     """
 
-    def __init__(self, meter: Meter, count_text: CountCache) -> None:
+    def __init__(self, meter: Meter, count_text: Callable[[str], int]) -> None:
         self.meter = meter
         self.count_text = count_text
         self._overheads = overheads_for(meter.vendor, meter.model)

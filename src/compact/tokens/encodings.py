@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import compress, pairwise, takewhile
 from threading import Lock
 from typing import Final, Protocol
@@ -37,6 +38,7 @@ ENCODINGS: Final = (
 
 _TOKEN_BYTES = 4
 _WORTH_THREADS = 1 << 16
+_CLEAR_AFTER = 1 << 26
 
 
 class Tokenizer(Protocol):
@@ -54,6 +56,9 @@ class Tokenizer(Protocol):
     def special_tokens(self) -> dict[str, int]:
         """The special tokens as they are spelled."""
 
+    def clear_cache(self) -> None:
+        """Forgets the words it has met; a ValueError where it remembers none."""
+
 
 class Encoding:
     """Counts the tokens of texts in one vocabulary.
@@ -68,6 +73,7 @@ class Encoding:
         specials = tokenizer.special_tokens()
         self._special_start = _common_start(specials)
         self._special = re.compile("|".join(map(re.escape, specials)) or "(?!)")
+        self._counted_chars = 0
 
     def __repr__(self) -> str:
         return f"Encoding({self.name!r})"
@@ -77,6 +83,7 @@ class Encoding:
 
         Raises TokenCountError when the tokenizer fails; the number is never an approximation.
         """
+        self._bound_memory(len(text))
         try:
             # The cheap call recognises special tokens, so it serves only where the text spells none.
             if self._spells_special(text):
@@ -94,8 +101,10 @@ class Encoding:
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens in each text, on several threads where that is faster."""
-        if len(texts) < 2 or sum(map(len, texts)) < _WORTH_THREADS or not _may_use_threads():
+        chars = sum(map(len, texts))
+        if len(texts) < 2 or chars < _WORTH_THREADS or not _may_use_threads():
             return [self.count(text) for text in texts]
+        self._bound_memory(chars)
         plain = [not self._spells_special(text) for text in texts]
         try:
             _, bounds = self._tokenizer.encode_batch_flat(list(compress(texts, plain)))
@@ -106,6 +115,14 @@ class Encoding:
             return [self.count(text) for text in texts]
         counts = (end - start for start, end in pairwise(memoryview(bounds).cast("Q")))
         return [next(counts) if known else self.count(text) for text, known in zip(texts, plain, strict=True)]
+
+    def _bound_memory(self, chars: int) -> None:
+        # The tokenizer remembers tens of thousands of words, however long: a "word" may be a megabyte of dashes.
+        self._counted_chars += chars
+        if self._counted_chars > _CLEAR_AFTER:
+            self._counted_chars = 0
+            with suppress(ValueError):
+                self._tokenizer.clear_cache()
 
     def _spells_special(self, text: str) -> bool:
         return self._special_start in text and self._special.search(text) is not None

@@ -10,10 +10,10 @@ import math
 import re
 from binascii import a2b_base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from compact.tokens.overheads import claude_version, family_of
+from compact.tokens.overheads import bare_name, claude_version, family_of
 
 Size: TypeAlias = tuple[int, int]
 
@@ -28,7 +28,7 @@ class ImageCount:
 
 def image_tokens(size: Size | None, *, vendor: str, model: str = "", detail: str | None = None) -> ImageCount:
     """What an image of this size costs; what the largest one costs where the size is unknown."""
-    name = model.lower().rpartition("/")[2]
+    name = bare_name(model)
     level = (detail or "auto").lower().removeprefix("media_resolution_")
     known = size if size and min(size) > 0 else None
     match family_of(vendor, model):
@@ -88,7 +88,8 @@ def _same(price: int, side: int, patches: int) -> _Patches:
     return _Patches(price, low=limit, high=limit, original=limit, auto=limit)
 
 
-_NEWEST = _Patches(120, low=(512, None), high=(2048, 2500), original=(65_535, None), auto=(65_535, None))
+_GPT_5_6 = _Patches(120, low=(512, None), high=(2048, 2500), original=(65_535, None), auto=(65_535, None))
+_NEWEST = replace(_GPT_5_6, high=(65_535, 2500))  # GPT-6 as observed: its sizes are not in the guide
 _GPT_4O = _Tiles(85, 170)
 
 # The longest beginning of a model's name decides. Where a name is cut at a dot or a dash, later models of that line
@@ -111,7 +112,7 @@ _OPENAI_RULES: Final[dict[str, _Tiles | _Patches]] = {
     "gpt-5.3": _same(120, 2048, 6144),
     "gpt-5.4": _Patches(120, low=(2048, 6144), high=(2048, 2500), original=(6000, 10_000), auto=(2048, 2500)),
     "gpt-5.5": _Patches(120, low=(512, None), high=(2048, 2500), original=(6000, 10_000), auto=(6000, 10_000)),
-    "gpt-5.6": _NEWEST,
+    "gpt-5.6": _GPT_5_6,
     "gpt-6": _NEWEST,
     "o1": _Tiles(75, 150),
     "o3": _Tiles(75, 150),

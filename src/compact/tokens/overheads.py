@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from compact.errors import TokenCountError
+
 Family: TypeAlias = Literal["openai", "anthropic", "google", "other"]
 """Whose rules a model is counted by, wherever it is served."""
 ToolEntry: TypeAlias = tuple[str, str, object]
@@ -46,7 +48,7 @@ _GOOGLE: Final = Overheads(message=1, name=0, reply=0, tools=0, tool=3)
 _OTHER: Final = Overheads(message=4, name=1, reply=3, tools=12, tool=7)
 
 # The system prompt that Anthropic adds when tools are given, from its page on tool use (looked up in November 2026;
-# for `tool_choice` auto). The frames of messages (7 around a single one) and of each tool were measured on Claude 4.5.
+# for `tool_choice` auto). The frame of each tool was measured on Claude 4.5; those of messages and reply are estimates.
 _CLAUDE_TOOL_PROMPTS: Final[dict[str, dict[tuple[int, int], int]]] = {
     "opus": {(3, 0): 530, (4, 0): 313, (4, 5): 496, (4, 6): 497, (4, 7): 675, (4, 8): 290, (5, 0): 286},
     "sonnet": {(3, 0): 159, (3, 5): 346, (4, 0): 313, (4, 5): 496, (4, 6): 497, (5, 0): 354},
@@ -78,6 +80,11 @@ def family_of(vendor: str, model: str) -> Family:
     return _HOSTS.get(vendor.lower(), "other")
 
 
+def bare_name(model: str) -> str:
+    """The model's own name, without the route to it and without the mark of a fine-tuned one."""
+    return model.lower().rpartition("/")[2].removeprefix("ft:")
+
+
 def claude_version(model: str) -> tuple[int, int] | None:
     """The version in a name such as claude-opus-4-7 or claude-3-5-haiku-20241022; None where there is none."""
     found = _CLAUDE_VERSION.search(model.lower())
@@ -88,7 +95,7 @@ def overheads_for(vendor: str, model: str) -> Overheads:
     """What the maker of the model adds; an estimate, marked as such, where that is not published."""
     family = family_of(vendor, model)
     if family == "openai":
-        return _openai(model.lower().rpartition("/")[2])
+        return _openai(bare_name(model))
     if family == "anthropic":
         return Overheads(message=4, name=0, reply=3, tools=_claude_tool_prompt(model), tool=53)
     return _GOOGLE if family == "google" else _OTHER
@@ -167,7 +174,12 @@ def _mapping(value: object) -> Mapping[str, object]:
 def _serialized(tool: ToolEntry) -> str:
     name, description, schema = tool
     entry = {"name": name, "description": description, "parameters": schema}
-    return json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    except (RecursionError, TypeError, ValueError) as error:
+        raise TokenCountError(
+            f"tool {name!r}: its schema cannot be written as JSON ({error}). Shorten or flatten it, then count again."
+        ) from error
 
 
 def _openai(model: str) -> Overheads:
