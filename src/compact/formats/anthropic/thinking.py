@@ -80,7 +80,8 @@ def _altered(request: Request) -> Iterator[Finding]:
     known = {own for seals in origin.seals.values() for own in seals}
     for index, position, block in view(request).thinking:
         if (own := seal(block)) not in known:
-            yield Finding(index, f"messages.{index}.content.{position}: Invalid `signature` in `{own[0]}` block")
+            sealed = "signature" if own[0] == "thinking" else "data"
+            yield Finding(index, f"messages.{index}.content.{position}: Invalid `{sealed}` in `{own[0]}` block")
 
 
 THINKING_RULES = (
