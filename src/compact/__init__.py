@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from compact.app import count_tokens
-    from compact.errors import (
-        CompactError,
-        ConversionError,
-        EditError,
-        InvalidConfiguration,
-        InvalidConversation,
-        InvalidInput,
-        TokenCountError,
-        UnknownFormat,
-    )
+    from compact.errors import CompactError, ConversionError, InvalidInput, TokenCountError
     from compact.formats import convert, parse, render
     from compact.messages import Conversation, Message
 
@@ -27,13 +18,9 @@ __all__ = [
     "CompactError",
     "Conversation",
     "ConversionError",
-    "EditError",
-    "InvalidConfiguration",
-    "InvalidConversation",
     "InvalidInput",
     "Message",
     "TokenCountError",
-    "UnknownFormat",
     "convert",
     "count_tokens",
     "parse",
@@ -42,11 +29,9 @@ __all__ = [
 
 _HOMES = {
     "compact.app": ("count_tokens",),
+    "compact.errors": ("CompactError", "ConversionError", "InvalidInput", "TokenCountError"),
     "compact.formats": ("convert", "parse", "render"),
     "compact.messages": ("Conversation", "Message"),
-    "compact.errors": tuple(
-        name for name in __all__ if name.endswith("Error") or name.startswith(("Invalid", "Unknown"))
-    ),
 }
 
 
