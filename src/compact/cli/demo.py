@@ -78,8 +78,8 @@ def _show_recount(conversation: Conversation) -> None:
     from compact import count_tokens, render
 
     messages = render(conversation)
-    count_tokens(messages)
+    count_tokens(messages, tools=conversation.tools)
     messages.append({"role": "user", "content": "One more thing."})
     began = perf_counter()
-    total = count_tokens(messages)
+    total = count_tokens(messages, tools=conversation.tools)
     console().print(f"One more message: {total:,} tokens, recounted in {(perf_counter() - began) * 1000:.2f} ms")

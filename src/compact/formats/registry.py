@@ -105,7 +105,8 @@ def _detect_body(body: Mapping[str, Json]) -> Format:
 
 
 def _spelling(body: Mapping[str, Json], key: str) -> str:
-    return "system_instruction" if key == GEMINI.system_key and key not in body else key
+    """The key as this body writes it: Google's SDK writes Gemini's in snake case."""
+    return "system_instruction" if key == GEMINI.system_key and "system_instruction" in body else key
 
 
 def _parse(format: Format, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None) -> Conversation:

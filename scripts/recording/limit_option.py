@@ -1,0 +1,187 @@
+"""The first chapter: `compact check` gets an option, with a mistake, its repair and a correction by the user."""
+
+from __future__ import annotations
+
+import json
+
+from scripts.recording.pieces import BETTER_OPTION, FIRST_TEST, LAST_LINE, LAST_TEST, OPTION
+from scripts.recording.recorder import (
+    Recorder,
+    edit,
+    expect,
+    failing,
+    line_with,
+    list_files,
+    read,
+    run,
+    search,
+    write,
+)
+
+CHECK = "src/compact/cli/check.py"
+TEST = "tests/cli/test_check_limit.py"
+LINT = f"python -m ruff check {CHECK} {TEST}"
+PASSED = r"(\d+) passed(?s:.*)\[exit code 0\]"
+FAILED = r"(\d+) failed(?s:.*)\[exit code 1\]"
+CONTENT = r"\[exit code 0\]"
+
+
+def add_option(recorder: Recorder, tests: str) -> None:
+    """The user asks for the option and states the rules; the agent slices too much away, and repairs it."""
+    recorder.ask(
+        "Please add `--limit N` to `compact check`, so that a broken export does not fill the screen.\n\n"
+        "Somebody sent us an export with several hundred violations, and the first ones, which are the interesting "
+        "ones, scrolled out of sight. `compact check --limit 20 export.json` should show the first 20; without the "
+        "option nothing changes. I want a test for it, and a line in the examples that `--help` prints.\n\n"
+        "Two rules for everything we do today:\n"
+        "- Never touch files under src/compact/messages. A colleague has a branch open there, and I do not want to "
+        "merge by hand.\n"
+        f"- Do not run the whole suite, it takes too long. `{tests}` is enough, after each change."
+    )
+    _look_around(recorder)
+    output = recorder.act("Before I change anything: do your tests pass as things are?", run(tests))[0]
+    passed = expect(output, PASSED, "The project's own tests must pass before the story begins")
+    _make_the_mistake(recorder, passed)
+    _repair_it(recorder, tests)
+
+
+def _look_around(recorder: Recorder) -> None:
+    recorder.act(
+        "I start with the layout and the conventions of the project.",
+        list_files("src/compact/cli"),
+        list_files("tests"),
+        read("CONTRIBUTING.md"),
+    )
+    recorder.act(
+        "So commands are one module each, tests mirror the sources, and functions take at most five parameters. Now "
+        "the command itself, what it shares with the others, and where it is registered.",
+        read(CHECK),
+        read("src/compact/cli/console.py"),
+        read("src/compact/cli/main.py"),
+    )
+    recorder.act(
+        "`check` has four parameters, so there is room for one more. Where do the violations come from, and how do "
+        "other commands declare their options?",
+        search(r"\bviolations\(", "src/compact"),
+        search(r"typer\.Option\(", "src/compact/cli"),
+    )
+    recorder.act(
+        "I want to know whether `violations` returns a list or yields, and in which order.",
+        read("src/compact/formats/registry.py"),
+        read("src/compact/messages/check.py"),
+    )
+    recorder.act(
+        "A list, in the order in which the vendor checks; the command can cut it. Is the command described anywhere "
+        "else, and how are commands tested so far?",
+        failing(read("docs/commands/check.md")),
+        search("compact check", "src"),
+        search("CliRunner|subprocess", "tests"),
+    )
+
+
+def _make_the_mistake(recorder: Recorder, passed: str) -> None:
+    whole, cut = "found = violations(conversation, variant)\n", "found = violations(conversation, variant)[:limit]\n"
+    example = "compact check request.json · "
+    recorder.act(
+        f"All {passed} pass, and there is no page for the command: its help is the only description. I add the option, "
+        "cut the list where it is made, and add an example.",
+        edit(CHECK, '    ] = "",\n    format: FormatName', f'    ] = "",\n{OPTION}    format: FormatName'),
+        edit(CHECK, whole, cut),
+        edit(CHECK, example, f"{example}compact check --limit 20 request.json · "),
+    )
+    recorder.act("And the test, with an export of my own that is broken in seven places.", write(TEST, FIRST_TEST))
+    output = recorder.act("", run(f"python -m pytest {TEST} -v"))[0]
+    failed = expect(output, FAILED, "The agent's first version must fail its test")
+    recorder.act(
+        f"{failed} failed, and the test is right, not the code: a default of 0 makes the slice `[:0]`, so without the "
+        "option nothing is left, and the command calls a broken export valid. That would have been a bad bug. The "
+        "slice that keeps everything is `[:None]`, so None is the default to have; a limit below 1 makes no sense and "
+        "is better refused.",
+        read(CHECK),
+    )
+
+
+def _repair_it(recorder: Recorder, tests: str) -> None:
+    recorder.act("", edit(CHECK, OPTION, BETTER_OPTION))
+    output = recorder.act("", run(f"python -m pytest {TEST} -v"))
+    passed = expect(output[0], PASSED, "The repaired option must pass its test")
+    output = recorder.act(f"{passed} passed. Now your tests again, and the linter.", run(tests), run(LINT))
+    expect(output[0], PASSED, "The project's tests must pass with the option")
+    expect(output[1], r"E501(?s:.*)\[exit code 1\]", "The line of examples must be too long for the linter")
+    line = line_with(recorder.read(CHECK), "EXAMPLES = ")
+    head, rest = line.removeprefix("EXAMPLES = ").split(" · ", 1)
+    wrapped = f'EXAMPLES = (\n    {head} · "\n    "{rest}\n)'
+    recorder.act("The examples no longer fit into one line of 120 characters; I break it.", edit(CHECK, line, wrapped))
+    output = recorder.act("", run(LINT), run(f"python -m ruff format --check {CHECK} {TEST}"))
+    expect(output[0], CONTENT, "The linter must be content")
+    expect(output[1], CONTENT, "The formatter must be content")
+    recorder.act("Both are content. One last look at the whole file.", read(CHECK))
+    output = recorder.act("It reads well. Your tests and mine together:", run(f"{tests} {TEST}"))
+    passed = expect(output[0], PASSED, "All tests must pass at the end of the first task")
+    recorder.answer(
+        "`compact check --limit N` shows the first N violations, in the table and with `--json`. Without it nothing "
+        f"changes. {passed} tests pass, among them those in {TEST}; linter and formatter are content.\n\n"
+        "My first version took 0 for “no limit”, which made every export look valid; the test caught that. Now the "
+        "default is None, and a limit below 1 is refused. Nothing under src/compact/messages was touched."
+    )
+
+
+def keep_the_total(recorder: Recorder, tests: str) -> None:
+    """The user corrects the result: the last line must count all violations."""
+    recorder.ask(
+        "With `--limit 2` the last line now says “2 violations”. Keep the total in the last line: I need to know how "
+        "many there are, not how many fit on my screen. And programs that read the JSON need the total as well."
+    )
+    recorder.act("You are right: I cut the list before it is counted. The code as it is now:", read(CHECK))
+    last = line_with(recorder.read(CHECK), "[red]{len(found)} violation")
+    whole = "    found = violations(conversation, variant)"
+    recorder.act(
+        "I keep the full list for the verdict and the count, and show a part of it. The JSON gets a key `total`, and "
+        "the test one more case.",
+        edit(CHECK, f"{whole}[:limit]\n", f"{whole}\n    shown = found[:limit]\n"),
+        edit(CHECK, '"valid": not found,\n', '"valid": not found,\n                "total": len(found),\n'),
+        edit(CHECK, " for each in found\n", " for each in shown\n"),
+        edit(CHECK, "for each in found:", "for each in shown:"),
+        edit(CHECK, f"{last}\n", LAST_LINE),
+        edit(TEST, '["violations"]] == [1, 3]\n', f'["violations"]] == [1, 3]\n{LAST_TEST}'),
+    )
+    output = recorder.act("", run(f"python -m pytest {TEST} -v"), run(LINT))
+    expect(output[0], PASSED, "The total must be shown")
+    expect(output[1], CONTENT, "The linter must be content with the total")
+    recorder.act("That passes. I also want to see it with my own eyes.", write("export.json", _broken_export(6)))
+    output = recorder.act("", run(_command("check --limit 2 export.json")), run(_command("check export.json")))
+    total = expect(output[0], r"^(.*violations.* in .* not shown)", "The limited output must end with the total")
+    output = recorder.act("Just as you wanted it. Your tests, and the file once more:", run(tests), read(CHECK))
+    expect(output[0], PASSED, "The project's tests must pass with the total")
+    recorder.answer(
+        f"Done. The last line now reads, for an export of mine: “{total}”. With `--json` there is a new key `total` "
+        "beside `valid`. The verdict and the exit status are taken from all violations, as before the change."
+    )
+
+
+def ask_about_zero(recorder: Recorder) -> None:
+    """The user wonders about the edges."""
+    recorder.ask("Good. What does `--limit 0` do now? And does `--help` show the option where people find it?")
+    output = recorder.act("I try both.", run(_command("check --limit 0 export.json")), run(_command("check --help")))
+    expect(output[0], r"\[exit code 2\]", "A limit of 0 must be refused")
+    expect(output[1], "--limit", "The help must show the option")
+    recorder.answer(
+        "`--limit 0` is refused with exit status 2, like every other wrong use, and the message names the allowed "
+        "range. The help lists `--limit` directly after `--variant`, and the example stands below the options."
+    )
+
+
+def _broken_export(calls: int) -> str:
+    """A request whose calls were never answered."""
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Look around."}]
+    for number in range(calls):
+        call = {"id": f"call_{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "user", "content": "Go on."})
+    return json.dumps({"model": "gpt-4o", "messages": messages}, indent=1) + "\n"
+
+
+def _command(arguments: str) -> str:
+    """Runs Compact's command line through `python -c`, the way the agent may."""
+    words = ["compact", *arguments.split()]
+    return f'python -c "import sys; from compact.cli import main; sys.argv = {words!r}; main()"'
