@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from compact.errors import ConversionError
 from compact.formats.format import Format, Turn
 from compact.formats.registry import format_named, tools_of
 from compact.messages import (
+    Attachment,
     Block,
     Conversation,
+    Image,
     Opaque,
     Place,
     Reasoning,
@@ -34,7 +36,7 @@ def convert(conversation: Conversation, to: str, *, lossy: bool = False) -> Conv
     target = format_named(to)
     if conversation.format == target.name:
         return conversation
-    turns = list(_turns(conversation, lossy=lossy))
+    turns = _joined(_turns(conversation, lossy=lossy))
     leading = 0
     while leading < len(turns) and turns[leading].role in ("system", "developer"):
         leading += 1
@@ -60,6 +62,21 @@ def _assemble(source: Conversation, target: Format, wires: list[object], prompt:
     )
 
 
+def _joined(turns: Iterable[Turn]) -> list[Turn]:
+    """The turns, with what the model said after a call and before its result joined to the call.
+
+    OpenAI writes parallel calls as items of their own; everywhere else they are one message.
+    """
+    out: list[Turn] = []
+    for turn in turns:
+        before = out[-1] if out else None
+        if before and before.role == turn.role == "assistant" and any(isinstance(b, ToolCall) for b in before.blocks):
+            out[-1] = replace(before, blocks=before.blocks + turn.blocks)
+        else:
+            out.append(turn)
+    return out
+
+
 def _texts(turns: list[Turn], conversation: Conversation) -> str:
     blocks = [*(conversation.system.blocks if conversation.system else ()), *(b for turn in turns for b in turn.blocks)]
     return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
@@ -71,10 +88,11 @@ def _turns(conversation: Conversation, *, lossy: bool) -> Iterator[Turn]:
         blocks: list[Block] = []
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
-                blocks.append(replace(block, id=ids[index, position]))
+                raw = {} if block.raw is None else block.raw
+                blocks.append(replace(block, id=ids[index, position], raw=raw))
             elif isinstance(block, ToolResult):
                 blocks.append(_result(replace(block, call_id=ids[index, position]), index, lossy=lossy))
-            elif isinstance(block, Reasoning | Opaque):
+            elif isinstance(block, Reasoning | Opaque) or _elsewhere(block):
                 if not lossy:
                     raise _no_place(block, index)
             elif not isinstance(block, Text) or block.text:
@@ -85,9 +103,10 @@ def _turns(conversation: Conversation, *, lossy: bool) -> Iterator[Turn]:
 def _result(result: ToolResult, index: int, *, lossy: bool) -> ToolResult:
     kept = []
     for part in result.parts:
-        if not isinstance(part, Opaque):
-            kept.append(part)
-        elif part.kind != "response" or any(value != "" for value in _values(part)):
+        if not isinstance(part, Opaque) and not _elsewhere(part):
+            if not isinstance(part, Text) or part.text:
+                kept.append(part)
+        elif not isinstance(part, Opaque) or part.kind != "response" or any(value != "" for value in _values(part)):
             if not lossy:
                 raise _no_place(part, index)
     return replace(result, parts=tuple(kept))
@@ -97,8 +116,17 @@ def _values(frame: Opaque) -> list[object]:
     return list(frame.value.values()) if isinstance(frame.value, dict) else [frame.value]
 
 
-def _no_place(block: Reasoning | Opaque, index: int) -> ConversionError:
-    what = "reasoning, which only its own vendor accepts" if isinstance(block, Reasoning) else f"a {block.kind!r} block"
+def _elsewhere(block: Block) -> bool:
+    """Whether the block only names something that its vendor keeps."""
+    return isinstance(block, Attachment | Image) and block.data is None and block.url is None
+
+
+def _no_place(block: Block, index: int) -> ConversionError:
+    what = "a file that its vendor keeps"
+    if isinstance(block, Reasoning):
+        what = "reasoning, which only its own vendor accepts"
+    elif isinstance(block, Opaque):
+        what = f"a {block.kind!r} block"
     return ConversionError(f"message {index} holds {what}. Convert with lossy=True (--lossy) to leave such blocks out.")
 
 

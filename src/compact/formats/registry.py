@@ -110,6 +110,10 @@ def _spelling(body: Mapping[str, Json], key: str) -> str:
 
 
 def _parse(format: Format, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None) -> Conversation:
+    if tools is not None and not isinstance(tools, list | tuple):
+        raise InvalidConversation(
+            f"must be a list, not {type(tools).__name__}", field="tools", remedy="Give a list of tool definitions."
+        )
     parsed: tuple[Message, ...] = tuple(format.parse_message(wire, str(index)) for index, wire in enumerate(messages))
     return Conversation(
         format,

@@ -35,8 +35,10 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
     groups = exchanges(before) if folds else ()
     for fold in folds:
         indices = [_find(position, id) for id in fold.messages]
-        _require_whole(indices, groups, after, fold)
+        _require_whole(indices, groups, fold)
         for index in indices:
+            if after[index] is not before[index]:
+                raise EditError(f"message {before[index].id!r}: {fold.handle} and another edit overlap")
             after[index] = None
     for fold in folds:
         at = _place(position, fold, groups, before, after)
@@ -86,16 +88,22 @@ def _find(position: dict[str, int], id: str) -> int:
 def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop]) -> Message | None:
     """The message with its wire object patched and read again; None when nothing is left of it."""
     wire = message.wire
-    dropped = sorted((edit.where.block for edit in edits if isinstance(edit, Drop)), reverse=True)
     by_place: defaultdict[tuple[int, Path], list[Replace]] = defaultdict(list)
+    dropped: set[int] = set()
     for edit in edits:
+        block, path = edit.where.block, edit.where.path
         if isinstance(edit, Replace):
-            by_place[edit.where.block, edit.where.path].append(edit)
-    if dropped and by_place and not {block for block, _ in by_place}.isdisjoint(dropped):
-        raise EditError(f"a block of message {message.id!r} is both edited and dropped")
-    for (block, path), replaces in by_place.items():
-        wire = _replace(dialect, message, wire, (block, path), replaces)
-    for block in dropped:
+            by_place[block, path].append(edit)
+        elif path or edit.where.lines is not None or block in dropped:
+            raise EditError(f"message {message.id!r}: reasoning is dropped whole, and once")
+        else:
+            dropped.add(block)
+    for block, path in by_place:
+        if block in dropped or any((block, path[:length]) in by_place for length in range(len(path))):
+            raise EditError(f"message {message.id!r}: edits overlap")
+    for place, replaces in by_place.items():
+        wire = _replace(dialect, message, wire, place, replaces)
+    for block in sorted(dropped, reverse=True):
         target = _block(message, block)
         if not isinstance(target, Reasoning):
             raise EditError(f"block {block} of message {message.id!r} is no reasoning, so it cannot be dropped")
@@ -127,6 +135,8 @@ def _replace(
         if not isinstance(block.raw, str):
             return with_value(wire, block.path + path, new)
         return with_value(wire, block.path, splice(value_at(wire, block.path), path, new))
+    if path and not isinstance(block, ToolResult):
+        raise EditError(f"block {index} of message {message.id!r} has nothing at {describe(path)}")
     part = _part(block, path) if isinstance(block, ToolResult) else block
     if isinstance(part, Text):
         return with_value(wire, part.path, _rewrite(part.text, edits))
@@ -162,14 +172,10 @@ def _rewrite(old: object, edits: Sequence[Replace]) -> str:
     return "\n".join([*out, *lines[at:]])
 
 
-def _require_whole(
-    indices: Sequence[int], groups: Sequence[Exchange], after: Sequence[Message | None], fold: Fold
-) -> None:
+def _require_whole(indices: Sequence[int], groups: Sequence[Exchange], fold: Fold) -> None:
     chosen = set(indices)
     if not chosen or len(chosen) < len(fold.messages):
         raise EditError("a fold names each of its messages once, and at least one")
-    if any(after[index] is None for index in indices):
-        raise EditError(f"{fold.handle} and another edit both remove a message")
     for group in groups:
         if 0 < len(chosen.intersection(group)) < len(group):
             raise EditError(f"{fold.handle} would split the exchange of message {fold.messages[0]!r}")

@@ -7,6 +7,7 @@ a JSON *string* (tool-call arguments as OpenAI sends them), where the text aroun
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from typing import Any
 
 from compact.errors import EditError
@@ -19,10 +20,12 @@ _WHITESPACE = " \t\n\r"
 def value_at(value: Json, path: Path) -> Json:
     """The value that `path` leads to; EditError where it leads nowhere."""
     for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            raise EditError(f"nothing stands at {describe(path)}") from None
+        known: Container[object] = value if isinstance(value, dict) else ()
+        if isinstance(value, list):
+            known = range(len(value))
+        if step not in known:
+            raise EditError(f"nothing stands at {describe(path)}")
+        value = value[step]
     return value
 
 
@@ -49,8 +52,8 @@ def without(value: Json, path: Path) -> Json:
 def splice(literal: str, path: Path, new: Json) -> str:
     """The JSON text `literal` with the value at `path` replaced, every other character kept.
 
-    Refused (EditError) where re-encoding the old value does not give the text that stands there: only then is
-    splicing back the old value certain to restore the text.
+    Refused (EditError) where re-encoding the old value does not give the text that stands there: what was written in
+    a way of its own could not be written again from the value alone.
     """
     start, end = locate(literal, path)
     old = literal[start:end]

@@ -155,7 +155,9 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
             results = []
         if results or others:
             out.append({"role": role, "content": _shortest([*results, *others])})
-        answering = bool(not others and turn.role != "assistant")
+        answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
+    if out and out[0]["role"] == "assistant":
+        raise ConversionError("Anthropic Messages begins with the user; put the user's first words before the model's.")
     return out
 
 

@@ -173,7 +173,7 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
             out.append({"role": "user", "parts": results})
         if others:
             out.append({"role": "model" if turn.role == "assistant" else "user", "parts": others})
-        answering = bool(not others and turn.role != "assistant")
+        answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
     return out
 
 
@@ -196,7 +196,8 @@ def _compose(block: Block) -> Json:
         case Image(media_type=media_type, data=data, url=url) | Attachment(media_type=media_type, data=data, url=url):
             if data is not None:
                 return {"inlineData": {"mimeType": media_type, "data": data}}
-            return {"fileData": {"mimeType": media_type, "fileUri": url}}
+            kind = media_type or ("image/*" if isinstance(block, Image) else "application/octet-stream")
+            return {"fileData": {"mimeType": kind, "fileUri": url}}
     raise ConversionError(f"Gemini has no place for {block}")
 
 

@@ -57,7 +57,6 @@ def _blocks(wire: dict[str, Json]) -> Iterator[Block]:
     for key in _REASONING_KEYS:
         if isinstance(thought := wire.get(key), str):
             yield Reasoning(thought, "", (key,))
-            break
     yield from _parts(wire.get("content"), ("content",))
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, ("refusal",))

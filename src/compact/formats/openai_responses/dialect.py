@@ -64,7 +64,7 @@ def _call(wire: dict[str, Json], kind: str) -> ToolCall:
     key = next((key for key in _ARGUMENT_KEYS if key in wire), None)
     name = text_of(wire.get("name")) or kind
     if key is None:
-        return ToolCall(text_of(wire["call_id"]), name, wire, ())
+        return ToolCall(text_of(wire["call_id"]), name, None, ("arguments",))
     return ToolCall(text_of(wire["call_id"]), name, wire[key], (key,))
 
 

@@ -1,0 +1,58 @@
+"""How a corruption is made of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from random import Random
+from typing import TypeAlias, TypeVar
+
+from compact.messages import Json
+from compact.testing.generate.dice import Body
+
+Corruption: TypeAlias = Callable[[Body, Random], Body | None]
+Spoiler: TypeAlias = Callable[[Body, Random], bool]
+"""Changes the body it is given, and says whether it found a place for that."""
+
+T = TypeVar("T")
+
+
+def corruptions(spoilers: Mapping[str, Sequence[Spoiler]]) -> dict[str, Corruption]:
+    """For each rule a corruption that tries its spoilers in random order, each on a copy of its own."""
+    return {rule: _corruption(ways) for rule, ways in spoilers.items()}
+
+
+def _corruption(ways: Sequence[Spoiler]) -> Corruption:
+    def corrupt(body: Body, rng: Random) -> Body | None:
+        for spoil in rng.sample(ways, len(ways)):
+            broken = deepcopy(body)
+            if spoil(broken, rng):
+                return broken
+        return None
+
+    return corrupt
+
+
+def pick(rng: Random, items: Sequence[T]) -> T | None:
+    """One of the items, if there are any."""
+    return rng.choice(items) if items else None
+
+
+def blocks(message: Json) -> list[Json]:
+    """The blocks of an Anthropic message; none where its content is a plain string."""
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
+def of_kind(message: Json, *kinds: str) -> list[Json]:
+    """The blocks of these types of an Anthropic message."""
+    return [block for block in blocks(message) if block["type"] in kinds]
+
+
+def blocks_of(body: Body, *kinds: str) -> list[Json]:
+    """The blocks of these types of an Anthropic request."""
+    return [block for message in body["messages"] for block in of_kind(message, *kinds)]
+
+
+def text_block(text: str = "And then?") -> dict[str, Json]:
+    return {"type": "text", "text": text}

@@ -1,0 +1,200 @@
+"""Messages that belong together stay together."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.formats import FORMATS, parse
+from compact.messages import (
+    Conversation,
+    Json,
+    Message,
+    Place,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    current_step,
+    exchanges,
+    pairs,
+    untouchable,
+)
+from compact.testing.strategies import conversations, hostile_messages
+
+
+@st.composite
+def any_conversation(draw: st.DrawFn) -> Conversation:
+    name = draw(st.sampled_from(sorted(FORMATS)))
+    if draw(st.booleans()):
+        return draw(conversations(name))
+    return parse(draw(hostile_messages(name)), format=name)
+
+
+def places(messages: tuple[Message, ...], kind: type) -> list[Place]:
+    return [
+        (i, j)
+        for i, message in enumerate(messages)
+        for j, block in enumerate(message.blocks)
+        if isinstance(block, kind)
+    ]
+
+
+def pairs_by_hand(messages: tuple[Message, ...]) -> dict[Place, Place]:
+    """For each result in turn: of the unanswered calls of its id before it, those in the nearest message; the first."""
+    answers: dict[Place, Place] = {}
+    for at in places(messages, ToolResult):
+        result = messages[at[0]].blocks[at[1]]
+        assert isinstance(result, ToolResult)
+        open_calls = [
+            place
+            for place in places(messages, ToolCall)
+            if place < at and place not in answers.values() and messages[place[0]].blocks[place[1]].id == result.call_id  # type: ignore[union-attr] # it is a call
+        ]
+        if open_calls:
+            nearest = max(place[0] for place in open_calls)
+            answers[at] = min(place for place in open_calls if place[0] == nearest)
+    return answers
+
+
+@given(any_conversation())
+def test_a_result_answers_the_nearest_unanswered_call_of_its_id(conversation: Conversation) -> None:
+    assert pairs(conversation.messages) == pairs_by_hand(conversation.messages)
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+@given(st.data())
+def test_in_a_valid_conversation_every_call_has_its_result(format: str, data: st.DataObject) -> None:
+    messages = data.draw(conversations(format)).messages
+    answers = pairs(messages)
+    assert sorted(answers) == places(messages, ToolResult)
+    assert sorted(answers.values()) == places(messages, ToolCall)
+
+
+@given(any_conversation())
+def test_exchanges_partition_the_messages_in_order(conversation: Conversation) -> None:
+    groups = exchanges(conversation.messages)
+    assert sorted(index for group in groups for index in group) == list(range(len(conversation)))
+    assert all(list(group) == sorted(group) for group in groups)
+    assert [group[0] for group in groups] == sorted(group[0] for group in groups)
+
+
+@given(any_conversation())
+def test_no_exchange_splits_a_call_from_its_result(conversation: Conversation) -> None:
+    home = {index: group for group in exchanges(conversation.messages) for index in group}
+    for (result, _), (call, _) in pairs(conversation.messages).items():
+        assert home[result] == home[call]
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+@given(st.data())
+def test_an_exchange_without_calls_is_one_message_unless_reasoning_leads_to_more(
+    format: str, data: st.DataObject
+) -> None:
+    messages = data.draw(conversations(format)).messages
+    for group in exchanges(messages):
+        members = [messages[index] for index in group]
+        if len(group) > 1 and not any(member.calls for member in members):
+            assert any(isinstance(block, Reasoning) for block in members[0].blocks)
+            assert {member.role for member in members} == {"assistant"}
+
+
+@given(conversations("openai-responses"))
+def test_reasoning_stays_with_what_it_led_to(conversation: Conversation) -> None:
+    messages = conversation.messages
+    home = {index: group for group in exchanges(messages) for index in group}
+    for index, message in enumerate(messages):
+        if any(isinstance(block, Reasoning) for block in message.blocks):
+            assert home[index] == home[index + 1]
+
+
+@given(any_conversation())
+def test_what_may_not_be_touched_holds_the_first_and_last_user_message_and_the_current_step(
+    conversation: Conversation,
+) -> None:
+    messages = conversation.messages
+    fixed = untouchable(conversation)
+    people = [message.id for message in messages if message.from_user]
+    assert set(people[:1] + people[-1:]) <= fixed
+    assert {message.id for message in messages if message.protected} <= fixed
+    assert {messages[index].id for index in current_step(messages)} <= fixed
+
+
+@given(any_conversation())
+def test_the_current_step_is_the_last_exchange_with_calls_and_nobody_spoke_since(conversation: Conversation) -> None:
+    messages = conversation.messages
+    step = current_step(messages)
+    calling = [index for index, message in enumerate(messages) if message.calls]
+    spoken = [index for index, message in enumerate(messages) if message.from_user and not message.results]
+    if calling and (not spoken or calling[-1] > spoken[-1]):
+        assert calling[-1] in step
+        assert step in exchanges(messages)
+    else:
+        assert step == ()
+
+
+def chat(*messages: Json) -> tuple[Message, ...]:
+    return parse(list(messages), format="openai-chat").messages
+
+
+def asks(*ids: str) -> Json:
+    calls = [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}} for id in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def says(role: str) -> Json:
+    return {"role": role, "content": "x"}
+
+
+def answers(id: str) -> Json:
+    return {"role": "tool", "tool_call_id": id, "content": "x"}
+
+
+def test_an_id_used_again_in_a_later_turn_is_answered_there() -> None:
+    messages = chat(says("user"), asks("a"), answers("a"), says("user"), asks("a"), answers("a"))
+    assert exchanges(messages) == ((0,), (1, 2), (3,), (4, 5))
+
+
+def test_an_id_used_twice_in_one_message_is_answered_in_order() -> None:
+    assert pairs(chat(asks("a", "a"), answers("a"), answers("a"))) == {(1, 0): (0, 0), (2, 0): (0, 1)}
+
+
+def test_a_result_with_no_call_left_is_an_exchange_of_its_own() -> None:
+    assert exchanges(chat(asks("a"), answers("a"), answers("a"), answers("b"))) == ((0, 1), (2,), (3,))
+
+
+def test_interleaved_results_still_belong_to_their_calls() -> None:
+    messages = chat(asks("a"), says("user"), asks("b"), says("user"), answers("a"), answers("b"))
+    assert exchanges(messages) == ((0, 4), (1,), (2, 5), (3,))
+
+
+def test_calls_written_as_several_messages_are_one_step() -> None:
+    call = {"type": "function_call", "name": "f", "arguments": "{}"}
+    output = {"type": "function_call_output", "output": "x"}
+    items = [
+        {"role": "user", "content": "x"},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {**call, "call_id": "a"},
+        {**call, "call_id": "b"},
+        {**output, "call_id": "b"},
+        {**output, "call_id": "a"},
+        {**call, "call_id": "c"},
+        {**call, "call_id": "d"},
+        {**output, "call_id": "c"},
+        {**output, "call_id": "d"},
+    ]
+    assert exchanges(parse(items, format="openai-responses").messages) == ((0,), (1, 2, 3, 4, 5), (6, 7, 8, 9))
+
+
+def test_a_user_message_of_results_only_is_nobody_speaking() -> None:
+    content = [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]
+    messages = [
+        {"role": "user", "content": "first"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+        {"role": "user", "content": content},
+    ]
+    conversation = parse(messages, format="anthropic-messages")
+    assert [message.from_user for message in conversation.messages] == [True, False, False]
+    assert untouchable(conversation) == {"0", "1", "2"}
+    spoken = parse([*messages[:2], {"role": "user", "content": [*content, {"type": "text", "text": "and"}]}])
+    assert [message.from_user for message in spoken.messages] == [True, False, True]
