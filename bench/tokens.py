@@ -49,7 +49,7 @@ def best(work: Callable[[], object], before: Callable[[], object] = lambda: None
 def cold(encoding: Encoding, texts: Sequence[str]) -> dict[str, float]:
     """Seconds to count texts that nobody has counted before, by who counts them; all in one run, turn by turn."""
     theirs = oracle(encoding.name).encode_ordinary
-    forget = encoding._tokenizer.clear_cache  # noqa: SLF001 - it remembers words, and would not be cold
+    forget = encoding._tokenizer.clear_cache
     ways: dict[str, Callable[[], object]] = {
         "tiktoken": lambda: sum(len(theirs(text)) for text in texts),
         "compact, one by one": lambda: sum(map(CountCache(encoding.count).count, texts)),
@@ -77,7 +77,7 @@ def grown(encoding: Encoding, tokens: int) -> tuple[int, float, float, float]:
     total = sum(map(encoding.count, texts))
     seconds = best(
         lambda: sum(map(CountCache(encoding.count).count, texts)),
-        encoding._tokenizer.clear_cache,  # noqa: SLF001 - see above
+        encoding._tokenizer.clear_cache,
         repeats=2,
     )
     cache = CountCache(encoding.count)
