@@ -28,8 +28,12 @@ from compact.messages.conversation import (
 from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable
 from compact.messages.frozen import common_prefix, freeze
+from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
+from compact.messages.resolve import has_references, mend, unfold, unresolved
+from compact.messages.texts import message_texts, texts
 
 __all__ = [
+    "MARK",
     "ROLES_NEVER_PRUNED",
     "Attachment",
     "Block",
@@ -43,6 +47,7 @@ __all__ = [
     "Json",
     "Message",
     "Neighbours",
+    "Numbering",
     "Opaque",
     "Part",
     "Pass",
@@ -51,8 +56,10 @@ __all__ = [
     "Plan",
     "Problem",
     "Reasoning",
+    "Reference",
     "Replace",
     "Rules",
+    "Segment",
     "Text",
     "Tool",
     "ToolCall",
@@ -63,12 +70,21 @@ __all__ = [
     "apply",
     "apply_plan",
     "check",
+    "checksum",
     "common_prefix",
     "current_step",
     "exchanges",
+    "fingerprint",
     "freeze",
+    "has_references",
+    "mend",
+    "message_texts",
     "pairs",
     "protect",
     "restore",
+    "segments",
+    "texts",
+    "unfold",
+    "unresolved",
     "untouchable",
 ]

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation
 from compact.messages.exchanges import pairs, untouchable
+from compact.messages.resolve import has_references, unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def check(
         *_reordered(before, after),
         *_orphaned(before, after),
         *_altered_reasoning(before, after),
+        *_dangling(before, after),
         *_added_violations(before, after, rules),
         *_grown(count(before), count(after)),
     )
@@ -101,6 +103,12 @@ def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Pr
 
     for id, _, _ in seals(after) - seals(before):
         yield Problem("reasoning", f"reasoning in message {id!r} was altered: keep it identical or drop it whole")
+
+
+def _dangling(before: Conversation, after: Conversation) -> Iterable[Problem]:
+    if has_references(after):
+        for line in unresolved(after) - unresolved(before):
+            yield Problem("reference", f"nothing is left of what {line} stands for")
 
 
 def _added_violations(before: Conversation, after: Conversation, rules: Rules) -> Iterable[Problem]:

@@ -1,0 +1,139 @@
+"""References: what was shown before is pointed at, not shown again.
+
+A reference stands on a line of its own and says in words where its text is, for the model, and by hashes, for us:
+
+    ⟨=lines 12-40 of Read src/app.py #3f9a2c:7be1⟩
+
+It names lines of one earlier text by that text's hash, and carries a checksum of what it stands for: it resolves only
+if the checksum agrees. Lines are compared without their line numbers, where a run of them counts up regularly; a
+reference then says how to number the lines anew (`@120→6`: from 120, an arrow behind, six wide).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+MARK = "⟨="
+"""What every reference begins with; texts that already contain it are left alone."""
+
+_REFERENCE = re.compile(
+    r"⟨=lines (?P<first>\d{1,9})-(?P<last>\d{1,9}) of (?P<what>[^\n⟨⟩]*) #(?P<source>[0-9a-f]{6,64}):"
+    r"(?P<check>[0-9a-f]{4})(?:@(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2}))?⟩"
+)
+_NUMBERED = re.compile(r"(?P<pad>[ 0]*)(?P<number>\d{1,9})(?P<mark>→|\t|: |:|\| |\|)")
+_SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b"}
+_MARKS = {sign: mark for mark, sign in _SIGNS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How lines are numbered: the first number, how wide it is made and with what, and what follows it."""
+
+    start: int
+    mark: str
+    width: int
+    zeros: bool
+
+    def prefix(self, offset: int) -> str:
+        number = str(self.start + offset)
+        return (number.zfill(self.width) if self.zeros else number.rjust(self.width)) + self.mark
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Neighbouring lines that are numbered alike, or not at all; `first` is the position of the first one."""
+
+    first: int
+    lines: list[str]
+    """The lines without their numbers."""
+    numbering: Numbering | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A run of lines shown earlier: which text's, from where to where (inclusive, from 1), numbered how."""
+
+    what: str
+    source: str
+    first: int
+    last: int
+    check: str
+    numbering: Numbering | None = None
+
+    def numbered(self, lines: list[str]) -> list[str]:
+        """The bare lines with the numbers that the reference gives them."""
+        numbering = self.numbering
+        return lines if numbering is None else [numbering.prefix(at) + line for at, line in enumerate(lines)]
+
+    def stripped(self, lines: list[str]) -> list[str]:
+        """The bare lines behind its numbers."""
+        numbering = self.numbering
+        return lines if numbering is None else [line[len(numbering.prefix(at)) :] for at, line in enumerate(lines)]
+
+    def like(self, other: Reference, lines: list[str]) -> Reference:
+        """A reference to the same place that stands for `lines`, numbered as the other is."""
+        return replace(self, check=checksum(lines), numbering=other.numbering)
+
+    def render(self) -> str:
+        n = self.numbering
+        numbered = "" if n is None else f"@{n.start}{_SIGNS[n.mark]}{'0' if n.zeros else ''}{n.width}"
+        return f"⟨=lines {self.first}-{self.last} of {self.what} #{self.source}:{self.check}{numbered}⟩"
+
+
+def parse_reference(line: str) -> Reference | None:
+    """The reference that the line is, if it is one."""
+    found = _REFERENCE.fullmatch(line) if line.startswith(MARK) else None
+    if found is None:
+        return None
+    numbering = None
+    if found["start"]:
+        zeros = len(found["width"]) > 1 and found["width"].startswith("0")
+        numbering = Numbering(int(found["start"]), _MARKS[found["sign"]], int(found["width"]), zeros)
+    return Reference(found["what"], found["source"], int(found["first"]), int(found["last"]), found["check"], numbering)
+
+
+def segments(text: str) -> Iterator[Segment]:
+    """The lines of a text, taken apart where their numbering begins, ends or changes."""
+    first, lines = 0, list[str]()
+    raw = text.split("\n")
+    at = 0
+    while at < len(raw):
+        counted = _numbered_run(raw, at)
+        if counted is None:
+            lines.append(raw[at])
+            at += 1
+            continue
+        if lines:
+            yield Segment(first, lines, None)
+        numbering, length = counted
+        counted_lines = enumerate(raw[at : at + length])
+        yield Segment(at, [line[len(numbering.prefix(offset)) :] for offset, line in counted_lines], numbering)
+        at += length
+        first, lines = at, []
+    if lines:
+        yield Segment(first, lines, None)
+
+
+def _numbered_run(raw: list[str], at: int) -> tuple[Numbering, int] | None:
+    """The numbering that begins at a line and how many lines it counts; at least two, or it is no numbering."""
+    found = _NUMBERED.match(raw[at])
+    if found is None:
+        return None
+    zeros = found["pad"].startswith("0")
+    width = len(found["pad"]) + len(found["number"]) if found["pad"] else 1
+    numbering = Numbering(int(found["number"]), found["mark"], width, zeros)
+    length = 0
+    while at + length < len(raw) and raw[at + length].startswith(numbering.prefix(length)):
+        length += 1
+    return (numbering, length) if length > 1 else None
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def checksum(lines: Iterable[str]) -> str:
+    return fingerprint("\n".join(lines))[:4]
