@@ -1,0 +1,116 @@
+"""Runs a provider: applies, checks, counts, times and records each pass it proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from time import perf_counter
+from typing import TypeAlias
+
+from compact.engine.report import PassReport
+from compact.errors import EditError
+from compact.messages import Conversation, Pass, Plan, Rules, apply, check, mend
+from compact.ports import Answer, Ask, Completion, Measure
+from compact.providers import Applied, Rejected, Steps, Verdict
+
+AskModel: TypeAlias = Callable[[Sequence[Ask]], tuple[Answer, ...]]
+AskModelLater: TypeAlias = Callable[[Sequence[Ask]], Awaitable[tuple[Answer, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to: the conversation, the accepted passes, and a report of each pass, accepted or not."""
+
+    conversation: Conversation
+    plan: Plan
+    passes: tuple[PassReport, ...]
+
+
+class Judge:
+    """Decides about proposed passes; what it accepts becomes the plan."""
+
+    def __init__(self, conversation: Conversation, measure: Measure, rules: Rules) -> None:
+        self.conversation = conversation
+        self.tokens = measure.conversation(conversation)
+        self._measure = measure
+        self._rules = rules
+        self._plan: list[Pass] = []
+        self._reports: list[PassReport] = []
+        self._began = perf_counter()
+        self._cost: Decimal | None = None
+        self._asked = 0
+
+    def decide(self, proposal: Pass) -> Verdict:
+        """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
+        if not proposal.edits:
+            return self._record(proposal, Rejected("; ".join(proposal.notes) or "nothing to do"))
+        before = self.conversation
+        try:
+            after, done = apply(before, proposal)
+            steps = [done]
+            if mending := mend(before, after):
+                after, done = apply(after, mending)
+                steps.append(done)
+        except EditError as error:
+            return self._record(proposal, Rejected(str(error)))
+        if problems := check(before, after, rules=self._rules, count=self._measure.conversation):
+            return self._record(proposal, Rejected("; ".join(problem.text for problem in problems[:3])))
+        self._plan += steps
+        self.conversation = after
+        return self._record(proposal, Applied(after, self._measure.conversation(after)))
+
+    def note_answers(self, answers: Sequence[Answer]) -> None:
+        """Charge the next pass with what its questions cost."""
+        self._asked += len(answers)
+        for answer in answers:
+            if isinstance(answer, Completion) and answer.cost is not None:
+                self._cost = (self._cost or Decimal(0)) + answer.cost
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.conversation, tuple(self._plan), tuple(self._reports))
+
+    def _record(self, proposal: Pass, verdict: Verdict) -> Verdict:
+        now = perf_counter()
+        before, kept = self.tokens, isinstance(verdict, Applied)
+        self.tokens = verdict.tokens if isinstance(verdict, Applied) else before
+        self._reports.append(
+            PassReport(
+                name=proposal.name,
+                tokens_before=before,
+                tokens_after=self.tokens,
+                edits=len(proposal.edits) if kept else 0,
+                asked=self._asked,
+                cost=self._cost,
+                seconds=now - self._began,
+                notes=proposal.notes if kept else (),
+                skipped="" if isinstance(verdict, Applied) else verdict.why,
+            )
+        )
+        self._began, self._cost, self._asked = now, None, 0
+        return verdict
+
+
+def run(steps: Steps, judge: Judge, ask: AskModel) -> Outcome:
+    """Drive the provider to its end."""
+    try:
+        step = next(steps)
+        while True:
+            step = steps.send(judge.decide(step) if isinstance(step, Pass) else _answered(judge, ask(step)))
+    except StopIteration:
+        return judge.outcome()
+
+
+async def run_async(steps: Steps, judge: Judge, ask: AskModelLater) -> Outcome:
+    """Drive the provider to its end; a batch of questions is awaited as one."""
+    try:
+        step = next(steps)
+        while True:
+            step = steps.send(judge.decide(step) if isinstance(step, Pass) else _answered(judge, await ask(step)))
+    except StopIteration:
+        return judge.outcome()
+
+
+def _answered(judge: Judge, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    judge.note_answers(answers)
+    return answers

@@ -1,0 +1,83 @@
+"""What happened in a condensation, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+
+from compact.messages import Json
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """One proposed pass: what it did, or why it was skipped."""
+
+    name: str
+    tokens_before: int
+    tokens_after: int
+    edits: int
+    asked: int
+    cost: Decimal | None
+    seconds: float
+    notes: tuple[str, ...]
+    skipped: str
+
+    @property
+    def change(self) -> float:
+        """The share by which the tokens changed: -0.4 is 40% fewer."""
+        return share(self.tokens_before, self.tokens_after)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole condensation.
+
+    `kept_prefix` is how many tokens at the front are unchanged, so that a vendor's prompt cache still has them.
+    `saved` is what the removed tokens would have cost in the next request, in dollars, where the price is known.
+    """
+
+    provider: str
+    passes: tuple[PassReport, ...]
+    tokens_before: int
+    tokens_after: int
+    target: int | None
+    kept_prefix: int
+    seconds: float
+    cost: Decimal | None = None
+    saved: Decimal | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def target_met(self) -> bool:
+        return self.target is None or self.tokens_after <= self.target
+
+    def __str__(self) -> str:
+        lines = [f"Context condensed using {self.provider} strategy:"]
+        for done in self.passes:
+            change = f"{done.tokens_before:,} → {done.tokens_after:,} tokens ({done.change:+.0%})"
+            lines.append(f" - {done.name}: {f'skipped, {done.skipped}' if done.skipped else change}")
+        total = -share(self.tokens_before, self.tokens_after)
+        saved = "" if self.saved is None else f" (saved ${self.saved:.4f})"
+        lines.append(f" - Total reduction: {total:.0%}{saved}")
+        if self.cost:
+            lines.append(f" - Cost: ${self.cost:.4f}")
+        lines += [f" - {note}" for note in self.notes]
+        lines.append(f" - Time: {self.seconds:.1f} seconds")
+        return "\n".join(lines)
+
+    def to_json(self) -> Json:
+        """The report as plain JSON; money as text, so that nothing is rounded."""
+        plain = asdict(self) | {"target_met": self.target_met}
+        return _plain(plain)
+
+
+def share(before: int, after: int) -> float:
+    return (after - before) / before if before else 0.0
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,48 @@
+"""Questions to a summarizing model, and what may come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question: what to do, on what material, in how many tokens at most.
+
+    `sources` are the ids of the messages the material comes from. `profile` names the model to ask, if not the usual.
+    """
+
+    instructions: str
+    material: str
+    max_tokens: int
+    sources: tuple[str, ...] = ()
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model wrote. `truncated`: it had more to say; `estimated`: nobody was asked, only the size is right."""
+
+    text: str
+    cost: Decimal | None = None
+    truncated: bool = False
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The model declined."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The model could not be asked."""
+
+    reason: str
+
+
+Answer: TypeAlias = Completion | Refusal | Failure

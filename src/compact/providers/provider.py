@@ -1,0 +1,99 @@
+"""What a condensation provider is.
+
+A provider is a generator. It yields a batch of questions for a model and receives the answers, or it yields a proposed
+pass and receives the verdict. It never applies an edit, counts a conversation as a whole or calls a model itself, so it
+needs no `await` and no error handling, and a test feeds it by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from compact.messages import Conversation, Pass
+from compact.policies import Configuration
+from compact.ports import Answer, Ask, Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a provider can do."""
+
+    lossless: bool = False
+    batch: bool = False
+    individual: bool = False
+    multi_pass: bool = False
+    summarizes: bool = False
+    speed: Literal["fast", "medium", "slow"] = "fast"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be condensed, to how many tokens if there is a target, for a window of what size."""
+
+    conversation: Conversation
+    tokens: int
+    target: int | None
+    window: int
+    measure: Measure
+
+    def reached(self, tokens: int) -> bool:
+        return self.target is not None and tokens <= self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The pass stands: the conversation as it is now, and its tokens."""
+
+    conversation: Conversation
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The pass was taken back."""
+
+    why: str
+
+
+Verdict: TypeAlias = Applied | Rejected
+Step: TypeAlias = tuple[Ask, ...] | Pass
+Reply: TypeAlias = tuple[Answer, ...] | Verdict
+Steps: TypeAlias = Generator[Step, Any, None]
+"""Yields steps; is sent a tuple of answers for a tuple of asks, a verdict for a pass."""
+
+
+class Provider(Protocol):
+    """A way to condense conversations."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+    @property
+    def settings(self) -> type[Configuration]:
+        """The kind of its settings; their JSON Schema draws the form in which people edit them."""
+        ...
+
+    def condense(self, task: Task, settings: Any, /) -> Steps:
+        """Propose passes, and ask where a model is needed."""
+        ...
+
+
+def propose(proposal: Pass) -> Generator[Step, Any, Verdict]:
+    """Yield the pass and give back the verdict; use with `yield from`."""
+    verdict: Verdict = yield proposal
+    return verdict
+
+
+def ask(*questions: Ask) -> Generator[Step, Any, tuple[Answer, ...]]:
+    """Yield the questions together and give back their answers, in order; use with `yield from`."""
+    answers: tuple[Answer, ...] = yield questions
+    return answers
