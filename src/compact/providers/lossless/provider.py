@@ -1,0 +1,65 @@
+"""The Lossless provider: three levels, each including the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
+
+from compact.messages import Conversation, Pass, Replace
+from compact.policies import Configuration
+from compact.providers.lossless.formatting import find_layout
+from compact.providers.lossless.repeats import find_repeats
+from compact.providers.lossless.superseded import find_superseded
+from compact.providers.provider import Applied, Capabilities, Steps, Task, propose
+
+Find = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
+
+# What is obsolete goes first and layout second: both change texts that references would point to.
+_LEVELS: dict[str, tuple[tuple[str, Find], ...]] = {
+    "verbatim": (("Repeated text", find_repeats),),
+    "formatting": (("Layout", find_layout), ("Repeated text", find_repeats)),
+    "superseded": (
+        ("Superseded answers", find_superseded),
+        ("Layout", find_layout),
+        ("Repeated text", find_repeats),
+    ),
+}
+_ROUNDS = 4
+
+
+class LosslessSettings(Configuration):
+    """How far to go."""
+
+    level: Literal["verbatim", "formatting", "superseded"] = Field(default="superseded")
+    """verbatim: repeated text only, restorable from the messages alone. formatting: also plainer layout.
+    superseded: also answers that a later one replaced. The latter two restore with the plan."""
+
+
+class LosslessProvider:
+    """Removes what is said twice, says nothing, or no longer holds; all of it can be brought back."""
+
+    id = "lossless"
+    name = "Lossless"
+    description = (
+        "Repeated text becomes references, layout becomes plain, superseded answers give way. Nothing is lost."
+    )
+    version = "1"
+    capabilities = Capabilities(lossless=True, speed="fast")
+    settings = LosslessSettings
+
+    def condense(self, task: Task, settings: LosslessSettings) -> Steps:
+        """One pass for each kind; repeated until nothing more is found, so that condensing again changes nothing."""
+        conversation, tokens = task.conversation, task.tokens
+        for name, find in _LEVELS[settings.level]:
+            for _ in range(_ROUNDS):
+                if task.reached(tokens):
+                    return
+                edits = find(conversation, task.measure.text)
+                if not edits:
+                    break
+                verdict = yield from propose(Pass(name, edits))
+                if not isinstance(verdict, Applied):
+                    break
+                conversation, tokens = verdict.conversation, verdict.tokens

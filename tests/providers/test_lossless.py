@@ -1,0 +1,176 @@
+"""The Lossless provider: its laws, and what it finds."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.app import counter_for, read_transcript
+from compact.engine import Gauge, Judge, Outcome, run
+from compact.formats import FORMATS, parse, render, tools_of, violations
+from compact.messages import Conversation, restore, texts, unfold, untouchable
+from compact.providers import Task
+from compact.providers.lossless import LosslessProvider, LosslessSettings
+from compact.providers.lossless.formatting import simplify
+from compact.testing.generate import random_body
+
+LEVELS = ("verbatim", "formatting", "superseded")
+Level = Literal["verbatim", "formatting", "superseded"]
+BLOCK = [f"    result_{index} = compute(value_{index}, other={index * 7})  # step {index}" for index in range(30)]
+
+
+def condense(conversation: Conversation, level: Level, target: int | None = None) -> Outcome:
+    gauge = Gauge(counter_for("gpt-4o"), tools_of(conversation))
+    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
+    task = Task(conversation, judge.tokens, target, 128_000, gauge)
+    return run(LosslessProvider().condense(task, LosslessSettings(level=level)), judge, lambda asks: ())
+
+
+def numbered(lines: list[str], start: int = 1) -> str:
+    return "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, start))
+
+
+def session(*steps: tuple[str, dict[str, Any], str]) -> Conversation:
+    """A chat with one call a step: the tool, its arguments, and what it answered."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Please work on it."}]
+    for index, (name, arguments, answer) in enumerate(steps):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"id": f"c{index}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{index}", "content": answer})
+    return parse([*messages, {"role": "user", "content": "Go on."}])
+
+
+def answers(conversation: Conversation) -> list[str]:
+    return [message.results[0].text for message in conversation.messages if message.results]
+
+
+def test_a_file_read_again_is_pointed_at_whatever_its_line_numbers() -> None:
+    first, second = numbered(BLOCK), "total 30\n" + "\n".join(BLOCK[4:20])
+    outcome = condense(session(("read", {"path": "a.py"}, first), ("run", {"command": "x"}, second)), "verbatim")
+    shown = answers(outcome.conversation)
+    assert shown[0] == first
+    head, reference = shown[1].split("\n")
+    assert head == "total 30"
+    assert reference.startswith("⟨=lines 5-20 of read a.py #")
+    assert answers(unfold(outcome.conversation)) == [first, second]
+
+
+def test_numbers_are_written_anew_when_followed() -> None:
+    first, second = "\n".join(BLOCK), numbered(BLOCK, 40)
+    outcome = condense(session(("a", {}, first), ("b", {}, second)), "verbatim")
+    assert "@40→6⟩" in answers(outcome.conversation)[1]
+    assert answers(unfold(outcome.conversation)) == [first, second]
+
+
+def test_what_is_written_in_a_call_is_a_source_and_a_target() -> None:
+    text = "\n".join(BLOCK)
+    steps = (("write", {"path": "a.py", "content": text}, "ok"), ("read", {"path": "a.py"}, numbered(BLOCK)))
+    outcome = condense(session(*steps, ("write", {"path": "b.py", "content": text}, "ok")), "verbatim")
+    assert answers(outcome.conversation)[1].startswith("⟨=lines 1-30 of write a.py #")
+    assert render(unfold(outcome.conversation)) == render(
+        session(*steps, ("write", {"path": "b.py", "content": text}, "ok"))
+    )
+    arguments = outcome.conversation.messages[5].calls[0].arguments
+    assert arguments["content"].startswith("⟨=lines 1-30 of write a.py #")
+
+
+def test_layout_goes_and_comes_back_with_the_plan() -> None:
+    answer = "\x1b[31merror\x1b[0m   \n" + numbered(BLOCK, 7)
+    assert simplify(answer) == "error\n⟨ lines from 7 ⟩\n" + "\n".join(BLOCK)
+    assert simplify('{\n  "a": [\n    1,\n    2\n  ]\n}') == '{"a":[1,2]}'
+    conversation = session(("read", {"path": "a"}, answer))
+    outcome = condense(conversation, "formatting")
+    assert restore(outcome.conversation, outcome.plan) == conversation
+
+
+def test_an_answer_gives_way_to_the_later_one_but_errors_stay() -> None:
+    old, new = "\n".join(BLOCK), "\n".join(reversed(BLOCK))
+    command = {"command": "make test", "description": "first"}
+    again = {"command": "cd src && make test 2>&1 | tail -40", "description": "again"}
+    outcome = condense(session(("run", command, old), ("run", again, new)), "superseded")
+    assert answers(outcome.conversation)[0] == "⟨ Superseded: run cd src && make test 2>&… was run again below ⟩"
+    assert answers(outcome.conversation)[1] == new
+
+
+def test_a_read_gives_way_to_one_that_covers_it() -> None:
+    part, whole = numbered(BLOCK[:10], 5), numbered([line.upper() for line in BLOCK])
+    outcome = condense(
+        session(("read", {"path": "a.py", "offset": 5, "limit": 10}, part), ("read", {"path": "a.py"}, whole)),
+        "superseded",
+    )
+    assert answers(outcome.conversation)[0].startswith("⟨ Superseded: read a.py")
+
+
+def test_it_stops_when_the_target_is_met() -> None:
+    conversation = session(("a", {}, "\n".join(BLOCK)), ("b", {}, "\n".join(BLOCK)))
+    outcome = condense(conversation, "superseded", target=10**6)
+    assert outcome.plan == ()
+
+
+def repetitive(rng: random.Random, format: str) -> Conversation:
+    """A valid conversation in which texts repeat each other, with and without line numbers."""
+    body = json.dumps(random_body(rng, format))
+    pool = [f"{rng.randrange(9)} some line of text, number {index}, said more than once" for index in range(12)]
+
+    def grown(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: grown(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [grown(item, key) for item in value]
+        if isinstance(value, str) and key in ("text", "content", "output", "result") and len(value) > 3:
+            start = rng.randrange(len(pool))
+            lines = pool[start : start + rng.randrange(1, 12)]
+            extra = numbered(lines, rng.randrange(200)) if rng.random() < 0.4 else "\n".join(lines)
+            return f"{value}\n{extra}" if rng.random() < 0.7 else value
+        return value
+
+    parts = json.loads(body)
+    key = FORMATS[format].messages_key
+    return parse({**parts, key: grown(parts[key])}, format=format)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("format", sorted(FORMATS))
+@given(seed=st.integers(0, 2**32))
+def test_the_laws_hold(format: str, level: Level, seed: int) -> None:
+    conversation = repetitive(random.Random(seed), format)
+    before = {(each.rule) for each in violations(conversation)}
+    outcome = condense(conversation, level)
+    after = outcome.conversation
+    assert {each.rule for each in violations(after, origin=conversation)} <= before
+    assert restore(after, outcome.plan) == conversation
+    assert [message.id for message in after.messages] == [message.id for message in conversation.messages]
+    now = {message.id: message.wire for message in after.messages}
+    fixed = untouchable(conversation)
+    assert all(now[message.id] == message.wire for message in conversation.messages if message.id in fixed)
+    assert condense(after, level).plan == ()
+    assert condense(conversation, level).conversation == after
+    if level == "verbatim":
+        assert unfold(after).messages == conversation.messages
+
+
+def test_hostile_markers_are_neither_source_nor_target() -> None:
+    text = "⟨=lines 1-2 of x #000000:0000⟩\n" + "\n".join(BLOCK)
+    conversation = session(("a", {}, text), ("b", {}, text))
+    assert condense(conversation, "verbatim").plan == ()
+
+
+@pytest.mark.transcripts
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_real_coding_session_is_restored(level: Level, transcripts: list[Path]) -> None:
+    for path in transcripts:
+        if path.parent.name == "coding":
+            conversation = read_transcript(path.read_bytes())
+            outcome = condense(conversation, level)
+            assert restore(outcome.conversation, outcome.plan) == conversation, path.name
+            if level == "verbatim":
+                followed = unfold(outcome.conversation)
+                assert [text for _, text in texts(followed)] == [text for _, text in texts(conversation)], path.name
+                assert render(followed) == render(conversation), path.name
