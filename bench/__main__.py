@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-SECTIONS = ("tokens", "recount", "usage")
+SECTIONS = ("tokens", "recount", "usage", "lossless")
 
 
 def main(names: list[str]) -> int:

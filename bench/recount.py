@@ -61,7 +61,7 @@ def run(out: TextIO) -> None:
     total = compact.count_tokens(messages)
     cold, warm, again = [], [], []
     for _ in range(5):
-        _forget()
+        forget()
         began = perf_counter()
         compact.count_tokens(messages)
         cold.append(perf_counter() - began)
@@ -82,7 +82,7 @@ def run(out: TextIO) -> None:
     print(f"  worst of {len(warm)}           {max(warm) * 1000:8.3f} ms", file=out)
 
 
-def _forget() -> None:
+def forget() -> None:
     """Make the next count a first one; the tokenizer's own memory of words included."""
     counting._recent._lists = ()
     counting._counter.cache_clear()

@@ -100,8 +100,10 @@ def segments(text: str) -> Iterator[Segment]:
     first, lines = 0, list[str]()
     raw = text.split("\n")
     at = 0
+    match = _NUMBERED.match
     while at < len(raw):
-        counted = _numbered_run(raw, at)
+        found = match(raw[at])
+        counted = None if found is None else _numbered_run(raw, at, found)
         if counted is None:
             lines.append(raw[at])
             at += 1
@@ -117,11 +119,8 @@ def segments(text: str) -> Iterator[Segment]:
         yield Segment(first, lines, None)
 
 
-def _numbered_run(raw: list[str], at: int) -> tuple[Numbering, int] | None:
+def _numbered_run(raw: list[str], at: int, found: re.Match[str]) -> tuple[Numbering, int] | None:
     """The numbering that begins at a line and how many lines it counts; at least two, or it is no numbering."""
-    found = _NUMBERED.match(raw[at])
-    if found is None:
-        return None
     zeros = found["pad"].startswith("0")
     width = len(found["pad"]) + len(found["number"]) if found["pad"] else 1
     numbering = Numbering(int(found["number"]), found["mark"], width, zeros)

@@ -34,10 +34,9 @@ def simplify(text: str) -> str:
     """The text in fewer characters that say the same; one that carries our own marks stays as it is."""
     if MARK in text or _NUMBERED in text:
         return text
-    if (compact := _compact_json(text)) is not None:
-        return compact
     plain = _TRAILING.sub("", _ESCAPES.sub("", text))
-    return _without_numbers(plain)
+    compact = _compact_json(plain)
+    return _without_numbers(plain) if compact is None else compact
 
 
 def _compact_json(text: str) -> str | None:

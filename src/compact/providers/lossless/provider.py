@@ -16,15 +16,13 @@ from compact.providers.provider import Applied, Capabilities, Steps, Task, propo
 
 Find = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
 
-# What is obsolete goes first and layout second: both change texts that references would point to.
+# What is obsolete goes first, then layout: both change texts that references point to, so these come last. A reference
+# may take away a source that hid a better one, so they are sought until no more are found: condensing again finds none.
+_REPEATS: tuple[str, Find] = ("Repeated text", find_repeats)
 _LEVELS: dict[str, tuple[tuple[str, Find], ...]] = {
-    "verbatim": (("Repeated text", find_repeats),),
-    "formatting": (("Layout", find_layout), ("Repeated text", find_repeats)),
-    "superseded": (
-        ("Superseded answers", find_superseded),
-        ("Layout", find_layout),
-        ("Repeated text", find_repeats),
-    ),
+    "verbatim": (),
+    "formatting": (("Layout", find_layout),),
+    "superseded": (("Superseded answers", find_superseded), ("Layout", find_layout)),
 }
 _ROUNDS = 4
 
@@ -50,16 +48,14 @@ class LosslessProvider:
     settings = LosslessSettings
 
     def condense(self, task: Task, settings: LosslessSettings) -> Steps:
-        """One pass for each kind; repeated until nothing more is found, so that condensing again changes nothing."""
+        """One pass for each kind of thing that need not be said, as long as the target is not reached."""
         conversation, tokens = task.conversation, task.tokens
-        for name, find in _LEVELS[settings.level]:
-            for _ in range(_ROUNDS):
-                if task.reached(tokens):
-                    return
-                edits = find(conversation, task.measure.text)
-                if not edits:
-                    break
-                verdict = yield from propose(Pass(name, edits))
-                if not isinstance(verdict, Applied):
-                    break
+        for name, find in (*_LEVELS[settings.level], *[_REPEATS] * _ROUNDS):
+            if task.reached(tokens):
+                return
+            edits = find(conversation, task.measure.text)
+            if not edits and find is find_repeats:
+                return
+            verdict = yield from propose(Pass(name, edits, () if edits else ("nothing found",)))
+            if isinstance(verdict, Applied):
                 conversation, tokens = verdict.conversation, verdict.tokens

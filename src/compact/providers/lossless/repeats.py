@@ -79,30 +79,34 @@ class Memory:
         source = self.sources[which]
         return source, source.first + at - self._starts[which]
 
-    def add(self, source: Source, hashes: list[int], runs: dict[int, int], hidden: set[int]) -> None:
-        """Remember a stretch of lines; `hidden` ones are not shown."""
+    def add(self, source: Source, hashes: list[int], runs: list[int], hidden: list[tuple[int, int]]) -> None:
+        """Remember a stretch of lines; those in the `hidden` spans are not shown."""
         start = len(self.lines)
         self._starts.append(start)
         self.sources.append(source)
         self.lines.extend(hashes)
         self.lines.append(0)
-        self.shown.extend(0 if at in hidden else 1 for at in range(len(hashes)))
+        shown = bytearray(b"\1") * len(hashes)
+        for first, last in hidden:
+            shown[first:last] = bytes(last - first)
+        self.shown += shown
         self.shown.append(0)
-        self._runs.extend(runs.get(at, 0) for at in range(len(hashes)))
-        self._runs.append(0)
-        for at, run in runs.items():
-            if at not in hidden:
+        self._runs.extend(runs)
+        self._runs.extend([0] * (len(hashes) + 1 - len(runs)))
+        for at, run in enumerate(runs):
+            if shown[at]:
                 self._insert(run, start + at)
 
     def _insert(self, run: int, at: int) -> None:
-        if self.find(run) >= 0:
-            return
         if self._used * 3 > len(self._table) * 2:
             self._grow()
-        slot = run & (len(self._table) - 1)
-        while self._table[slot] >= 0:
-            slot = (slot + 1) & (len(self._table) - 1)
-        self._table[slot] = at
+        table, mask, runs = self._table, len(self._table) - 1, self._runs
+        slot = run & mask
+        while (known := table[slot]) >= 0:
+            if runs[known] == run:
+                return
+            slot = (slot + 1) & mask
+        table[slot] = at
         self._used += 1
 
     def _grow(self) -> None:
@@ -139,6 +143,7 @@ class _Finder:
         self._names = Names(conversation)
         self._count = count
         self._lines: dict[int, list[str]] = {}
+        self._prints: dict[int, str] = {}
 
     def look(self, where: Where, text: str, message: Message | None) -> None:
         """Take in one text; where it may be edited, replace what was shown before."""
@@ -150,9 +155,9 @@ class _Finder:
         editable = message is not None
         stretches = []  # remembered when the text is done: a text cannot point into itself
         for segment in segments(text):
-            hashes = [hash(line) for line in segment.lines]
-            runs = dict(_runs(segment.lines, hashes))
-            hidden: set[int] = set()
+            hashes = list(map(hash, segment.lines))
+            runs = _runs(segment.lines, hashes)
+            hidden: list[tuple[int, int]] = []
             if editable and runs:
                 for start, end, reference in self._matches(segment, hashes, runs, raw):
                     if message is not None and not _editable(message, where):
@@ -160,20 +165,24 @@ class _Finder:
                         break
                     place = replace(where, lines=(segment.first + start, segment.first + end))
                     self.edits.append(Replace(place, reference, "shown before"))
-                    hidden.update(range(start, end))
+                    hidden.append((start, end))
             stretches.append((Source(segment.first, number), hashes, runs, hidden))
         for stretch in stretches:
             self._memory.add(*stretch)
 
     def _matches(
-        self, segment: Segment, hashes: list[int], runs: dict[int, int], raw: list[str]
+        self, segment: Segment, hashes: list[int], runs: list[int], raw: list[str]
     ) -> Iterator[tuple[int, int, str]]:
         at = 0
-        while at < len(hashes):
-            found = self._memory.find(runs[at]) if at in runs else -1
-            length = self._memory.extent(found, hashes, at) if found >= 0 else 0
+        find = self._memory.find
+        while at < len(runs):
+            found = find(runs[at])
+            if found < 0:
+                at += 1
+                continue
+            length = self._memory.extent(found, hashes, at)
             shown = raw[segment.first + at : segment.first + at + length]
-            reference = self._refer(segment, at, found, shown) if length else ""
+            reference = self._refer(segment, at, found, shown) if shown else ""
             if reference and self._pays(reference, "\n".join(shown)) and self._same(segment, at, found, length):
                 yield at, at + length, reference
                 at += length
@@ -193,7 +202,9 @@ class _Finder:
         where, text = self._texts[source.text]
         numbering = segment.numbering and replace(segment.numbering, start=segment.numbering.start + at)
         what, last = self._names.of(where), first + len(shown)
-        return Reference(what, fingerprint(text)[:6], first + 1, last, checksum(shown), numbering).render()
+        if source.text not in self._prints:
+            self._prints[source.text] = fingerprint(text)[:6]
+        return Reference(what, self._prints[source.text], first + 1, last, checksum(shown), numbering).render()
 
     def _bare(self, number: int) -> list[str]:
         """The lines of a text without numbers; the last few asked for are kept."""
@@ -204,17 +215,20 @@ class _Finder:
         return self._lines[number]
 
 
-def _runs(lines: list[str], hashes: list[int]) -> Iterator[tuple[int, int]]:
-    """For every line, the hash of the shortest run from there that is long enough to be worth a reference."""
+def _runs(lines: list[str], hashes: list[int]) -> list[int]:
+    """For every line but the last few, the hash of the shortest run from there that is worth a reference."""
+    runs: list[int] = []
     end = size = 0
-    for at in range(len(lines)):
-        while size < SHORTEST and end < len(lines):
+    count = len(lines)
+    for at, line in enumerate(lines):
+        while size < SHORTEST:
+            if end == count:
+                return runs
             size += len(lines[end]) + 1
             end += 1
-        if size < SHORTEST:
-            return
-        yield at, hash(tuple(hashes[at:end]))
-        size -= len(lines[at]) + 1
+        runs.append(hash(tuple(hashes[at:end])))
+        size -= len(line) + 1
+    return runs
 
 
 def _editable(message: Message, where: Where) -> bool:
