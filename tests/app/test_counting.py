@@ -74,6 +74,16 @@ def test_attachments_count_by_their_metadata() -> None:
         return compact.count_tokens([{"role": "user", "content": [{"type": "file", "file": file}]}])
 
     assert abs(size("A" * 400) - size("A" * 400_000)) <= 2
+    file = {"filename": "report.pdf", "file_data": "data:application/pdf;base64,AAAA"}
+    counted = count(parse([{"role": "user", "content": [{"type": "file", "file": file}]}]))
+    assert counted.estimated == ("attachments, by their metadata alone (1)",)
+
+
+def test_pictures_inside_unknown_blocks_are_not_counted_as_text() -> None:
+    block = {"type": "hologram", "data": "QUJD" * 100_000}
+    counted = count(parse([{"role": "user", "content": [block]}], format="anthropic-messages"))
+    assert counted.total < 100
+    assert counted.precision == "estimate"
 
 
 def test_what_cannot_be_serialized_is_an_error_not_a_guess() -> None:
@@ -124,6 +134,37 @@ def test_a_format_that_shows_late_is_not_mistaken() -> None:
     assert compact.count_tokens(messages) == count(parse(messages, format="anthropic-messages")).total
 
 
+def test_what_was_counted_before_does_not_change_a_count() -> None:
+    plain = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ok"}]
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": {"at": "x"}}
+    claude: list[Any] = [*plain, {"role": "assistant", "content": [call]}]
+    chat: list[Any] = [*plain, {"role": "tool", "tool_call_id": "x", "content": "r"}]
+    for messages in (chat, claude, plain, claude, chat):
+        assert compact.count_tokens(messages) == count(parse(messages)).total
+
+
+def test_only_so_much_is_remembered() -> None:
+    recent = _Recent()
+    counter = counter_for("gpt-4o")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}
+    for index in range(14):
+        recent.count(counter, [{"role": "user", "content": [image, {"type": "text", "text": str(index)}]}])
+    assert sum(known.chars for known in recent._lists) <= 32_000_000
+    recent.count(counter, [])
+    assert len(recent._lists) == 10
+
+
+def test_a_mistake_is_named_where_it_stands() -> None:
+    messages: list[Any] = [{"role": "user", "content": str(index)} for index in range(10)]
+    compact.count_tokens(messages)
+    with pytest.raises(compact.InvalidInput, match=r"messages\[10\]\.role"):
+        compact.count_tokens([*messages, {"content": "x"}])
+    with pytest.raises(compact.InvalidInput, match="tools: must be a list"):
+        compact.count_tokens(messages, tools="abc")
+    with pytest.raises(compact.InvalidInput, match="beside a whole request"):
+        compact.count_tokens({"messages": messages}, system="Be brief.")
+
+
 def test_many_threads_agree() -> None:
     lists = [[{"role": "user", "content": f"{seed} {index}"} for index in range(200)] for seed in range(4)]
     expected = [_Recent().count(counter_for("gpt-4o"), messages, None, []) for messages in lists]
@@ -165,6 +206,16 @@ def _texts(message: compact.Message) -> Iterator[str]:
         for part in block.parts if isinstance(block, ToolResult) else (block,):
             if isinstance(part, Text | Reasoning):
                 yield part.text
+
+
+def test_a_calibration_that_makes_no_sense_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
+    long, short = parse([{"role": "user", "content": "word " * 900}]), parse([{"role": "user", "content": "hi"}])
+    with pytest.raises(compact.InvalidInput, match="cannot be the vendor's count"):
+        learn_calibration(long, "claude-opus-4-6", 999_999)
+    with pytest.raises(compact.InvalidInput, match="too few to learn from"):
+        learn_calibration(short, "claude-opus-4-6", 9)
+    assert count(long, model="claude-opus-4-6").precision == "estimate"
 
 
 def test_a_calibration_brings_the_count_to_the_vendors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,5 +27,11 @@ def test_failures_are_typed_and_name_the_address() -> None:
         count_remotely("anthropic-messages", ANTHROPIC, url=url, key="k")
     with pytest.raises(InvalidConfiguration, match="must be an http or https address"):
         count_remotely("anthropic-messages", ANTHROPIC, url="file:///etc/passwd", key="k")
+    for wrong in ("http://h:abc", "http://[::1", "http://h:99999"):
+        with pytest.raises(InvalidConfiguration, match="must be an http or https address"):
+            count_remotely("anthropic-messages", ANTHROPIC, url=wrong, key="k")
+    with pytest.raises(InvalidConfiguration) as caught:
+        count_remotely("anthropic-messages", ANTHROPIC, url=url, key="sk-SECRET\x00")
+    assert "SECRET" not in str(caught.value)
     with pytest.raises(InvalidConfiguration, match="openai-chat has no count API"):
         count_remotely("openai-chat", {}, url=url, key="k")

@@ -82,9 +82,21 @@ def test_messages_keep_their_order_and_say_what_their_wire_object_says(
 @given(plans())
 def test_the_same_plan_gives_the_same_bytes(made: tuple[Conversation, Conversation, Plan]) -> None:
     before, after, plan = made
-    assert apply_plan(before, plan) == after
+    assert apply_plan(before, plan) == (after, plan)
     bare = tuple(Pass(step.name, step.edits) for step in plan)
-    assert json.dumps(render(apply_plan(before, bare))) == json.dumps(render(after))
+    again, done = apply_plan(before, bare)
+    assert json.dumps(render(again)) == json.dumps(render(after))
+    assert restore(again, done) == before
+
+
+def test_a_plan_that_was_only_proposed_restores_nothing_and_says_so() -> None:
+    before = parse([{"role": "user", "content": text} for text in ("a", "bb", "c")])
+    proposed = Pass("x", (Replace(Where("1", 0), "b", "test"),))
+    after, applied = apply(before, proposed)
+    with pytest.raises(EditError, match="'x' was proposed but not applied"):
+        restore(after, (proposed,))
+    with pytest.raises(EditError, match="'x' belongs to another conversation"):
+        restore(after.with_messages(()), (applied,))
 
 
 @given(st.data())

@@ -124,11 +124,11 @@ def test_the_handle_depends_on_what_is_folded_and_what_it_becomes_alone() -> Non
     assert Fold(("1",), "\ud800", "why").handle.startswith("fold-")
 
 
-def test_folds_in_one_place_stand_in_the_order_of_the_edits() -> None:
+def test_folds_in_one_place_stand_in_the_order_of_time() -> None:
     messages = [{"role": role, "content": str(index)} for index, role in enumerate(["user", "assistant"] * 4)]
     conversation = parse(messages, format="openai-chat")
     after = run(conversation, Fold(("2",), "B", "test"), Fold(("1",), "A", "test"), Fold(("4", "5"), "C", "test"))
-    assert [message["content"] for message in after] == ["0", "B", "A", "3", "C", "6", "7"]
+    assert [message["content"] for message in after] == ["0", "A", "B", "3", "C", "6", "7"]
 
 
 WRONG: dict[str, tuple[Conversation, tuple[Edit, ...]]] = {

@@ -68,5 +68,12 @@ def test_more_tokens_never_turn_a_trigger_off(used: int, window: int, share: flo
     assert should_condense(window, window, threshold).triggered
 
 
+def test_small_windows_are_not_all_reserve_and_overflow_beats_the_minimum() -> None:
+    assert not should_condense(1, 8192, PROVIDERS).triggered
+    assert PROVIDERS.budget(8192) == 4096
+    assert Threshold(buffer_share=0.3).budget(10) == 7
+    assert should_condense(1500, 1000, SESSIONS).triggered
+
+
 def test_usage_of_an_empty_window_is_full() -> None:
     assert should_condense(1, 0, MANAGER).usage == 1.0

@@ -35,6 +35,12 @@ def test_a_damaged_file_is_named_with_its_remedy(own_home: Path, content: str) -
         load_calibrations()
 
 
+def test_a_home_that_cannot_be_written_is_named(own_home: Path) -> None:
+    own_home.write_text("a file")
+    with pytest.raises(InvalidConfiguration, match=r"cannot be written: .* Set COMPACT_HOME"):
+        save_calibration("claude-a", Calibration().observe(1000, 1200))
+
+
 def test_home_follows_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COMPACT_HOME")
     assert home().name == "compact"

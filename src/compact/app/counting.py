@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from threading import Lock
 
 from compact import formats, models, settings
+from compact.errors import InvalidConversation, InvalidInput
 from compact.messages import Conversation, Json, common_prefix, freeze
 from compact.tokens import Count, CountCache, Counter, Meter, load_encoding
 
 DEFAULT_MODEL = "gpt-4o"
 _REMEMBERED = 16
+_MOST_CHARS = 32_000_000
 
 
 def meter_for(model: str) -> Meter:
     """How the model's tokens are counted: its own tokenizer, a learned factor, or an assumed one."""
     facts = models.find_model(model)
+    if facts.exact:
+        return Meter(facts.id, facts.vendor, facts.encoding)
     learned = settings.load_calibrations().get(facts.id)
-    if learned is not None:
+    if learned is not None and learned.samples:
         return Meter(facts.id, facts.vendor, facts.encoding, learned.factor, "calibrated")
-    return Meter(facts.id, facts.vendor, facts.encoding, facts.prior, "exact" if facts.exact else "estimate")
+    return Meter(facts.id, facts.vendor, facts.encoding, facts.prior, "estimate")
 
 
 def counter_for(model: str) -> Counter:
@@ -47,9 +52,15 @@ def count_tokens(
     Counting the same list again after something was appended looks only at what is new; messages changed in place
     are noticed.
     """
-    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
-        return _recent.count(counter_for(model), messages, system, list(tools or ()))
-    return count(formats.parse(messages, system=system, tools=tools), model=model).total
+    if isinstance(messages, Mapping):
+        if system is not None or tools is not None:
+            raise InvalidInput(
+                "cannot be given beside a whole request", field="system or tools", remedy="The request holds its own."
+            )
+        return count(formats.parse(messages), model=model).total
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        return count(formats.parse(messages), model=model).total  # says what is wrong with it
+    return _recent.count(counter_for(model), list(messages), system, tools)
 
 
 @lru_cache(maxsize=64)
@@ -74,50 +85,89 @@ class _Counted:
     format: formats.Format | None
     messages: list[Json]
     totals: list[int]
+    chars: int
 
 
 class _Recent:
-    """The last few lists that were counted."""
+    """The last few lists that were counted: at most `_REMEMBERED`, and `_MOST_CHARS` characters together."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._lists: tuple[_Counted, ...] = ()
 
-    def count(self, counter: Counter, messages: Sequence[Json], system: Json, tools: Sequence[Json]) -> int:
+    def count(
+        self, counter: Counter, messages: list[Json], system: Json = None, tools: Sequence[Json] | None = None
+    ) -> int:
         """The tokens of the messages, counting only those that follow a list counted before."""
         beside = [system, tools]
         found, shared = self._longest(counter.meter, beside, messages)
-        format = (found.format if found else None) or formats.recognise(messages[shared:])
+        format = _format(found, shared, messages)
         if found is None or found.format is not format:
             found, shared = None, 0
-        fresh = messages[shared:]
-        parsed = formats.parse(fresh, format=format.name if format else None, system=system, tools=tools)
+        parsed = _parse(messages, shared, format, beside)
         start = found.totals[shared] if found else counter.frame(parsed, formats.tools_of(parsed))
         totals = list(accumulate(map(counter.message, parsed.messages), initial=start))
-        if fresh or found is None:
-            try:
-                copy = [*(found.messages[:shared] if found else ()), *freeze(fresh)]
-                beside = found.beside if found else freeze(beside)
-            except RecursionError:
-                return totals[-1]  # nested too deeply to copy: counted all the same
-            known = [*(found.totals[:shared] if found else ()), *totals]
-            self._remember(_Counted(counter.meter, beside, format, copy, known), found)
+        with suppress(RecursionError):  # what is nested too deeply to copy is counted, but not remembered
+            fresh = freeze(messages[shared:])
+            known = found or _Counted(counter.meter, freeze(beside), format, [], [], 0)
+            self._remember(found, _longer(known, shared, fresh, totals))
         return totals[-1]
 
-    def _longest(self, meter: Meter, beside: list[Json], messages: Sequence[Json]) -> tuple[_Counted | None, int]:
+    def _longest(self, meter: Meter, beside: list[Json], messages: list[Json]) -> tuple[_Counted | None, int]:
         best, most = None, 0
-        for counted in self._lists:
-            if counted.meter == meter and counted.beside == beside:
-                shared = common_prefix(counted.messages, messages)
-                if shared > most:
-                    best, most = counted, shared
+        with suppress(RecursionError):
+            for counted in self._lists:
+                if counted.meter == meter and counted.beside == beside:
+                    shared = common_prefix(counted.messages, messages)
+                    if shared > most:
+                        best, most = counted, shared
         return best, most
 
-    def _remember(self, counted: _Counted, grown: _Counted | None) -> None:
-        outgrown = grown is not None and len(grown.messages) <= len(counted.messages)
+    def _remember(self, grown: _Counted | None, counted: _Counted) -> None:
+        """Put the list first; what it grew out of, and what no longer has room, is forgotten."""
+        outgrown = grown if grown and len(grown.messages) <= len(counted.messages) else None
         with self._lock:
-            kept = [other for other in self._lists if not (outgrown and other is grown)]
-            self._lists = (counted, *kept[: _REMEMBERED - 1])
+            lists, chars = [counted] if counted.messages else [], counted.chars
+            for other in self._lists:
+                chars += other.chars
+                if other is not outgrown and len(lists) < _REMEMBERED and chars <= _MOST_CHARS:
+                    lists.append(other)
+            self._lists = tuple(lists)
+
+
+def _format(found: _Counted | None, shared: int, messages: list[Json]) -> formats.Format | None:
+    """The format of the messages: that of the list they continue, unless what is new speaks for another one."""
+    if found is None or shared < len(found.messages):
+        return formats.recognise(messages)
+    told = formats.recognise(messages[shared:])
+    return found.format if told is None or told is found.format else formats.recognise(messages)
+
+
+def _parse(messages: list[Json], shared: int, format: formats.Format | None, beside: list[Json]) -> Conversation:
+    name = format.name if format else None
+    system, tools = beside
+    try:
+        return formats.parse(messages[shared:], format=name, system=system, tools=tools)
+    except InvalidConversation:
+        return formats.parse(messages, format=name, system=system, tools=tools)  # names the right message
+
+
+def _longer(known: _Counted, shared: int, fresh: list[Json], totals: list[int]) -> _Counted:
+    return replace(
+        known,
+        messages=[*known.messages[:shared], *fresh],
+        totals=[*known.totals[:shared], *totals],
+        chars=(known.chars if shared else 0) + sum(map(_chars, fresh)),
+    )
+
+
+def _chars(value: Json) -> int:
+    """About how many characters a value keeps alive."""
+    if isinstance(value, dict):
+        return sum(map(_chars, value.values()), 64)
+    if isinstance(value, list):
+        return sum(map(_chars, value), 64)
+    return len(value) if isinstance(value, str) else 8
 
 
 _recent = _Recent()

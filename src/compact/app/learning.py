@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from compact import formats, models, settings
 from compact.app.counting import counter_for, meter_for
+from compact.errors import InvalidInput
 from compact.messages import Conversation
-from compact.tokens import Calibration, Counter
+from compact.tokens import HIGHEST, LOWEST, Calibration, Counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,17 @@ def learn_calibration(conversation: Conversation, model: str, reported: int) -> 
         Counter(replace(meter, factor=factor), text).conversation(conversation, tools).total
         for factor in (0.0, 1.0, meter.factor)
     )
+    ratio = (reported - fixed) / max(plain - fixed, 1)
+    if not LOWEST <= ratio <= HIGHEST:
+        raise InvalidInput(
+            f"{reported:,} tokens cannot be the vendor's count of what we count as {counted:,}",
+            field="reported",
+            remedy="Give the input tokens of this very request, cached ones included.",
+        )
     updated = known.observe(plain - fixed, reported - fixed)
+    if updated is known:
+        raise InvalidInput(
+            f"{plain:,} tokens are too few to learn from", field="file", remedy="Use a request of 200 tokens or more."
+        )
     settings.save_calibration(meter.model, updated)
     return Learned(meter.model, counted, updated.factor, updated.samples)

@@ -34,6 +34,11 @@ def count_remotely(format: str, body: Mapping[str, Any], *, url: str, key: str, 
             field="format",
             remedy="Convert to anthropic-messages, openai-responses or google-gemini.",
         )
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise InvalidConfiguration(
+            "holds characters that no key has", field="COMPACT_API_KEY", remedy="Set it to the key alone."
+        )
     path = _PATHS[format].format(model=body.get("model", ""))
     sent: Any = {name: body[name] for name in _FIELDS[format] if name in body}
     if format == "google-gemini":
@@ -52,11 +57,15 @@ def _headers(format: str, key: str) -> dict[str, str]:
 
 
 def _post(url: str, path: str, body: Any, headers: Mapping[str, str], timeout: float) -> Any:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), None, None
+    if parts.scheme not in ("http", "https") or not host:
         raise InvalidConfiguration("must be an http or https address", field="url", remedy="Such as https://host.")
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(parts.hostname, parts.port, timeout=timeout)
+    connection = kind(host, port, timeout=timeout)
     try:
         data = json.dumps(body).encode()
         connection.request("POST", parts.path.rstrip("/") + path, data, {"content-type": "application/json", **headers})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from compact.errors import EditError
 from compact.messages.blocks import Attachment, Image, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Dialect, Message
-from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace
+from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
 from compact.messages.paths import describe, splice, value_at, with_value, without
 
@@ -33,9 +33,11 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
         after[index] = _change(conversation.dialect, before[index], edits)
     added: dict[int, list[Message]] = defaultdict(list)
     groups = exchanges(before) if folds else ()
+    owner = {index: group for group in groups for index in group}
+    folds.sort(key=lambda fold: min((_find(position, id) for id in fold.messages), default=0))
     for fold in folds:
         indices = [_find(position, id) for id in fold.messages]
-        _require_whole(indices, groups, fold)
+        _require_whole(indices, owner, fold)
         for index in indices:
             if after[index] is not before[index]:
                 raise EditError(f"message {before[index].id!r}: {fold.handle} and another edit overlap")
@@ -53,29 +55,40 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
     return conversation.with_messages(messages), replace(proposed, originals=originals, added=ids)
 
 
-def apply_plan(conversation: Conversation, plan: Plan) -> Conversation:
-    """The conversation after every pass of the plan."""
+def apply_plan(conversation: Conversation, plan: Plan) -> tuple[Conversation, Plan]:
+    """The conversation after every pass, and the passes with what is needed to revert them."""
+    done = []
     for step in plan:
-        conversation, _ = apply(conversation, step)
-    return conversation
+        conversation, applied = apply(conversation, step)
+        done.append(applied)
+    return conversation, tuple(done)
 
 
 def restore(conversation: Conversation, plan: Plan) -> Conversation:
-    """The conversation as it was before the plan; messages added since stay at the end."""
+    """The conversation as it was before the plan; messages added since stay at the end.
+
+    The plan is the one that `apply` gave back. EditError where it is not, or is that of another conversation.
+    """
     for step in reversed(plan):
         conversation = _revert(conversation, step)
     return conversation
 
 
 def _revert(conversation: Conversation, step: Pass) -> Conversation:
+    if step.edits and not (step.originals or step.added):
+        raise EditError(f"the pass {step.name!r} was proposed but not applied: restore with what `apply` gave back")
     gone = {message.id for _, message in step.originals}.union(step.added)
-    kept = iter([message for message in conversation.messages if message.id not in gone])
+    kept = [message for message in conversation.messages if message.id not in gone]
     messages: list[Message] = []
+    taken = 0
     for index, original in step.originals:
-        while len(messages) < index:
-            messages.append(next(kept))
+        missing = index - len(messages)
+        messages += kept[taken : taken + missing]
+        taken += missing
         messages.append(original)
-    return conversation.with_messages([*messages, *kept])
+    if taken > len(kept):
+        raise EditError(f"the pass {step.name!r} belongs to another conversation: messages it kept are missing")
+    return conversation.with_messages([*messages, *kept[taken:]])
 
 
 def _find(position: dict[str, int], id: str) -> int:
@@ -172,13 +185,12 @@ def _rewrite(old: object, edits: Sequence[Replace]) -> str:
     return "\n".join([*out, *lines[at:]])
 
 
-def _require_whole(indices: Sequence[int], groups: Sequence[Exchange], fold: Fold) -> None:
+def _require_whole(indices: Sequence[int], owner: dict[int, Exchange], fold: Fold) -> None:
     chosen = set(indices)
     if not chosen or len(chosen) < len(fold.messages):
         raise EditError("a fold names each of its messages once, and at least one")
-    for group in groups:
-        if 0 < len(chosen.intersection(group)) < len(group):
-            raise EditError(f"{fold.handle} would split the exchange of message {fold.messages[0]!r}")
+    if any(member not in chosen for index in indices for member in owner[index]):
+        raise EditError(f"{fold.handle} would split the exchange of message {fold.messages[0]!r}")
 
 
 def _place(
@@ -214,6 +226,3 @@ def _summary(dialect: Dialect, fold: Fold, after: Sequence[Message | None], at: 
     wires = dialect.summary(fold.text, fold.role, (earlier, later))
     ids = [fold.handle] if len(wires) == 1 else [f"{fold.handle}.{index}" for index in range(len(wires))]
     return [dialect.parse_message(wire, id) for wire, id in zip(wires, ids, strict=True)]
-
-
-__all__ = ["Edit", "apply", "apply_plan", "restore"]

@@ -80,16 +80,17 @@ def _orphaned(before: Conversation, after: Conversation) -> Iterable[Problem]:
     def broken(conversation: Conversation) -> Counter[str]:
         answered = pairs(conversation.messages)
         called = set(answered.values())
-        return Counter(
-            f"{message.id}.{position}"
-            for index, message in enumerate(conversation.messages)
-            for position, block in enumerate(message.blocks)
-            if (isinstance(block, ToolCall) and (index, position) not in called)
-            or (isinstance(block, ToolResult) and (index, position) not in answered)
-        )
+        lost: Counter[str] = Counter()
+        for index, message in enumerate(conversation.messages):
+            for position, block in enumerate(message.blocks):
+                if isinstance(block, ToolCall) and (index, position) not in called:
+                    lost[f"the call {block.id!r} of message {message.id!r}"] += 1
+                elif isinstance(block, ToolResult) and (index, position) not in answered:
+                    lost[f"the result of {block.call_id!r} in message {message.id!r}"] += 1
+        return lost
 
-    for place in broken(after) - broken(before):
-        yield Problem("pair", f"the call or result {place} lost its other half")
+    for what in broken(after) - broken(before):
+        yield Problem("pair", f"{what} lost its other half")
 
 
 def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Problem]:

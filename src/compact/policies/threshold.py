@@ -40,8 +40,9 @@ class Threshold(Configuration):
     """Whether it triggers at all; without it only a manual call condenses."""
 
     def budget(self, window: int) -> int:
-        """What the buffers and the reserved output leave of the window."""
-        return int(window * (1 - self.buffer_share)) - self.buffer_tokens - self.reserved_output
+        """What the buffers and the reserved output leave of the window; these take at most half of it together."""
+        reserved = ceil(round(window * self.buffer_share, 6)) + self.buffer_tokens + self.reserved_output
+        return max(window - reserved, window // 2)
 
 
 MANAGER = Threshold(share=0.85, buffer_tokens=1500)
@@ -79,7 +80,7 @@ def should_condense(used: int, window: int, threshold: Threshold) -> Decision:
     budget = threshold.budget(window)
     if not threshold.automatic:
         triggered, reason = False, "automatic condensing is off"
-    elif used < threshold.minimum:
+    elif used < threshold.minimum and used <= window:
         triggered, reason = False, f"{used:,} tokens are below the minimum of {threshold.minimum:,}"
     elif used >= trigger_at:
         triggered, reason = True, f"{used:,} tokens reach the threshold of {trigger_at:,}"

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from tempfile import mkstemp
 
 from compact.errors import InvalidConfiguration
 from compact.settings.home import home
@@ -28,15 +29,20 @@ def load_calibrations() -> Mapping[str, Calibration]:
 def save_calibration(model: str, calibration: Calibration) -> Path:
     """Keep a model's calibration; the file is replaced whole, so a crash leaves the old one or the new one."""
     path = home() / "calibration.json"
-    models = {**load_calibrations(), model: calibration}
-    document = {"version": VERSION, "models": {name: json.loads(models[name].to_json()) for name in sorted(models)}}
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(document, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        models = {**load_calibrations(), model: calibration}
+        document = {"version": VERSION, "models": {name: json.loads(models[name].to_json()) for name in sorted(models)}}
+        descriptor, temporary = mkstemp(dir=path.parent, prefix="calibration.", suffix=".tmp")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise InvalidConfiguration(
+            f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
+        ) from None
     return path
 
 

@@ -1,7 +1,7 @@
 """Counting tokens, exactly where the vocabulary is public."""
 
 from compact.tokens.cache import CountCache
-from compact.tokens.calibration import Calibration, anchored
+from compact.tokens.calibration import HIGHEST, LOWEST, Calibration, anchored
 from compact.tokens.counter import Count, Counter, Meter, Precision
 from compact.tokens.encodings import ENCODINGS, Encoding, load
 
@@ -9,6 +9,8 @@ load_encoding = load
 
 __all__ = [
     "ENCODINGS",
+    "HIGHEST",
+    "LOWEST",
     "Calibration",
     "Count",
     "CountCache",

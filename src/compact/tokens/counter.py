@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -24,6 +25,9 @@ from compact.messages import (
 )
 from compact.tokens.images import image_size, image_tokens
 from compact.tokens.overheads import overheads_for, tool_tokens
+
+_BINARY = re.compile(r"[A-Za-z0-9+/_-]{1000,}={0,2}")
+"""Base64 of some length: no vendor reads it as text."""
 
 Precision: TypeAlias = Literal["exact", "calibrated", "estimate"]
 
@@ -154,9 +158,12 @@ class Counter:
             case Image():
                 tally.add("images", self._image(block, tally))
             case Attachment(name=name, media_type=media_type, size=size):
+                tally.guess("attachments, by their metadata alone")
                 tally.add("attachments", self.text(f"{name} {media_type} {size or ''}".strip()))
-            case Opaque(value=value):
-                tally.add("other", self.text(_serialized(value)))
+            case Opaque(kind=kind, value=value):
+                if kind != "response":
+                    tally.guess("blocks of unknown kinds")
+                tally.add("other", self.text(_BINARY.sub("…", _serialized(value))))
 
     def _image(self, image: Image, tally: _Tally) -> int:
         size = image_size(image.data) if image.data else None
