@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from compact.app import count_tokens
+    from compact.app import Result, condense, count_tokens, restore
     from compact.errors import CompactError, ConversionError, InvalidInput, TokenCountError
     from compact.formats import convert, parse, render
     from compact.messages import Conversation, Message
@@ -20,15 +20,18 @@ __all__ = [
     "ConversionError",
     "InvalidInput",
     "Message",
+    "Result",
     "TokenCountError",
+    "condense",
     "convert",
     "count_tokens",
     "parse",
     "render",
+    "restore",
 ]
 
 _HOMES = {
-    "compact.app": ("count_tokens",),
+    "compact.app": ("Result", "condense", "count_tokens", "restore"),
     "compact.errors": ("CompactError", "ConversionError", "InvalidInput", "TokenCountError"),
     "compact.formats": ("convert", "parse", "render"),
     "compact.messages": ("Conversation", "Message"),

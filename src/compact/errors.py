@@ -7,6 +7,7 @@ CompactError
 │   └── InvalidConfiguration             a setting is out of range or unknown
 ├── ConversionError (ValueError)         cannot be done: the other format has no place for it
 ├── EditError (ValueError)               cannot be done: an edit addresses nothing, or something it may not touch
+├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
 └── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 __all__ = [
     "CompactError",
+    "CondensationStalled",
     "ConversionError",
     "EditError",
     "InvalidConfiguration",
@@ -55,6 +57,14 @@ class ConversionError(CompactError, ValueError):
 
 class EditError(CompactError, ValueError):
     """An edit addresses nothing, or something it may not touch."""
+
+
+class CondensationStalled(CompactError, RuntimeError):
+    """Several condensations in a row freed next to nothing; none is tried again for `retry_after` seconds."""
+
+    def __init__(self, problem: str, *, attempts: int, retry_after: float) -> None:
+        self.attempts, self.retry_after = attempts, retry_after
+        super().__init__(problem)
 
 
 class TokenCountError(CompactError, RuntimeError):

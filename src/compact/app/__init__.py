@@ -1,12 +1,17 @@
 """The public façades, and the only place that chooses implementations."""
 
+from compact.app.condensing import Condensation, Result, choose, condense, restore
 from compact.app.counting import DEFAULT_MODEL, count, count_tokens, counter_for, meter_for
 from compact.app.learning import Learned, learn_calibration
 from compact.app.transcripts import dump_json, read_transcript, write_transcript
 
 __all__ = [
     "DEFAULT_MODEL",
+    "Condensation",
     "Learned",
+    "Result",
+    "choose",
+    "condense",
     "count",
     "count_tokens",
     "counter_for",
@@ -14,5 +19,6 @@ __all__ = [
     "learn_calibration",
     "meter_for",
     "read_transcript",
+    "restore",
     "write_transcript",
 ]

@@ -2,6 +2,23 @@
 
 from compact.engine.driver import AskModel, AskModelLater, Judge, Outcome, run, run_async
 from compact.engine.gauge import Gauge
+from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
+from compact.engine.manager import ProviderManager
 from compact.engine.report import PassReport, Report
 
-__all__ = ["AskModel", "AskModelLater", "Gauge", "Judge", "Outcome", "PassReport", "Report", "run", "run_async"]
+__all__ = [
+    "AskModel",
+    "AskModelLater",
+    "Floor",
+    "Gauge",
+    "Judge",
+    "LoopGuard",
+    "Outcome",
+    "PassReport",
+    "Progress",
+    "ProviderManager",
+    "Report",
+    "floor_of",
+    "run",
+    "run_async",
+]

@@ -1,5 +1,6 @@
 """Ways to condense a conversation."""
 
+from compact.providers.presets import Preset, dump_presets, find_preset, load_presets, presets
 from compact.providers.provider import (
     Applied,
     Capabilities,
@@ -20,6 +21,7 @@ __all__ = [
     "Applied",
     "Capabilities",
     "Listed",
+    "Preset",
     "Provider",
     "Rejected",
     "Reply",
@@ -28,7 +30,11 @@ __all__ = [
     "Task",
     "Verdict",
     "ask",
+    "dump_presets",
+    "find_preset",
     "find_provider",
+    "load_presets",
+    "presets",
     "propose",
     "providers",
 ]

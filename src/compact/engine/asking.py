@@ -1,0 +1,96 @@
+"""Asking models on behalf of providers.
+
+A question may name the profile that is to answer it. Where that one cannot be asked, the conversation's own model is;
+where nobody can, the answer is a `Failure`, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from compact.engine.driver import AskModel, AskModelLater
+from compact.ports import Answer, Ask, Completion, Failure
+
+_NOBODY = "no model is configured: pass a function that answers questions"
+
+
+class Asking:
+    """Asks, and remembers what is worth telling and what was spent."""
+
+    def __init__(self, notes: Iterable[str] = ()) -> None:
+        self.notes = list(notes)
+        self.cost: Decimal | None = None
+
+    def now(self, ask: AskModel | None) -> AskModel:
+        """The function with the fallback added."""
+
+        def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+            if ask is None:
+                return _failures(asks, _NOBODY)
+            try:
+                return self._checked(asks, ask(asks))
+            except Exception as error:  # noqa: BLE001 - the application's own code; a provider can cope with a Failure
+                return _failures(asks, f"{type(error).__name__}: {error}")
+
+        def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+            answers = once(_questions(asks))
+            again = _unanswered(asks, answers)
+            return self._completed(answers, again, once(list(again.values()))) if again else answers
+
+        return answer
+
+    def later(self, ask: AskModelLater | None) -> AskModelLater:
+        """The same for a function that is awaited."""
+
+        async def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+            if ask is None:
+                return _failures(asks, _NOBODY)
+            try:
+                return self._checked(asks, await ask(asks))
+            except Exception as error:  # noqa: BLE001 - as above
+                return _failures(asks, f"{type(error).__name__}: {error}")
+
+        async def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+            answers = await once(_questions(asks))
+            again = _unanswered(asks, answers)
+            return self._completed(answers, again, await once(list(again.values()))) if again else answers
+
+        return answer
+
+    def _checked(self, asks: Sequence[Ask], answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+        for answer in answers:
+            if isinstance(answer, Completion) and answer.cost is not None:
+                self.cost = (self.cost or Decimal(0)) + answer.cost
+        if len(answers) == len(asks):
+            return answers
+        return _failures(asks, f"{len(asks)} questions were asked, and {len(answers)} answers came")
+
+    def _completed(
+        self, answers: tuple[Answer, ...], again: dict[int, Ask], second: tuple[Answer, ...]
+    ) -> tuple[Answer, ...]:
+        whole = list(answers)
+        for position, answer in zip(again, second, strict=True):
+            whole[position] = answer
+        first = answers[next(iter(again))]
+        why = first.reason if isinstance(first, Failure) else ""
+        self.notes.append(f"the condensing model could not be asked ({why}), so the conversation's own was")
+        return tuple(whole)
+
+
+def _questions(step: Sequence[Ask]) -> Sequence[Ask]:
+    """What a provider yielded, if it is what a provider may yield."""
+    if not isinstance(step, tuple) or not all(isinstance(ask, Ask) for ask in step):
+        raise TypeError(f"a provider yields a Pass or a tuple of Asks, not {step!r}"[:200])
+    return step
+
+
+def _failures(asks: Sequence[Ask], why: str) -> tuple[Answer, ...]:
+    return tuple(Failure(why) for _ in asks)
+
+
+def _unanswered(asks: Sequence[Ask], answers: Sequence[Answer]) -> dict[int, Ask]:
+    """The questions that a profile of their own failed to answer, put to the conversation's model."""
+    pairs = enumerate(zip(asks, answers, strict=True))
+    return {at: replace(ask, profile="") for at, (ask, got) in pairs if isinstance(got, Failure) and ask.profile}

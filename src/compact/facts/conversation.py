@@ -1,0 +1,95 @@
+"""Facts of a conversation: which of its texts are read, and as whose words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from compact.facts.fact import Fact, Kind, Origin, Source
+from compact.facts.scan import extract, normal_command
+from compact.messages import Json, Message, Text, ToolCall, ToolResult
+
+_SHELL = re.compile(r"bash|shell|terminal|command|console|powershell|exec|(?:^|_)(?:run|sh|cmd)(?:_|$)", re.IGNORECASE)
+_COMMAND_KEYS = ("command", "cmd", "script", "code", "commands")
+_PATH_KEYS = "path file_path filePath filepath file filename file_name notebook_path target_file absolute_path abs_path"
+_POSITIONS = frozenset(("offset", "limit", "line", "line_number", "start_line", "end_line", "timeout", "head_limit"))
+_path_keys = frozenset(_PATH_KEYS.split())
+# A tool that reads shows what others wrote: an error in it is not the tool's own.
+_READER = re.compile(r"read|view|open|cat|grep|search|glob|find|list|(?:^|_)ls|fetch|get", re.IGNORECASE)
+_READING = re.compile(
+    r"(?:cd [^&;|]{1,200}(?:&&|;)\s*)?(?:cat|sed -n|head|tail|grep|egrep|rg|ag|find|ls|tree|less|nl|wc|awk|git (?:diff|show|log|blame|grep))\b"
+)
+
+
+def facts_of(messages: Iterable[Message]) -> Iterator[Fact]:
+    """The facts that the messages mention, each once a message; a model's reasoning is not read."""
+    reading: dict[str, bool] = {}
+    for message in messages:
+        yield from dict.fromkeys(_facts_in(message, reading))
+
+
+def _facts_in(message: Message, reading: dict[str, bool]) -> Iterator[Fact]:
+    for block in message.blocks:
+        if isinstance(block, Text):
+            yield from extract(block.text, origin=Origin(message.id, written_by(message)))
+        elif isinstance(block, ToolCall):
+            reading[block.id] = only_reads(block)
+            yield from _facts_in_call(block, Origin(message.id, Source.CALL))
+        elif isinstance(block, ToolResult):
+            shows = reading.get(block.call_id, False) and not block.error
+            yield from extract(block.text, origin=Origin(message.id, Source.SHOWN if shows else Source.TOOL))
+
+
+def only_reads(call: ToolCall) -> bool:
+    """Whether a call shows files or finds things, rather than running or changing something."""
+    command = command_of(call)
+    return bool(_READING.match(command.lstrip()) if command else _READER.search(call.name))
+
+
+def written_by(message: Message) -> Source:
+    """Whose words the text of a message is."""
+    if message.role == "user":
+        return Source.USER
+    if message.role == "assistant":
+        return Source.ASSISTANT
+    return Source.SYSTEM if message.role in ("system", "developer") else Source.TOOL
+
+
+def command_of(call: ToolCall) -> str | None:
+    """The shell command that a call runs, as it was written; None where it runs none."""
+    arguments = call.arguments
+    if not _SHELL.search(call.name) or not isinstance(arguments, dict):
+        return None
+    for key in _COMMAND_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            value = value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
+        if isinstance(value, str) and value.strip():
+            return value
+    return None
+
+
+def strings_in(value: Json) -> Iterator[tuple[str, str]]:
+    """Every string in a JSON value, with the key it stands under, in order."""
+    waiting: list[tuple[str, Json]] = [("", value)]
+    while waiting:
+        key, item = waiting.pop()
+        if isinstance(item, str):
+            yield key, item
+        elif isinstance(item, dict):
+            waiting.extend((str(name), item[name]) for name in reversed(item))
+        elif isinstance(item, list | tuple):
+            waiting.extend((key, entry) for entry in reversed(item))
+        elif isinstance(item, int | float) and not isinstance(item, bool) and key not in _POSITIONS:
+            yield key, repr(item) if abs(item) < 1e15 else ""
+
+
+def _facts_in_call(call: ToolCall, origin: Origin) -> Iterator[Fact]:
+    if command := command_of(call):
+        yield Fact(Kind.COMMAND, normal_command(command), origin.message_id)
+    arguments = call.arguments
+    for key, text in strings_in(call.raw if arguments is None else arguments):
+        if key in _path_keys and 0 < len(text) < 200 and "\n" not in text:
+            yield Fact(Kind.PATH, text.removeprefix("./").rstrip("/") or "/", origin.message_id)
+        else:
+            yield from extract(text, origin=origin)

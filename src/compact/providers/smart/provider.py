@@ -1,0 +1,104 @@
+"""The smart provider: runs the passes of its settings until the target is met."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from compact.messages import Pass
+from compact.policies import Configuration
+from compact.ports import Answer, Ask
+from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
+from compact.providers.smart.batch import fold_batch
+from compact.providers.smart.individual import rewrite_each
+from compact.providers.smart.selecting import Positions, selected
+from compact.providers.smart.settings import PassSettings, Prelude, SmartSettings
+
+# Every accepted pass leaves fewer tokens, so the rounds end by themselves; the bound is for time.
+_ROUNDS = 8
+
+
+class SmartProvider:
+    """Removes what can go without loss, then runs passes composed of selection, mode, operations and condition."""
+
+    id = "smart"
+    name = "Smart"
+    description = (
+        "A lossless prelude, then passes of your own: keep, suppress, truncate or summarize, together or singly."
+    )
+    version = "1.0.0"
+    capabilities = Capabilities(batch=True, individual=True, multi_pass=True, summarizes=True, speed="medium")
+    settings: type[Configuration] = SmartSettings
+
+    def condense(self, task: Task, settings: SmartSettings, /) -> Steps:
+        """Run the prelude and the passes in order, each on what the one before left.
+
+        Where that does not meet the target, they run again as long as they find something: a cut may leave lines that
+        now repeat each other. So condensing the result again changes nothing.
+        """
+        now = Applied(task.conversation, task.tokens)
+        if task.reached(now.tokens):
+            yield from propose(Pass(self.id, (), (f"{now.tokens:,} tokens are within the target",)))
+            return
+        stages: tuple[Prelude | PassSettings, ...] = (settings.lossless_prelude, *settings.passes)
+        known: dict[Ask, Answer] = {}
+        for attempt in range(_ROUNDS):
+            before = now
+            for step in stages:
+                current = replace(task, conversation=now.conversation, tokens=now.tokens)
+                steps = _run(current, step, task, settings.max_parallel)
+                now = yield from _followed(steps, now, known, again=attempt > 0)
+                if task.reached(now.tokens):
+                    return
+            if now is before:
+                return
+
+
+def _run(task: Task, settings: Prelude | PassSettings, original: Task, parallel: int) -> Steps:
+    """The steps of the prelude or of one pass."""
+    if isinstance(settings, Prelude):
+        yield from _remove_losslessly(task, settings)
+        return
+    threshold = settings.execution.threshold(task.window)
+    if threshold is not None and task.tokens <= threshold:
+        reason = f"{task.tokens:,} tokens do not exceed its threshold of {threshold:,}"
+        yield from propose(Pass(settings.title, (), (reason,)))
+        return
+    messages = original.conversation.messages
+    chosen = selected(task.conversation.messages, settings.selection, messages)
+    if settings.mode == "batch":
+        yield from fold_batch(task, settings, chosen)
+        return
+    positions = Positions(messages)
+    named = ((positions.id_at(index), own) for index, own in settings.individual.overrides.items())
+    overrides = {id: own for id, own in named if id is not None}
+    yield from rewrite_each(task, settings, chosen, overrides, parallel)
+
+
+def _remove_losslessly(task: Task, settings: Prelude) -> Steps:
+    from compact.providers.lossless import LosslessProvider, LosslessSettings
+
+    if settings.enabled:
+        yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level))
+
+
+def _followed(steps: Steps, now: Applied, known: dict[Ask, Answer], *, again: bool) -> Generator[Step, Any, Applied]:
+    """Let the steps run to their end, and give back what the last accepted pass left.
+
+    No question is asked twice. When steps run `again`, passes that find nothing are not worth a report.
+    """
+    reply: Any = None
+    while True:
+        try:
+            step = steps.send(reply)
+        except StopIteration:
+            return now
+        if isinstance(step, Pass):
+            reply = Rejected("nothing to do") if again and not step.edits else (yield step)
+            now = reply if isinstance(reply, Applied) else now
+        else:
+            fresh = tuple(question for question in dict.fromkeys(step) if question not in known)
+            if fresh:
+                known.update(zip(fresh, (yield fresh), strict=True))
+            reply = tuple(known[question] for question in step)

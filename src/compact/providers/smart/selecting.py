@@ -1,0 +1,76 @@
+"""Which messages a pass works on."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+
+from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, exchanges, untouchable
+from compact.providers.native.seal import is_summary
+from compact.providers.smart.settings import BatchSettings, SelectionSettings
+from compact.providers.truncation.places import older
+
+_SUMMARY = re.compile(r"⟨ Summary of (\d{1,9}) ")
+
+
+class Positions:
+    """The positions of messages as they were before any was folded: a summary has those of all it stands for.
+
+    So settings that name positions, or a share of the messages, mean the same when a conversation is condensed again.
+    """
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+        self._starts = list(accumulate(map(_weight, messages), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def id_at(self, index: int) -> str | None:
+        """The id of the message at a position, counted from the end if negative; None where there is none."""
+        size = len(self)
+        if not -size <= index < size:
+            return None
+        return self._messages[bisect_right(self._starts, index % size) - 1].id
+
+
+def _weight(message: Message) -> int:
+    found = _SUMMARY.match(message.text) if is_summary(message) else None
+    return int(found[1]) if found else 1
+
+
+def selected(messages: Sequence[Message], selection: SelectionSettings, original: Sequence[Message]) -> list[int]:
+    """The positions of the selected messages.
+
+    They are selected among the `original` ones: what earlier passes folded does not make others older.
+    """
+    match selection.type:
+        case "custom":
+            positions = Positions(original)
+            ids = {positions.id_at(index) for index in selection.indices}
+        case "preserve_percent":
+            recent = round(len(Positions(original)) * selection.keep_percentage / 100)
+            ids = {original[index].id for index in older(original, recent)}
+        case _:
+            ids = {original[index].id for index in older(original, selection.keep_recent)}
+    return [index for index, message in enumerate(messages) if message.id in ids]
+
+
+def foldable(conversation: Conversation, positions: Collection[int], batch: BatchSettings) -> list[int]:
+    """The positions of the whole exchanges that a summary may stand for.
+
+    All of an exchange must be selected, and nothing in it kept, fixed or a summary itself.
+    """
+    messages = conversation.messages
+    fixed = untouchable(conversation)
+    ordered = sorted(positions)
+    free = {
+        index
+        for index in ordered[batch.keep_first : len(ordered) - batch.keep_last]
+        if messages[index].id not in fixed
+        and messages[index].role not in ROLES_NEVER_PRUNED
+        and not is_summary(messages[index])
+    }
+    return sorted(index for group in exchanges(messages) if free.issuperset(group) for index in group)

@@ -1,0 +1,105 @@
+"""Cutting a text, and saying so in its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Markers: TypeAlias = Literal["s3", "s0"]
+
+SUPPRESSED = "⟨ Content suppressed ⟩"
+SUMMARIZED = "⟨ Summarized by LLM ⟩"
+_CUT = "⟨ ... truncated ⟩"
+_OWN = re.compile(
+    r"^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized by LLM|Superseded: [^\n⟨⟩]+"
+    r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$",
+    re.MULTILINE,
+)
+
+
+def is_condensed(text: str) -> bool:
+    """Whether the text was cut, suppressed or summarized before: such a text is never cut again."""
+    return "⟨" in text and _OWN.search(text) is not None
+
+
+def missing_lines(count: int, markers: Markers) -> str:
+    """The marker that stands for lines that were cut."""
+    return _CUT if markers == "s0" else f"⟨ Truncated: {count} more lines ⟩"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How much of a text stays: lines at its head and at its tail, characters in all; None sets no bound.
+
+    A `value` is an argument of a call: short, and often a single line, so what is missing is said behind it.
+    """
+
+    lines: int | None = None
+    chars: int | None = None
+    tail: int = 0
+    markers: Markers = "s3"
+    value: bool = False
+
+    def apply(self, text: str, tool: str = "") -> str:
+        """The text with its middle or its end replaced by a marker; the text itself where it is within the bounds."""
+        kept = self._split(text)
+        if kept is None:
+            return text
+        head, tail = kept
+        whole_lines = not head or text[len(head)] == "\n"
+        if self.value and self.markers == "s3":
+            return f"{head}...{tail}"
+        if self.markers == "s0":
+            return _joined([head, _CUT, tail] if whole_lines else [head + _CUT, tail])
+        if whole_lines:
+            missing = f"{_count_lines(text) - _count_lines(head) - _count_lines(tail)} more lines"
+        else:
+            missing = f"{len(text) - len(head) - len(tail)} more characters"
+        marker = f"⟨ Truncated: {missing} ⟩" + (f"\n⟨ Tool: {' '.join(tool.split())} ⟩" if tool else "")
+        return "\n\n".join(piece for piece in (head, marker, tail) if piece)
+
+    def _split(self, text: str) -> tuple[str, str] | None:
+        """What stays of the head and of the tail; None when everything stays."""
+        head = text if self.lines is None else text[: _end_of_first_lines(text, self.lines)]
+        tail = text[_start_of_last_lines(text, self.tail) :]
+        if len(head) + len(tail) + 1 >= len(text):
+            if self.chars is None or len(text) <= self.chars:
+                return None
+            head = text
+        if self.chars is not None and len(head) + len(tail) > self.chars:
+            tail = tail[-(self.chars // 2) :] if self.chars > 1 else ""
+            room = self.chars - len(tail)
+            head = head[:room] if self.value else _head(head, room)
+        return head, tail
+
+
+def _head(text: str, chars: int) -> str:
+    """At most so many characters of the head: whole lines, unless that would waste half of them."""
+    line_end = text.rfind("\n", 0, chars + 1)
+    return text[: line_end if line_end > chars // 2 else chars]
+
+
+def _end_of_first_lines(text: str, count: int) -> int:
+    at = -1
+    for _ in range(count):
+        at = text.find("\n", at + 1)
+        if at < 0:
+            return len(text)
+    return max(at, 0)
+
+
+def _start_of_last_lines(text: str, count: int) -> int:
+    """Where the last lines begin; a line feed at the very end begins no line."""
+    at = len(text)
+    for _ in range(count):
+        at = text.rfind("\n", 0, max(at - 1, 0)) + 1
+    return at
+
+
+def _count_lines(text: str) -> int:
+    return text.count("\n") + 1 if text else 0
+
+
+def _joined(pieces: list[str]) -> str:
+    return "\n".join(piece for piece in pieces if piece)

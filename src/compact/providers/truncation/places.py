@@ -1,0 +1,132 @@
+"""Where a conversation may be shortened without anybody's words being lost for good: its texts, one by one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from compact.errors import EditError
+from compact.messages import (
+    ROLES_NEVER_PRUNED,
+    Conversation,
+    Message,
+    Replace,
+    Text,
+    ToolCall,
+    ToolResult,
+    Where,
+    exchanges,
+    message_texts,
+    pairs,
+    untouchable,
+)
+from compact.messages.paths import splice
+from compact.ports import Measure
+from compact.providers.native.seal import is_summary
+from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
+
+Kind: TypeAlias = Literal["text", "parameter", "result"]
+
+# Finding a value in encoded arguments means reading them from the start, so that a call with thousands of texts would
+# take quadratic time. No tool is called with so many long ones.
+_MOST_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text that may be replaced: what was said, what a tool answered, or a string in the arguments of a call.
+
+    `position` is its message's; `tool` the tool that was called; `escaped` whether the call is written in ASCII only.
+    """
+
+    where: Where
+    kind: Kind
+    text: str
+    position: int
+    tool: str = ""
+    escaped: bool = False
+
+    def tokens(self, text: str, measure: Measure) -> int:
+        """What a text takes in this place: arguments are sent as JSON."""
+        if self.kind == "parameter":
+            text = json.dumps(text, ensure_ascii=self.escaped)
+        return measure.text(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """A place, what shall stand there, and how many tokens that saves."""
+
+    place: Place
+    text: str
+    saved: int
+    why: str
+
+    @property
+    def edit(self) -> Replace:
+        return Replace(self.place.where, self.text, self.why)
+
+
+def shorten(place: Place, text: str, measure: Measure, why: str) -> Shortening | None:
+    """The place with that text, if it saves anything."""
+    if len(text) >= len(place.text):
+        return None
+    saved = place.tokens(place.text, measure) - place.tokens(text, measure)
+    return Shortening(place, text, saved, why) if saved > 0 else None
+
+
+def older(messages: Sequence[Message], recent: int) -> list[int]:
+    """The positions between the first message and the recent ones, which are widened to whole exchanges."""
+    start = len(messages) - recent
+    kept = {index for group in exchanges(messages) if group[-1] >= start for index in group}
+    return [index for index in range(1, len(messages)) if index not in kept]
+
+
+def places(conversation: Conversation, positions: Collection[int]) -> Iterator[Place]:
+    """The texts of these messages that may be replaced, in order.
+
+    Left out are messages nobody may touch, texts condensed before, and those too short for any marker to pay. What
+    refers to other texts is not: `separate` tells it from the rest.
+    """
+    fixed = untouchable(conversation)
+    tools = _tools(conversation.messages)
+    for position in positions:
+        message = conversation.messages[position]
+        if message.id in fixed or message.role in ROLES_NEVER_PRUNED or is_summary(message):
+            continue
+        tried: Counter[int] = Counter()
+        for where, text in message_texts(message):
+            if len(text) <= len(SUPPRESSED) or is_condensed(text):
+                continue
+            block = message.blocks[where.block]
+            if isinstance(block, Text):
+                yield Place(where, "text", text, position)
+            elif isinstance(block, ToolResult):
+                yield Place(where, "result", text, position, tools.get((position, where.block), ""))
+            elif isinstance(block, ToolCall) and tried[where.block] < _MOST_VALUES:
+                tried[where.block] += 1
+                if _can_be_replaced(block, where):
+                    escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
+                    yield Place(where, "parameter", text, position, block.name, escaped)
+
+
+def _tools(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
+    """The name of the tool behind each result."""
+    names = {}
+    for result, (index, block) in pairs(messages).items():
+        call = messages[index].blocks[block]
+        names[result] = call.name if isinstance(call, ToolCall) else ""
+    return names
+
+
+def _can_be_replaced(call: ToolCall, where: Where) -> bool:
+    if not isinstance(call.raw, str):
+        return True
+    try:
+        splice(call.raw, where.path, "")
+    except EditError:
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""The truncation provider: fast, deterministic, no model asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+
+from compact.messages import Conversation, Pass
+from compact.policies import Configuration
+from compact.ports import Measure
+from compact.providers.provider import Capabilities, Rejected, Steps, Task, propose
+from compact.providers.truncation.links import blank, follow, separate
+from compact.providers.truncation.places import Shortening, older, places
+from compact.providers.truncation.settings import TruncationSettings
+from compact.providers.truncation.targeting import cut_all, cut_until, least_text
+
+# What a text in the arguments of a call takes is an estimate, so that a first pass may miss its target by a little.
+_ROUNDS = 8
+_PRECISION = 200
+"""A target is undercut by at most this part of it, where that is possible."""
+_NAMES = {"result": "tool result", "parameter": "tool parameter", "text": "message text"}
+
+
+class TruncationProvider:
+    """Cuts what tools answered and what they were called with, between the first message and the recent ones."""
+
+    id = "truncation"
+    name = "Truncation"
+    description = "Cuts tool output and call arguments: everything old, or the largest until a target is met."
+    version = "1.0.0"
+    capabilities = Capabilities(individual=True, speed="fast")
+    settings: type[Configuration] = TruncationSettings
+
+    def condense(self, task: Task, settings: TruncationSettings, /) -> Steps:
+        """Propose passes until the target is met or nothing is left to cut."""
+        conversation, tokens = task.conversation, task.tokens
+        target = None
+        if settings.mode == "targeted":
+            target = int(tokens * (1 - settings.target_reduction)) if task.target is None else task.target
+        for attempt in range(_ROUNDS):
+            if target is not None and tokens <= target:
+                if not attempt:
+                    yield from propose(Pass(self.id, (), (f"{tokens:,} tokens are within the target of {target:,}",)))
+                return
+            cuts = _cuts(conversation, None if target is None else (tokens - target, target), settings, task.measure)
+            if not cuts and attempt:
+                return
+            verdict = yield from propose(as_pass(self.id, cuts))
+            if isinstance(verdict, Rejected):
+                return
+            conversation, tokens = verdict.conversation, verdict.tokens
+
+
+def _cuts(
+    conversation: Conversation, goal: tuple[int, int] | None, settings: TruncationSettings, measure: Measure
+) -> list[Shortening]:
+    """Everything there is to cut, or what it takes to remove so many tokens on the way to a target."""
+    positions = older(conversation.messages, settings.preserve_recent)
+    found = [place for place in places(conversation, positions) if settings.operation(place.kind) != "keep"]
+    free, followers = separate(conversation, found)
+    if goal is None:
+        cuts = cut_all(free, settings, measure)
+        return cuts + follow(cuts, followers, partial(least_text, settings), measure)
+    excess, target = goal
+    cuts = cut_until(free, excess, target // _PRECISION, settings, measure)
+    return cuts + blank(cuts, followers, settings.markers, measure)
+
+
+def as_pass(name: str, cuts: Iterable[Shortening], notes: Iterable[str] = ()) -> Pass:
+    """The cuts as a pass, in the order of the messages, with a note of how many of each kind there are."""
+    ordered = sorted(cuts, key=lambda cut: (cut.place.position, cut.place.where.block))
+    counts = Counter((_NAMES[cut.place.kind], cut.why) for cut in ordered)
+    said = [f"{count} {kind}{'s' * (count > 1)} {why}" for (kind, why), count in counts.items()]
+    return Pass(name, tuple(cut.edit for cut in ordered), (*said, *notes) or ("nothing to cut",))

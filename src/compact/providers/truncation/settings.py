@@ -1,0 +1,64 @@
+"""What of a conversation is truncated, and how far."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from compact.policies import Configuration
+from compact.providers.truncation.cutting import Cut, Markers
+from compact.providers.truncation.places import Kind
+
+Operation: TypeAlias = Literal["keep", "truncate", "suppress"]
+Priority: TypeAlias = Literal["size", "age", "type", "combined"]
+
+
+class TruncationSettings(Configuration):
+    """How tool output, call arguments and text between the first message and the recent ones are cut."""
+
+    mode: Literal["mechanical", "targeted"] = "targeted"
+    """Mechanical cuts everything; targeted cuts what is oversized, and stops when the target is met."""
+    preserve_recent: int = Field(default=5, ge=0)
+    """Leave the last messages alone, and the calls and results that belong to them."""
+    tool_results: Operation = "truncate"
+    """What is done to what tools answered."""
+    tool_parameters: Operation = "truncate"
+    """What is done to the texts in the arguments of calls."""
+    message_text: Operation = "keep"
+    """What is done to what people and the model said."""
+    max_result_lines: int = Field(default=5, ge=0)
+    """Lines that stay at the head of a result, or of a message's text."""
+    max_result_chars: int = Field(default=1000, ge=1)
+    """Characters that stay of these lines, so that very long lines are cut as well."""
+    tail_lines: int | None = Field(default=None, ge=0)
+    """Lines that stay at the end; unset: none with S3's markers, as many as at the head with S0's."""
+    max_parameter_chars: int = Field(default=100, ge=0)
+    """Characters that stay of a text in the arguments of a call."""
+    target_reduction: float = Field(default=0.5, gt=0, lt=1)
+    """The share of the tokens to remove when no target is given (targeted mode)."""
+    result_threshold: int = Field(default=500, ge=0)
+    """Results of more tokens than this are cut first (targeted mode)."""
+    parameter_threshold: int = Field(default=100, ge=0)
+    """Texts in arguments of more tokens than this are cut first (targeted mode)."""
+    priority: Priority = "size"
+    """What is cut first: the largest, the oldest, results before arguments, or the large and old."""
+    markers: Markers = "s3"
+    """How a cut is marked: with the lines that are missing and the tool (s3), or in the middle of the text (s0)."""
+
+    def operation(self, kind: Kind) -> Operation:
+        return {"result": self.tool_results, "parameter": self.tool_parameters, "text": self.message_text}[kind]
+
+    def threshold(self, kind: Kind) -> int:
+        return self.parameter_threshold if kind == "parameter" else self.result_threshold
+
+    def cut(self, kind: Kind, chars: int | None = None) -> Cut:
+        """How far a text of that kind is cut: to so many characters, or as far as it may be."""
+        if kind == "parameter":
+            return Cut(chars=self.max_parameter_chars if chars is None else chars, markers=self.markers, value=True)
+        tail = self.tail_lines
+        if tail is None:
+            tail = self.max_result_lines if self.markers == "s0" else 0
+        if chars is None:
+            return Cut(self.max_result_lines, self.max_result_chars, tail, self.markers)
+        return Cut(None, chars, tail, self.markers)

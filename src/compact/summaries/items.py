@@ -1,0 +1,86 @@
+"""Lines of a summary, as values: written out and read back without loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Section(Enum):
+    """The sections in the order they stand in; the value is the heading."""
+
+    DIRECTIVES = "Task and directives (the user's words; answered: do not redo)"
+    SAID = "Also said by the user"
+    STATE = "State"
+    FINDINGS = "Findings and errors (tool-reported)"
+    DECISIONS = "Decisions and answers"
+    FACTS = "Key facts (names and values, tool-reported; not instructions)"
+    STEPS = "Last steps"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a section: what it says, which messages say so, and what it is worth.
+
+    `order` puts items into the order of the conversation. What a user asked for is taken before all else (tier 1),
+    and a rule before any request (tier 2). Items that differ only in their `note` say the same.
+    """
+
+    section: Section
+    text: str
+    ids: tuple[str, ...]
+    order: float
+    value: float
+    tier: int = 0
+    note: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"- {self.text}{self.note}{citation(self.ids)}"
+
+
+_ID = re.compile(r"[\w.:-]{1,64}")
+_IDS = re.compile(r"[\w.:-]{1,64}(?:,[\w.:-]{1,64}){0,9}\]")
+_SECTIONS = {f"## {section.value}": section for section in Section}
+MOST_IDS = 3
+
+
+def citation(ids: Sequence[str]) -> str:
+    """The ids in brackets: the first, and the last ones."""
+    good = list(dict.fromkeys(id for id in ids if _ID.fullmatch(id)))
+    if len(good) > MOST_IDS:
+        good = [good[0], *good[1 - MOST_IDS :]]
+    return f" [{','.join(good)}]" if good else ""
+
+
+def heading(section: Section) -> str:
+    return f"## {section.value}"
+
+
+def render(items: Sequence[Item]) -> str:
+    """The items under their headings, each section in the order of the conversation."""
+    lines: list[str] = []
+    for section in Section:
+        chosen = sorted((item for item in items if item.section is section), key=lambda item: item.order)
+        if chosen:
+            lines += [heading(section), *(item.line for item in chosen)]
+    return "\n".join(lines)
+
+
+def parse(summary: str) -> Iterator[tuple[Section | None, str, tuple[str, ...]]]:
+    """The lines of an earlier summary: section, text, ids. What stands under no heading of ours has no section."""
+    section: Section | None = None
+    for line in summary.split("\n"):
+        stripped = line.strip()
+        if stripped in _SECTIONS:
+            section = _SECTIONS[stripped]
+        elif stripped.startswith("#"):
+            section = None
+        elif stripped:
+            text, _, ids = stripped.removeprefix("- ").rpartition(" [")
+            if _IDS.fullmatch(ids):
+                yield section, text, tuple(ids[:-1].split(","))
+            else:
+                yield section, stripped.removeprefix("- "), ()

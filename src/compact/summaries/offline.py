@@ -1,0 +1,99 @@
+"""A summary made of the conversation's own words, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from compact.facts import Kind, Source
+from compact.messages import Message
+from compact.summaries.carrying import ROOT, carry
+from compact.summaries.filling import Basket, Count, fit, take_directives, take_shares
+from compact.summaries.items import Item, Section
+from compact.summaries.ledger import Ledger, keep_ledger
+from compact.summaries.naming import merge, name_items
+from compact.summaries.plans import follow, plans
+from compact.summaries.quoting import shorten
+from compact.summaries.reading import Reading, read
+from compact.summaries.speech import answer, decision_items, user_items
+from compact.summaries.steps import step_items
+from compact.summaries.tallies import Tallies, common_root, finding_items, state_items
+
+# No line has fewer tokens than this, which bounds how many can be chosen.
+_SHORTEST_LINE = 6
+
+
+def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count, previous: str | None = None) -> str:
+    """The messages in at most `budget` tokens, as `count` counts them; the same input gives the same text.
+
+    `previous` is an earlier summary of what came before these messages; it is merged in. Nothing that a tool said
+    stands among the user's directives, and every line names the messages it comes from.
+    """
+    tallies, ledger = Tallies(), Ledger()
+    carried = carry(previous or "", tallies, ledger)
+    reading = read(messages)
+    keep_ledger(messages, reading, ledger)
+    paths = [entry for entry in ledger.entries.values() if entry.kind is Kind.PATH]
+    root = carried.root or common_root((entry.text, entry.mentions) for entry in paths)
+    follow(carried.plan, reading.actions)
+    for action in reading.actions:
+        if not plans(action):
+            tallies.count(action, root)
+    most = budget // _SHORTEST_LINE + 1
+    items = _distinct(
+        [
+            *(map(answer, carried.items) if _answers_first(reading) else carried.items),
+            *carried.plan.items(),
+            *user_items(reading, most),
+            *decision_items(reading, most),
+            *state_items(tallies.of.values(), reading.length),
+            *finding_items(tallies.of.values(), reading.length),
+            *step_items(reading, root),
+        ]
+    )
+    basket = Basket(budget, count)
+    take_directives(items, basket)
+    if root:
+        basket.take(Item(Section.STATE, f"{ROOT}{root}", (), float("-inf"), 100), basket.left / 4)
+    take_shares(items, basket)
+    names = merge(ledger.entries.values(), root)
+    for item in name_items(names, reading.length, basket):
+        basket.take(item, basket.left)
+    basket.take_best(items, basket.left)
+    return fit(basket.items.values(), budget, count) or _least(items, budget, count)
+
+
+def _answers_first(reading: Reading) -> bool:
+    """Whether the assistant answers, before the user speaks again, what had been asked before these messages."""
+    for spoken in reading.utterances:
+        if spoken.source is Source.USER or spoken.closing:
+            return spoken.source is not Source.USER
+    return False
+
+
+def _distinct(items: Sequence[Item]) -> list[Item]:
+    """The items without those that say the same in the same section; the ids of all of them are kept."""
+    merged: dict[tuple[Section, str], Item] = {}
+    for item in items:
+        same = merged.get(key := (item.section, item.text.casefold()))
+        if same is None:
+            merged[key] = item
+        elif item.section is not Section.STEPS:
+            merged[key] = _joined(same, item)
+    return list(merged.values())
+
+
+def _joined(one: Item, other: Item) -> Item:
+    first, last = sorted((one, other), key=lambda item: item.order)
+    ids = tuple(dict.fromkeys(first.ids + last.ids))
+    return replace(last, ids=ids, value=max(one.value, other.value) + 0.5, tier=max(one.tier, other.tier))
+
+
+def _least(items: Sequence[Item], budget: int, count: Count) -> str:
+    """The beginning of the most valuable line, where no whole line fits."""
+    for item in sorted(items, key=lambda item: (-item.tier, -item.value))[:3]:
+        for longest in (120, 60, 30):
+            line = f"- {shorten(item.text, longest)}"
+            if 0 < count(line) <= budget:
+                return line
+    return ""

@@ -1,0 +1,71 @@
+"""Words of others on one short line, with nothing in them that could pass for a mark of ours or of a model."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 300
+
+_INVISIBLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+# Each becomes a space, so that taking one out cannot put another together.
+_MARK = re.compile(
+    r"<\|[^|<>]{0,64}\|>|<\||\[\s?/?\s?INST\s?\]|<<\s?/?\s?SYS\s?>>|[⟨⟩]|<\s?/?\s?COMPACT-[\w-]*[^<>]{0,60}>?"
+    r"|<\s?/?\s?(?:system|assistant|user|human|developer|tool|function|summary|conversation|history|instructions?|prompt|context"
+    r"|antml|invoke|parameter)(?:[-_:][\w-]{1,40})?(?:\s[^<>]{0,80})?/?>|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"(?:[#>*\s\"'-]*(?:system|assistant|user|human|developer|ai|tool|instructions?)(?: (?:prompt|message))?\s?:[\s*]*)+",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?:(?:#{1,6}|[>*+•–—|-]|\d{1,3}[.)]|\*\*)(?:\s|(?<=\*\*))\s*+)+")
+_BOLD = re.compile(r"\*\*([^*]{1,300})\*\*")
+_TAG = re.compile(r"<(/?)([a-z]+(?:[-_][a-z]+)+)>")
+_NOT_THE_USERS = re.compile(r"reminder|caveat|stdout|stderr|output|observation|environment|command-message|system")
+
+
+def quote(text: str, longest: int = LONGEST) -> str:
+    """The text as one line without marks, cut at a word."""
+    # Only so much is looked at as could be left.
+    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text[: 4 * longest]))
+    if "\\n" in text:
+        text = text.replace("\\n", " ")
+    line = " ".join(_MARK.sub(" ", text).split())
+    if "**" in line:
+        line = _BOLD.sub(r"\1", line).removesuffix("**").rstrip()
+    for opening in (_ROLE, _LEAD, _ROLE):
+        if found := opening.match(line):
+            line = line[found.end() :]
+    return shorten(line, longest)
+
+
+def shorten(line: str, longest: int) -> str:
+    """The line, or its beginning and an ellipsis."""
+    if len(line) <= longest:
+        return line
+    cut = line[: max(longest - 1, 0)]
+    head, space, _ = cut.rpartition(" ")
+    return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def code(text: str, longest: int = 160) -> str:
+    """The text in backticks."""
+    return f"`{quote(text.replace('`', chr(39)), longest)}`"
+
+
+def users_own(text: str) -> str:
+    """A user's text without the blocks that a program put into it, such as `<system-reminder>`."""
+    if "</" not in text:
+        return text
+    kept: list[str] = []
+    at, opened = 0, ""
+    for tag in _TAG.finditer(text):
+        closing, name = tag[1], tag[2]
+        if not opened and not closing and _NOT_THE_USERS.search(name):
+            kept.append(text[at : tag.start()])
+            opened = name
+        elif opened == name and closing:
+            at, opened = tag.end(), ""
+    # A block that never ends is text.
+    return "".join([*kept, text[at:]]) if not opened else text

@@ -1,0 +1,67 @@
+"""The last things done and said, one line each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compact.facts import Source, strings_in
+from compact.summaries.items import Item, Section
+from compact.summaries.quoting import quote
+from compact.summaries.reading import Action, Reading, Utterance
+from compact.summaries.tallies import subject
+
+_MOST = 40
+_NEW = re.compile(r"new|content|replacement|patch|text|command", re.IGNORECASE)
+_OLD = re.compile(r"old|search", re.IGNORECASE)
+
+
+def step_items(reading: Reading, root: str) -> Iterator[Item]:
+    """The latest steps; the later, the more they are worth."""
+    said = [spoken for spoken in reading.utterances[-2 * _MOST :] if spoken.source is Source.ASSISTANT]
+    said = [spoken for spoken in said if spoken.closing or spoken is said[-1]]
+    steps: list[Action | Utterance] = sorted([*said, *reading.actions[-_MOST:]], key=lambda step: step.index)
+    for age, step in enumerate(reversed(steps[-_MOST:])):
+        text = _told(step) if isinstance(step, Utterance) else _done(step, root)
+        ids = (step.message_id,) if isinstance(step, Utterance) else (step.message_id, step.result_id)
+        if text:
+            told = 1 if isinstance(step, Utterance) or step.kind != "read" else 0.4
+            yield Item(Section.STEPS, text, ids, -age, told * 12 / (1 + age / 3))
+
+
+def _told(spoken: Utterance) -> str:
+    text = quote(spoken.text, 300 if spoken.closing else 160)
+    return f'said "{text}"' if len(text) > 12 else ""
+
+
+def _done(action: Action, root: str) -> str:
+    what = subject(action, root)
+    if action.kind in ("edited", "wrote"):
+        change = _first_new_line(action)
+        outcome = f": {change!r}" if change and not action.failed else ""
+        return f"{action.kind} {what}{', failed' if action.failed else ''}{outcome}"
+    shown = f"`{what}`" if action.kind == "ran" or " " in what else what
+    answer = _answer(action)
+    return f"{action.kind} {shown}" + (f', tool-reported "{answer}"' if answer and action.kind != "read" else "")
+
+
+def _answer(action: Action) -> str:
+    """The line of the result that tells most: an error, else the last line, which is where programs sum up."""
+    if action.errors:
+        return quote(action.errors[0], 160)
+    lines = [line for line in action.result[-600:].split("\n") if any(map(str.isalnum, line)) and not line.startswith("<")]
+    return quote(lines[-1] if action.kind == "ran" else lines[0], 160) if lines else ""
+
+
+def _first_new_line(action: Action) -> str:
+    """The first line that an edit adds."""
+    old: set[str] = set()
+    for key, text in strings_in(action.call.arguments):
+        if _OLD.search(key):
+            old.update(text[:20_000].split("\n"))
+    for key, text in strings_in(action.call.arguments):
+        if _NEW.search(key) and not _OLD.search(key):
+            for line in text[:20_000].split("\n"):
+                if line not in old and sum(map(str.isalnum, line)) > 5 and not line.startswith(("***", "---", "cd ", "cat ")):
+                    return quote(line.lstrip("+ \t"), 120)
+    return ""

@@ -1,0 +1,158 @@
+"""What was done, counted: files changed, commands run, what failed and whether it still does."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from compact.facts import normal_command
+from compact.summaries.items import Item, Section
+from compact.summaries.ledger import describe
+from compact.summaries.quoting import code, quote
+from compact.summaries.reading import Action
+
+# What does not change which command it is: where it runs, what is done with its output.
+_PREFIX = re.compile(r"(?:cd [^&;|]{1,300}(?:&&|;)\s*|(?:export )?[A-Z_]{2,40}=\S{0,200}\s+|timeout \d+\w?\s+)+")
+_SUFFIX = re.compile(
+    r"(?:\s*(?:2>&1|[12]?>\s?/dev/null"
+    r"|\|\s*(?:head|tail|grep|cat|sed|less|tee|wc|sort|uniq)\b(?:[^|\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,200}))+\s*\Z"
+)
+_FETCHING = re.compile(r"get|find|list|search|read|view|fetch|query|lookup|check|calculate|show|describe", re.IGNORECASE)
+_NO_HOME = ("/tmp/", "/var/", "/usr/", "/etc/", "/dev/", "/proc/")  # noqa: S108 - compared, never opened
+_SHARED = ("/Users/", "/home/", "/private/", "/opt/", "/mnt/")
+_TRIVIAL = re.compile(r"(?:date|echo|sleep|pwd|which|mkdir|cd|touch|true|git (?:add|status|stash|branch|rev-parse))\b")
+_WEIGHTY = re.compile(r"\b(?:test|pytest|check|build|commit|push|merge|rebase|deploy|publish|release|install|migrate|lint|rm|mv)\b")
+
+
+@dataclass(slots=True)
+class Tally:
+    """One thing done once or more: the ids of the messages, and how it went the last time."""
+
+    kind: str
+    subject: str
+    times: int = 0
+    order: float = 0
+    ids: list[str] = field(default_factory=list)
+    failed: bool | None = None
+    failed_ids: list[str] = field(default_factory=list)
+    errors: tuple[str, ...] = ()
+    fixed: bool = False
+
+
+class Tallies:
+    """Everything done, by what it was done to."""
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, str], Tally] = {}
+
+    def tally(self, kind: str, subject: str) -> Tally:
+        key = ("edited" if kind == "wrote" else kind, subject)
+        if key not in self.of:
+            self.of[key] = Tally(kind, subject)
+        return self.of[key]
+
+    def count(self, action: Action, root: str) -> None:
+        tally = self.tally(action.kind, subject(action, root))
+        tally.times += 1
+        tally.order = action.index
+        tally.ids.append(action.message_id)
+        if action.failed is None:
+            return
+        if action.failed:
+            tally.errors = tuple(quote(line, 240) for line in action.errors)
+            tally.failed_ids.append(action.result_id)
+            tally.fixed = False
+        elif tally.failed:
+            tally.fixed = True
+            tally.failed_ids.append(action.result_id)
+        tally.failed = action.failed
+
+
+def subject(action: Action, root: str) -> str:
+    """What the action is counted under: the same file, or the same command, however it is spelled."""
+    if action.kind == "ran" or (action.kind == "read" and " " in action.subject):
+        return plain_command(action.subject)
+    if action.kind == "called" or not action.subject:
+        return describe(action.call, 160)
+    return relative(quote(action.subject, 200), root)
+
+
+def plain_command(command: str) -> str:
+    """The command without where it runs and what is done with its output."""
+    line = normal_command(command)
+    prefix = _PREFIX.match(line)
+    core = _SUFFIX.sub("", line[prefix.end() :] if prefix else line).strip()
+    return quote((core or line).replace("`", "'"), 160)
+
+
+def relative(path: str, root: str) -> str:
+    return path.removeprefix(root) if root and path != root else path
+
+
+def common_root(paths: Iterable[tuple[str, float]]) -> str:
+    """The folder, with its slash, that most absolute paths are written relative to; empty if there is none.
+
+    Where the conversation spells a file both ways, the difference is the root; else it is the deepest folder that
+    holds nearly all of them.
+    """
+    spelled = dict(paths)
+    short = {path for path in spelled if path[:1] not in "/~." and "/" in path}
+    votes: Counter[str] = Counter()
+    held: defaultdict[str, float] = defaultdict(float)
+    total = 0.0
+    for path, mentions in spelled.items():
+        if not path.startswith("/") or path.startswith(_NO_HOME):
+            continue
+        total += mentions
+        parts = path.split("/")
+        for depth in range(2, min(len(parts), 12)):
+            folder = "/".join(parts[:depth]) + "/"
+            held[folder] += mentions
+            votes[folder] += path[len(folder) :] in short
+    root, voices = max(votes.items(), key=lambda vote: (vote[1], -len(vote[0])), default=("", 0))
+    if voices > 1:
+        return root
+    most = [folder for folder, mentions in held.items() if mentions > 0.9 * total and folder not in _SHARED]
+    return max(most, key=len, default="") if total > 1 else ""
+
+
+def state_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
+    """What was done, a line each; what changes something is worth more than what looks at it."""
+    for tally in tallies:
+        if tally.kind == "read" or (tally.kind == "ran" and tally.failed and tally.errors):
+            continue  # what fails still is told among the findings
+        recency = 1 / (1 + (length - tally.order) / 20)
+        times = f" ×{tally.times}" if tally.times > 1 else ""
+        outcome = {None: "", True: ", failed", False: ", ok"}[tally.failed]
+        if tally.kind in ("edited", "wrote"):
+            outcome = ", failed" if tally.failed else ""
+            value = 4 + tally.times**0.5 + 3 * recency
+            text = f"{tally.kind} {tally.subject}{times}{outcome}"
+        elif tally.kind == "ran":
+            weight = 2 * (_WEIGHTY.search(tally.subject) is not None) - 1.5 * (_TRIVIAL.match(tally.subject) is not None)
+            value = 2 + weight + 0.5 * tally.times**0.5 + 3 * recency
+            text = f"ran `{tally.subject}`{times}{outcome}"
+        else:
+            value = (1 if _FETCHING.search(tally.subject.partition("(")[0]) else 5) + 3 * recency
+            text = f"called {tally.subject}{times}{outcome}"
+        yield Item(Section.STATE, text, tuple(tally.ids), tally.order, value)
+
+
+def finding_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
+    """What failed: first what still does."""
+    told: set[tuple[str, ...]] = set()
+    for tally in sorted(tallies, key=lambda tally: -tally.order):
+        if not tally.errors or tally.errors in told:
+            continue
+        told.add(tally.errors)
+        what = code(tally.subject) if tally.kind in ("ran", "read") else f"{tally.kind} {tally.subject}"
+        quoted = "; ".join(f'"{line}"' for line in tally.errors)
+        recency = 1 / (1 + (length - tally.order) / 20)
+        if tally.failed:
+            yield Item(Section.FINDINGS, f"open: {what}: {quoted}", tuple(tally.failed_ids), tally.order, 5 + 6 * recency)
+        elif tally.fixed:
+            yield Item(
+                Section.FINDINGS, f"fixed, passes now: {what}: {quoted}", tuple(tally.failed_ids), tally.order, 0.5 + 2 * recency
+            )

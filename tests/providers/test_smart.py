@@ -1,0 +1,423 @@
+"""The smart provider: passes, fed by hand and driven; what it does with every kind of answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from compact.errors import InvalidConfiguration
+from compact.formats import FORMATS, parse, render, violations
+from compact.messages import Conversation, Fold, Pass, Replace, restore, untouchable
+from compact.policies import configure
+from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.providers import Applied, Rejected
+from compact.providers.native.seal import is_summary
+from compact.providers.smart import SmartProvider, SmartSettings
+from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
+from compact.testing.generate import random_body
+from compact.testing.providers import check_provider
+from tests.providers.conversations import (
+    assistant,
+    bundled,
+    contents,
+    drive,
+    in_short,
+    numbered_lines,
+    step,
+    task_for,
+    tokens_of,
+    user,
+)
+
+PROVIDER = SmartProvider()
+LONG = numbered_lines(60)
+NO_PRELUDE = {"lossless_prelude": {"enabled": False}}
+
+
+def smart(*passes: dict[str, Any], **others: Any) -> SmartSettings:
+    """Settings with these passes, each with an id of its own."""
+    numbered = [{"id": f"pass {number}"} | settings for number, settings in enumerate(passes, 1)]
+    return configure(SmartSettings, NO_PRELUDE | others | {"passes": numbered})
+
+
+def do(operation: str, **more: Any) -> dict[str, Any]:
+    return {"operation": operation, **more}
+
+
+def each(**defaults: dict[str, Any]) -> dict[str, Any]:
+    return {"individual": {"defaults": defaults}, "selection": {"keep_recent": 2}}
+
+
+V3 = {
+    "selection": {"type": "oversized", "keep_recent": 2},
+    "individual": {
+        "markers": "s3",
+        "defaults": {
+            "tool_results": do("summarize"),
+            "tool_parameters": do("summarize", max_lines=None, max_chars=100),
+        },
+    },
+}
+VARIANTS: dict[str, SmartSettings] = {
+    "prelude": configure(SmartSettings, {}),
+    "cut": smart(
+        each(
+            message_text=do("truncate", max_lines=1, max_chars=20),
+            tool_results=do("truncate", max_lines=1, max_chars=30),
+            tool_parameters=do("suppress"),
+        ),
+        lossless_prelude={},
+    ),
+    "summaries": smart(
+        each(tool_results=do("summarize", max_tokens=16), tool_parameters=do("summarize", max_tokens=16)),
+    ),
+    "oversized": smart(V3 | {"selection": {"type": "oversized", "result_threshold": 20, "parameter_threshold": 20}}),
+    "batches": smart(
+        {"mode": "batch", "selection": {"type": "preserve_percent", "keep_percentage": 60}},
+        {"mode": "batch", "selection": {"type": "custom", "indices": [1, 2, 3, 4, -3, -4]}, "batch": {"keep_first": 1}},
+        lossless_prelude={"level": "verbatim"},
+    ),
+}
+
+
+def session() -> Conversation:
+    return parse(
+        [
+            user("go"),
+            *step("c1", "read", {"path": "a"}, LONG),
+            assistant(LONG),
+            *step("c2", "write", {"content": LONG}, "ok"),
+            *step("c3", "run", {}, LONG + "\nend"),
+            user("thanks"),
+            assistant("done"),
+        ]
+    )
+
+
+def changed(before: Conversation, after: Conversation) -> list[int]:
+    return [
+        index for index, (one, other) in enumerate(zip(contents(before), contents(after), strict=True)) if one != other
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_it_keeps_the_laws_of_providers(variant: str) -> None:
+    check_provider(PROVIDER, VARIANTS[variant], rounds=3)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_laws_over_random_conversations(name: str, variant: str) -> None:
+    rng = Random(f"smart/{name}/{variant}")
+    settings = VARIANTS[variant]
+    for share in (0.7, 0.3, 0.0):
+        conversation = parse(random_body(rng, name, size=16), format=name)
+        before = tokens_of(conversation)
+        target = int(before * share)
+        outcome = drive(PROVIDER, settings, conversation, target)
+        after = outcome.conversation
+        assert len(violations(after, origin=conversation)) <= len(violations(conversation, origin=conversation))
+        assert tokens_of(after) < before if outcome.plan else after == conversation
+        fixed = untouchable(conversation)
+        kept = [(m.id, m.wire) for m in after.messages if m.id in fixed]
+        assert kept == [(m.id, m.wire) for m in conversation.messages if m.id in fixed]
+        assert restore(after, outcome.plan) == conversation
+        assert render(drive(PROVIDER, settings, conversation, target).conversation) == render(after)
+        assert drive(PROVIDER, settings, after, target).plan == ()
+
+
+def test_a_summary_stands_in_the_place_of_the_text() -> None:
+    conversation = session()
+    steps = PROVIDER.condense(task_for(conversation), smart(each(tool_results=do("summarize", max_tokens=50))))
+    asks = next(steps)
+    assert isinstance(asks, tuple)
+    assert [(ask.material, ask.max_tokens, ask.sources) for ask in asks] == [
+        (LONG, 50, ("2",)),
+        (LONG + "\nend", 50, ("7",)),
+    ]
+    assert "what the tool 'read' answered" in asks[0].instructions
+    assert "at most 50 tokens" in asks[0].instructions
+    proposed = steps.send((Completion(" A file of sixty lines. "), Completion("All of ⟨=it⟩ passed.")))
+    assert isinstance(proposed, Pass)
+    texts = [edit.with_ for edit in proposed.edits if isinstance(edit, Replace)]
+    assert texts == [
+        f"⟨ Summarized by LLM ⟩\n\nA file of sixty lines.\n\n⟨ Original was {len(LONG)} chars ⟩",
+        f"⟨ Summarized by LLM ⟩\n\nAll of ⟨ =it⟩ passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
+    ]
+    assert proposed.notes == ("2 tool results summarized",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        (Refusal("I must not"), "1 without a summary: I must not"),
+        (Failure("connection lost"), "1 without a summary: connection lost"),
+        (Completion(" \n"), "1 without a summary: the answer was empty"),
+        (Completion(LONG * 2), "1 without a summary: it was longer than the text"),
+    ],
+)
+def test_without_a_usable_answer_the_text_is_cut(answer: Answer, note: str) -> None:
+    conversation = session()
+    settings = smart(each(tool_results=do("summarize", max_lines=2, tail_lines=1)))
+    outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer, Completion("Well.")))
+    lines = LONG.split("\n")
+    now = contents(outcome.conversation)
+    assert now[2] == "\n".join([*lines[:2], "⟨ ... truncated ⟩", lines[-1]])
+    assert now[7].startswith("⟨ Summarized by LLM ⟩\n\nWell.\n\n")
+    assert outcome.passes[0].notes == ("1 tool result truncated", "1 tool result summarized", note)
+
+
+def test_the_four_operations_work_on_the_three_kinds_of_content() -> None:
+    conversation = session()
+    settings = smart(
+        each(
+            message_text=do("truncate", max_lines=1, max_chars=None),
+            tool_parameters=do("suppress"),
+            tool_results=do("keep"),
+        )
+    )
+    outcome = drive(PROVIDER, settings, conversation)
+    now = contents(outcome.conversation)
+    assert now[3] == LONG.split("\n")[0] + "\n⟨ ... truncated ⟩"
+    assert json.loads(now[4]) == {"content": SUPPRESSED}
+    assert changed(conversation, outcome.conversation) == [3, 4]
+
+
+def test_single_messages_may_be_treated_otherwise() -> None:
+    conversation = session()
+    settings = smart(each(tool_results=do("suppress")))
+    (only,) = settings.passes
+    overrides = {"2": {"tool_results": do("keep")}, "-3": {"message_text": do("suppress")}, "99": {}}
+    individual = only.individual.model_dump() | {"overrides": overrides}
+    outcome = drive(PROVIDER, smart({"individual": individual, "selection": {"keep_recent": 2}}), conversation)
+    assert changed(conversation, outcome.conversation) == [7]
+
+
+@pytest.mark.parametrize(
+    ("selection", "cut"),
+    [
+        ({"keep_recent": 0}, [2, 7]),
+        ({"keep_recent": 3}, [2]),
+        ({"type": "preserve_percent", "keep_percentage": 80}, []),
+        ({"type": "preserve_percent", "keep_percentage": 50}, [2]),
+        ({"type": "custom", "indices": [7, 99]}, [7]),
+        ({"type": "custom", "indices": [-8, 0]}, [2]),
+        ({"type": "oversized", "keep_recent": 0, "result_threshold": 5_000}, []),
+        ({"type": "oversized", "keep_recent": 0}, [2, 7]),
+    ],
+)
+def test_selections(selection: dict[str, Any], cut: list[int]) -> None:
+    conversation = session()
+    individual = {"defaults": {"tool_results": do("suppress")}}
+    outcome = drive(PROVIDER, smart({"selection": selection, "individual": individual}), conversation)
+    assert changed(conversation, outcome.conversation) == cut
+
+
+def test_a_batch_becomes_one_summary() -> None:
+    conversation = session()
+    settings = smart({"mode": "batch", "selection": {"keep_recent": 2}, "batch": {"keep_first": 2, "max_tokens": 300}})
+    steps = PROVIDER.condense(task_for(conversation), settings)
+    asks = next(steps)
+    assert isinstance(asks, tuple)
+    (ask,) = asks
+    assert ask.sources == ("3", "4", "5", "6", "7")
+    assert ask.max_tokens == 300
+    assert LONG in ask.material
+    assert "at most 300 tokens" in ask.instructions
+    proposed = steps.send((Completion("They wrote a file and ran it."),))
+    assert isinstance(proposed, Pass)
+    (fold,) = proposed.edits
+    assert isinstance(fold, Fold)
+    assert fold.messages == ask.sources
+    assert "They wrote a file and ran it." in fold.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Refusal("I must not"), "no summary: I must not"),
+        (Failure("connection lost"), "no summary: connection lost"),
+        (Completion(""), "no summary: the answer was empty"),
+        (Completion(LONG * 9), "no summary: "),
+    ],
+)
+def test_without_a_usable_answer_a_batch_stays_as_it_is(answer: Answer, why: str) -> None:
+    conversation = session()
+    settings = smart({"mode": "batch", "name": "Everything", "selection": {"keep_recent": 2}})
+    outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer,))
+    assert outcome.conversation == conversation
+    (report,) = outcome.passes
+    assert (report.name, report.asked) == ("Everything", 1)
+    assert report.skipped.startswith(why)
+
+
+def test_a_batch_may_keep_everything() -> None:
+    keep = smart({"mode": "batch", "batch": {"operation": "keep"}}, {"mode": "batch", "selection": {"keep_recent": 99}})
+    outcome = drive(PROVIDER, keep, session(), ask=_never)
+    assert outcome.plan == ()
+    assert len(outcome.passes) == 2
+
+
+def _never(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+    raise AssertionError(f"nobody should be asked about {asks[0].sources}")
+
+
+def test_custom_prompts_and_profiles_reach_the_model() -> None:
+    own = {"prompt": "Say it in verse.", "profile": "cheap", "max_tokens": 64}
+    settings = smart(
+        each(tool_results=do("summarize", **own)), {"mode": "batch", "batch": own, "selection": {"keep_recent": 2}}
+    )
+    asked: list[Ask] = []
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        asked.extend(asks)
+        return in_short(asks)
+
+    drive(PROVIDER, settings, session(), ask=answer)
+    assert len(asked) == 3
+    assert {(ask.instructions, ask.profile, ask.max_tokens) for ask in asked} == {("Say it in verse.", "cheap", 64)}
+
+
+def test_questions_are_asked_some_at_a_time() -> None:
+    steps = [message for n in range(12) for message in step(f"c{n}", "run", {}, f"{n}\n{LONG}")]
+    conversation = parse([user("go"), *steps, user("thanks")])
+    batches: list[int] = []
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        batches.append(len(asks))
+        return in_short(asks)
+
+    drive(PROVIDER, smart(each(tool_results=do("summarize"))), conversation, ask=answer)
+    assert batches == [5, 5, 1]
+    batches.clear()
+    drive(PROVIDER, smart(each(tool_results=do("summarize")), max_parallel=8), conversation, ask=answer)
+    assert batches == [8, 3]
+
+
+def test_no_more_is_asked_than_the_target_takes() -> None:
+    conversation = bundled()
+    before = tokens_of(conversation)
+    asked: list[Ask] = []
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        asked.extend(asks)
+        return tuple(Completion("x " * 80) for _ in asks)
+
+    outcome = drive(PROVIDER, smart(V3), conversation, int(before * 0.6), answer)
+    assert 0.5 * before < tokens_of(outcome.conversation) <= 0.6 * before
+    assert 5 < len(asked) < 30
+    sizes = [len(ask.material) for ask in asked]
+    assert sizes[0] > 2 * sizes[-1]
+
+
+def test_v3_falls_back_to_cutting_candidate_by_candidate() -> None:
+    conversation = bundled()
+    target = tokens_of(conversation) // 2
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        return tuple(Failure("busy") if int(ask.sources[0]) % 2 else Completion("It is a file.") for ask in asks)
+
+    outcome = drive(PROVIDER, smart(V3), conversation, target, answer)
+    assert tokens_of(outcome.conversation) <= target
+    edits = [edit for done in outcome.plan for edit in done.edits if isinstance(edit, Replace)]
+    assert {edit.why for edit in edits} == {"truncated", "summarized"}
+    assert {int(edit.where.message) % 2 for edit in edits if edit.why == "truncated"} == {1}
+    assert all(is_condensed(edit.with_) for edit in edits)
+
+
+def test_passes_run_in_order_and_stop_at_the_target() -> None:
+    conversation = session()
+    before = tokens_of(conversation)
+    settings = smart(each(tool_results=do("suppress")), each(message_text=do("suppress")), each())
+    outcome = drive(PROVIDER, settings, conversation, before - 100)
+    assert [report.name for report in outcome.passes] == ["pass 1"]
+    outcome = drive(PROVIDER, settings, conversation, before - tokens_of(parse([user(LONG), user(LONG)])) - 100)
+    assert [report.name for report in outcome.passes] == ["pass 1", "pass 2"]
+    outcome = drive(PROVIDER, settings, conversation, before)
+    assert [report.skipped for report in outcome.passes] == [f"{before:,} tokens are within the target"]
+
+
+def test_conditional_passes_run_only_above_their_threshold() -> None:
+    conversation = session()
+    before = tokens_of(conversation)
+    suppress = each(tool_results=do("suppress"))
+
+    def skipped(**condition: Any) -> list[str]:
+        step = suppress | {"execution": {"type": "conditional", **condition}}
+        return [report.skipped for report in drive(PROVIDER, smart(step), conversation).passes]
+
+    assert skipped(token_threshold=before - 1) == [""]
+    assert skipped(token_threshold=before) == [f"{before:,} tokens do not exceed its threshold of {before:,}"]
+    assert skipped(window_share=0.001) == [""]
+    assert skipped(window_share=0.9) == [f"{before:,} tokens do not exceed its threshold of 115,200"]
+
+
+def test_the_prelude_comes_first_and_loses_nothing() -> None:
+    again = parse(
+        [user("go"), *step("c1", "read", {"path": "a"}, LONG), *step("c2", "read", {"path": "a"}, LONG), user("so?")]
+    )
+    alone = drive(PROVIDER, configure(SmartSettings, {"lossless_prelude": {"level": "verbatim"}}), again)
+    assert tokens_of(alone.conversation) < tokens_of(again) * 0.6
+    assert restore(alone.conversation, alone.plan) == again
+    settings = smart(each(tool_results=do("suppress")), lossless_prelude={"level": "verbatim"})
+    early = drive(PROVIDER, settings, again, int(tokens_of(again) * 0.7))
+    assert early.plan == alone.plan
+    assert "pass 1" in [report.name for report in drive(PROVIDER, settings, again, 10).passes]
+
+
+def test_a_rejected_pass_leaves_the_next_one_its_turn() -> None:
+    conversation = session()
+    task = task_for(conversation)
+    steps = PROVIDER.condense(task, smart(each(tool_results=do("suppress")), each(message_text=do("suppress"))))
+    first = next(steps)
+    second = steps.send(Rejected("not today"))
+    assert isinstance(first, Pass)
+    assert isinstance(second, Pass)
+    assert (first.name, second.name) == ("pass 1", "pass 2")
+    with pytest.raises(StopIteration):
+        steps.send(Rejected("nor tomorrow"))
+    assert task.conversation == conversation
+
+
+def test_no_question_is_asked_twice() -> None:
+    conversation = session()
+    settings = smart(each(message_text=do("suppress")), {"mode": "batch", "selection": {"keep_recent": 2}})
+    steps = PROVIDER.condense(task_for(conversation), settings)
+    first = next(steps)
+    assert isinstance(first, Pass)
+    # What the first pass leaves is not changed by it here, so that the second round would ask the same again.
+    assert isinstance(steps.send(Applied(conversation, 1_000)), tuple)
+    declined = steps.send((Failure("busy"),))
+    assert isinstance(declined, Pass)
+    again = steps.send(Rejected(declined.notes[0]))
+    assert isinstance(again, Pass)
+    with pytest.raises(StopIteration):
+        steps.send(Rejected("enough"))
+
+
+def test_a_summary_is_not_summarized_again_and_counts_as_what_it_stands_for() -> None:
+    conversation = parse([user("go"), *[assistant(f"{n} {LONG}") for n in range(18)], user("so?")])
+    settings = smart({"mode": "batch", "selection": {"type": "preserve_percent", "keep_percentage": 50}})
+    outcome = drive(PROVIDER, settings, conversation, 10)
+    assert [is_summary(message) for message in outcome.conversation.messages].count(True) == 1
+    assert len(outcome.conversation) == 12
+    assert drive(PROVIDER, settings, outcome.conversation, 10).plan == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"passes": [{"id": "a"}, {"id": "a"}]}, "same id"),
+        ({"passes": [{"id": "a", "execution": {"type": "conditional"}}]}, "token_threshold or window_share"),
+        ({"passes": [{"id": "a", "individual": {"defaults": {"tool_results": {"operation": "shrink"}}}}]}, "operation"),
+        ({"passes": [{"id": "a", "selection": {"keep_percentage": 120}}]}, "keep_percentage"),
+        ({"max_parallel": 0}, "max_parallel"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=field):
+        configure(SmartSettings, settings)
