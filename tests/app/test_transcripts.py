@@ -28,6 +28,36 @@ def test_the_four_shapes_of_a_file() -> None:
     assert list(json.loads(write_transcript(read_transcript(json.dumps(body).encode())))) == list(body)
 
 
+def test_a_wrapped_list_and_a_single_line_are_conversations() -> None:
+    assert render(read_transcript(json.dumps({"id": "x", "conversation": MESSAGES}).encode())) == MESSAGES
+    assert render(read_transcript(json.dumps(MESSAGES[0]).encode() + b"\n")) == MESSAGES[:1]
+
+
+def test_a_request_that_names_its_conversation_is_no_wrapper() -> None:
+    request = {"model": "gpt-5", "conversation": {"id": "conv_1"}, "input": MESSAGES}
+    assert render(read_transcript(json.dumps(request).encode())) == MESSAGES
+
+
+def test_errors_name_the_file_and_say_the_place_once() -> None:
+    with pytest.raises(InvalidConversation) as caught:
+        read_transcript(b'[{"role": "us\ner"}]', name="chat.json")
+    assert str(caught.value) == (
+        "chat.json: is not valid JSON: Invalid control character at line 1, column 14. "
+        "Correct it there, or export it again."
+    )
+    for data in (b"", b"\xff", b"42", b"[NaN]", b"[" * 100_000, b'{"a": 1}\n{'):
+        with pytest.raises(InvalidConversation, match=r"^chat\.json: "):
+            read_transcript(data, name="chat.json")
+
+
+def test_what_is_protected_stays_so_in_a_file() -> None:
+    messages = [{**MESSAGES[0], "meta": {"protected": True}}, MESSAGES[1]]
+    for content in (messages, {"model": "gpt-4o", "messages": messages, "stream": True}):
+        conversation = read_transcript(json.dumps(content).encode())
+        assert json.dumps(json.loads(write_transcript(conversation))) == json.dumps(content)
+        assert render(conversation) == MESSAGES
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -40,7 +70,6 @@ def test_the_four_shapes_of_a_file() -> None:
         (b'[{"role": "user", "content": "a"}, 3]', "messages[1]: a message must be a JSON object, not int"),
         (b'[{"content": "a"}]', "messages[0].role: is missing. Give each message a role"),
         (b'{"messages": {"role": "user"}, "format": "openai-chat"}', "messages: must be a list, not dict"),
-        (b'{"messages": [], "format": "toml"}', "format: 'toml' is unknown. Use one of: openai-chat"),
         (b'[{"role": "user", "content": NaN}]', "file: NaN is no JSON number"),
         (b'[{"role": "user", "content": 1e999}]', "file: 1e999 is larger than any number"),
         (b'[{"role": "user", "content": ' + b"9" * 5000 + b"}]", "limit"),
@@ -51,6 +80,11 @@ def test_a_bad_file_is_told_apart_with_its_remedy(data: bytes, says: str) -> Non
     with pytest.raises((InvalidConversation, UnknownFormat)) as caught:
         read_transcript(data)
     assert says in str(caught.value)
+
+
+def test_a_format_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(UnknownFormat, match=r"^format: 'toml' is unknown\. Use one of: openai-chat"):
+        read_transcript(b'{"messages": []}', format="toml")
 
 
 @given(st.binary(max_size=200))

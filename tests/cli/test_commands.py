@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from compact.cli import demo
+from compact.cli.main import run as run_commands
+from compact.formats import parse
 from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 
@@ -62,6 +68,16 @@ def test_tokens_says_what_is_estimated(run: Run) -> None:
     assert "estimated: images of unknown size or price (1)" in shown.out
 
 
+def test_tokens_are_those_of_the_model_the_request_names(run: Run) -> None:
+    request = json.dumps({"model": "gemini-2.5-pro", "messages": CHAT}).encode()
+    told = json.loads(run("tokens", "-", "--json", stdin=request).out)
+    assert (told["model"], told["model_source"]) == ("gemini-2.5-pro", "request")
+    assert "of gemini-2.5-pro, the model of the request" in run("tokens", "-", stdin=request).out
+    told = json.loads(run("tokens", "-", "--json", "-m", "gpt-5", stdin=request).out)
+    assert (told["model"], told["model_source"]) == ("gpt-5", "option")
+    assert "of gpt-4o, as no --model is given" in run("tokens", "-", stdin=json.dumps(CHAT).encode()).out
+
+
 def test_check_passes_a_valid_file(run: Run, chat: Path) -> None:
     assert run("check", chat).out == "valid openai-chat, 5 messages\n"
     assert json.loads(run("check", chat, "--json").out)["valid"] is True
@@ -75,6 +91,17 @@ def test_check_lists_violations_with_rule_and_remedy(run: Run, broken: Path) -> 
     told = json.loads(run("check", broken, "--json").out)
     assert [(each["rule"], each["index"]) for each in told["violations"]] == [("C1", 2)]
     assert told["violations"][0]["remedy"]
+
+
+def test_check_shows_the_first_of_many_violations(run: Run) -> None:
+    calls = [{**CHAT[2], "tool_calls": [{**CHAT[2]["tool_calls"][0], "id": f"c{number}"}]} for number in range(2000)]
+    data = json.dumps([CHAT[1], *calls]).encode()
+    shown = run("check", "-", stdin=data)
+    assert shown.status == 1
+    *rows, more, verdict = shown.out.splitlines()
+    assert sum(" C1 " in row for row in rows) == 50
+    assert (more, verdict) == ("… and 1,950 more (--json lists all)", "2,000 violations in 2,001 messages")
+    assert len(json.loads(run("check", "-", "--json", stdin=data).out)["violations"]) == 2000
 
 
 def test_check_knows_variants(run: Run, chat: Path) -> None:
@@ -103,6 +130,24 @@ def test_convert_refuses_what_has_no_place(run: Run) -> None:
     assert json.loads(kept.out) == [{"role": "assistant", "content": "yes"}]
 
 
+def test_convert_writes_to_standard_output_by_name_too(
+    run: Run, chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = run("convert", chat, "--to", "openai-chat", "-o", "-")
+    assert json.loads(written.out) == CHAT
+    assert not Path("-").exists()
+    failed = run("convert", chat, "--to", "openai-chat", "-o", "out[/a].json")
+    assert failed.err.startswith("error: out[/a].json: cannot be written: No such file or directory")
+    assert run("convert", chat, "--to", "openai-chat", "-o", "out[a].json").err == "wrote out[a].json\n"
+
+
+def test_convert_keeps_what_is_protected(run: Run) -> None:
+    messages = [{**CHAT[1], "meta": {"protected": True}}]
+    data = json.dumps(messages).encode()
+    assert json.loads(run("convert", "-", "--to", "openai-chat", stdin=data).out) == messages
+
+
 def test_convert_names_a_place_it_cannot_write(run: Run, chat: Path, tmp_path: Path) -> None:
     failed = run("convert", chat, "--to", "google-gemini", "-o", tmp_path / "no" / "such" / "place.json")
     assert failed.status == 2
@@ -118,6 +163,22 @@ def test_models_by_name_part_and_vendor(run: Run) -> None:
     unknown = run("models", "no-such-model-at-all")
     assert "is not in the catalogue: a window of 128,000 tokens is assumed" in unknown.out
     assert json.loads(run("models", "no-such-model-at-all", "--json").out)[0]["input_price"] is None
+
+
+def test_models_of_a_vendor_are_only_its_own(run: Run) -> None:
+    assert {model["vendor"] for model in json.loads(run("models", "gpt-4o", "--vendor", "azure", "--json").out)} == {
+        "azure"
+    }
+    wrong = run("models", "gpt-5", "--vendor", "anthropic")
+    assert (wrong.status, wrong.err) == (
+        2,
+        "error: NAME: anthropic has no model 'gpt-5'. `compact models --vendor anthropic` lists all.\n",
+    )
+    unknown = run("models", "--vendor", "nosuch")
+    assert unknown.status == 2
+    assert "--vendor: no models of 'nosuch' are known. Known vendors: " in unknown.err
+    assert "anthropic, " in unknown.err
+    assert run("models", "-").err.startswith("error: NAME: this command reads no file")
 
 
 def test_calibrate_from_a_reported_count(run: Run, tmp_path: Path) -> None:
@@ -158,6 +219,14 @@ def test_demo_shows_every_format_valid(run: Run) -> None:
     assert "recounted in" in shown.out
 
 
+def test_demo_compares_with_the_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    request = {"model": "gpt-4o", "messages": CHAT}
+    for original, verdict in ((request, "yes"), ({**request, "messages": CHAT[:-1]}, "no")):
+        demo._show_formats({"openai-chat": parse(request)}, {"openai-chat": original})
+        assert capsys.readouterr().out.splitlines()[-1].split()[3] == verdict
+
+
 @pytest.mark.parametrize("command", ["tokens", "check", "convert", "models", "calibrate"])
 def test_help_has_examples(run: Run, command: str) -> None:
     shown = run(command, "--help")
@@ -182,14 +251,102 @@ def test_hostile_text_cannot_drive_the_terminal(run: Run) -> None:
     assert "\\x1b]0;owned\\x07[red]x" in shown.out
 
 
-def test_version_and_closed_pipe() -> None:
-    shown = subprocess.run([sys.executable, "-m", "compact", "--version"], capture_output=True, text=True, check=True)
-    assert shown.stdout.startswith("compact 0.")
-    piped = subprocess.run(
-        f"{sys.executable} -m compact models --json | head -c 10",
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=False,
+def test_no_role_or_name_is_taken_for_markup_or_obeyed(run: Run, chat: Path) -> None:
+    hostile = "\x1b]0;owned\x07[/x]:smile:\nvalid"
+    shown = run("tokens", "-", stdin=json.dumps([{"role": hostile, "content": "a"}]).encode())
+    assert shown.status == 0
+    assert "\\x1b]0;owned\\x07[/x]:smile:\\nvalid" in shown.out
+    assert "of [/x], assumed" in run("tokens", chat, "--model", "[/x]").out
+    assert "[/x] is not in the catalogue" in run("models", "[/x]").out
+    missing = run("tokens", hostile)
+    assert missing.err.startswith("error: \\x1b]0;owned\\x07[/x]:smile:\\nvalid: cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("convert", "chat.json"), "error: Missing option '--to'. See: compact convert --help.\n"),
+        (("tokens", "--nosuch", "chat.json"), "error: No such option: --nosuch. See: compact tokens --help.\n"),
+        (("tokenz",), "error: No such command 'tokenz'. Did you mean 'tokens'? See: compact --help.\n"),
+    ],
+)
+def test_wrong_usage_is_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    assert (run(*arguments).status, run(*arguments).err) == (2, says)
+    failed = run(*arguments, "--json")
+    assert failed.status == 2
+    assert f"error: {json.loads(failed.out)['error']['message']}\n" == failed.err
+
+
+def test_no_command_shows_help(run: Run) -> None:
+    shown = run()
+    assert (shown.status, shown.err) == (2, "")
+    assert "Usage: compact" in shown.out
+
+
+def test_a_fault_of_ours_is_no_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    faulty = typer.Typer()
+
+    @faulty.command()
+    def fail() -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(sys, "argv", ["compact"])
+    with pytest.raises(SystemExit, match="70"):
+        run_commands(faulty)
+    assert "ZeroDivisionError: a fault" in capsys.readouterr().err
+
+
+def compact(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, whose streams can be what they cannot be in this one."""
+    command = [sys.executable, "-m", "compact", *map(str, arguments)]
+    return subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", check=False, **options)
+
+
+def test_version() -> None:
+    assert compact("--version", stdout=subprocess.PIPE).stdout.startswith("compact 0.")
+
+
+@pytest.mark.parametrize("arguments", [["models", "--json"], ["models", "gpt-5"], ["models", "--help"]], ids=" ".join)
+def test_a_reader_that_has_gone_is_no_verdict(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    left = compact(*arguments, stdout=writing)
+    os.close(writing)
+    assert (left.returncode, left.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["table", "json"])
+def test_a_full_disk_is_one_line(chat: Path, more: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        failed = compact("tokens", chat, *more, stdout=full)
+    assert (failed.returncode, failed.stderr) == (
+        2,
+        "error: standard output: cannot be written: No space left on device. Make room, or choose another place.\n",
     )
-    assert piped.stderr == ""
+
+
+def test_closed_streams_are_one_line(chat: Path) -> None:
+    command = shlex.join([sys.executable, "-m", "compact"])
+    lost, nothing = (
+        subprocess.run(f"{command} {rest}", shell=True, capture_output=True, text=True, check=False)
+        for rest in (f"tokens {chat} >&-", "tokens - <&-")
+    )
+    assert lost.returncode == nothing.returncode == 2
+    assert lost.stderr.startswith("error: standard output: cannot be written: Bad file descriptor")
+    assert nothing.stderr.startswith("error: standard input: cannot be read: Bad file descriptor")
+
+
+def test_a_narrow_encoding_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    messages = [{"role": "\u4e2d", "content": "\u4e2d\U0001f600"}]
+    path.write_text(json.dumps(messages))
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "COMPACT_HOME": str(tmp_path)}
+    shown, told, written = (
+        compact(*arguments, stdout=subprocess.PIPE, env=environment)
+        for arguments in (["tokens", path], ["tokens", path, "--json"], ["convert", path, "--to", "openai-chat"])
+    )
+    assert [each.stderr for each in (shown, told, written)] == ["", "", ""]
+    assert "\\u4e2d" in shown.stdout
+    assert list(json.loads(told.stdout)["by_role"]) == ["\u4e2d"]
+    assert json.loads(written.stdout) == messages

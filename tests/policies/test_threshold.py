@@ -53,7 +53,7 @@ def test_profile_thresholds_inherit(own: float | None, effective: float, warned:
 
 def test_wrong_configuration_names_the_field() -> None:
     with pytest.raises(
-        InvalidConfiguration, match=r"^policy\.share: be less than or equal to 1\. Known settings: share"
+        InvalidConfiguration, match=r"^policy\.share: should be less than or equal to 1\. Known settings: share"
     ):
         configure(Threshold, {"share": 85}, under="policy")
     with pytest.raises(InvalidConfiguration, match=r"^shear: Extra inputs are not permitted"):

@@ -10,25 +10,28 @@ from compact.errors import InvalidConversation
 from compact.messages import Conversation, Json
 
 
-def read_transcript(data: bytes, *, format: str | None = None) -> Conversation:
-    """The conversation in a file's bytes."""
-    content = _decode(data)
-    if isinstance(content, dict) and isinstance(content.get("conversation"), dict):
-        content = content["conversation"]
+def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
+    """The conversation in a file's bytes; errors call it by its name."""
+    content = _unwrapped(_decode(data, name))
     if not isinstance(content, dict | list):
         raise InvalidConversation(
             f"holds a JSON {type(content).__name__}, not a conversation",
-            field="file",
+            field=name,
             remedy="Give a list of messages, or a request with its messages.",
         )
     return formats.parse(content, format=format)
 
 
 def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> str:
-    """The conversation as a JSON document: a plain list if nothing stands beside the messages."""
-    beside = conversation.options or conversation.system is not None or conversation.tools
-    value: Json = formats.request_body(conversation) if beside else formats.render(conversation)
-    return dump_json(value, indent=indent)
+    """The conversation as a JSON document: a plain list if nothing stands beside the messages.
+
+    Unlike a request it keeps what is ours: a message that was marked as protected still is when it is read again.
+    """
+    messages: Json = [message.wire for message in conversation.messages]
+    if conversation.options or conversation.system is not None or conversation.tools:
+        key = formats.format_named(conversation.format).messages_key
+        return dump_json({**formats.request_body(conversation), key: messages}, indent=indent)
+    return dump_json(messages, indent=indent)
 
 
 def dump_json(value: Json, *, indent: int | None = None) -> str:
@@ -41,53 +44,62 @@ def dump_json(value: Json, *, indent: int | None = None) -> str:
     return text
 
 
-def _decode(data: bytes) -> Json:
+def _unwrapped(content: Json) -> Json:
+    """What is to be parsed: a wrapper gives its conversation, and a file of one JSON line is a list of one message."""
+    if not isinstance(content, dict) or any(format.messages_key in content for format in formats.FORMATS.values()):
+        return content
+    if isinstance(wrapped := content.get("conversation"), dict | list):
+        return wrapped
+    return [content] if "role" in content else content
+
+
+def _decode(data: bytes, name: str) -> Json:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidConversation(
-            f"is not UTF-8 text (byte {error.start:,})", field="file", remedy="Save it as UTF-8 JSON."
+            f"is not UTF-8 text (byte {error.start:,})", field=name, remedy="Save it as UTF-8 JSON."
         ) from None
     if not text.strip():
-        raise InvalidConversation("is empty", field="file", remedy="Give a JSON document with messages.")
+        raise InvalidConversation("is empty", field=name, remedy="Give a JSON document with messages.")
     try:
-        return _loads(text)
+        return _loads(text, name)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and "\n" in text.strip():
-            return _lines(text)
-        raise _broken(error, error.lineno) from None
+            return _lines(text, name)
+        raise _broken(error, error.lineno, name) from None
 
 
-def _lines(text: str) -> list[Json]:
+def _lines(text: str, name: str) -> list[Json]:
     messages = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                messages.append(_loads(line))
+                messages.append(_loads(line, name))
             except json.JSONDecodeError as error:
-                raise _broken(error, number) from None
+                raise _broken(error, number, name) from None
     return messages
 
 
-def _broken(error: json.JSONDecodeError, line: int) -> InvalidConversation:
+def _broken(error: json.JSONDecodeError, line: int, name: str) -> InvalidConversation:
     return InvalidConversation(
-        f"is not valid JSON: {error.msg} at line {line}, column {error.colno}",
-        field="file",
+        f"is not valid JSON: {error.msg.removesuffix(' at')} at line {line}, column {error.colno}",
+        field=name,
         remedy="Correct it there, or export it again.",
     )
 
 
-def _loads(text: str) -> Json:
+def _loads(text: str, name: str) -> Json:
     try:
         return json.loads(text, parse_constant=_reject("is no JSON number"), parse_float=_finite)
     except json.JSONDecodeError:
         raise
     except RecursionError:
         raise InvalidConversation(
-            "is nested too deeply", field="file", remedy="Keep objects and lists within a few hundred levels."
+            "is nested too deeply", field=name, remedy="Keep objects and lists within a few hundred levels."
         ) from None
     except ValueError as error:
-        raise InvalidConversation(str(error), field="file", remedy="Write such a number as a string.") from None
+        raise InvalidConversation(str(error), field=name, remedy="Write such a number as a string.") from None
 
 
 def _reject(why: str) -> Callable[[str], float]:

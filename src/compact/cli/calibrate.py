@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, console, print_json, read
+from compact.cli.console import AsJson, File, print_json, read, screen
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.messages import Conversation
 
 EXAMPLES = (
-    "Examples: compact calibrate request.json -m claude-sonnet-4-5 --reported 48210 · "
+    "Examples: compact calibrate request.json -m claude-sonnet-4-5 --reported 121480 · "
     "COMPACT_API_KEY=… compact calibrate request.json -m claude-sonnet-4-5 --url https://api.example.com"
 )
 
@@ -32,6 +32,7 @@ def calibrate(
 ) -> None:
     """Learn a factor from the vendor's own count of a conversation; every later count for the model uses it."""
     from compact.app import learn_calibration
+    from compact.cli.screen import styled
 
     conversation = read(file)
     if reported is None:
@@ -52,10 +53,10 @@ def calibrate(
             }
         )
         return
-    console().print(f"{learned.model}: counted {learned.counted:,}, the vendor {reported:,}")
-    console().print(
-        f"factor [bold]{learned.factor:.4f}[/bold] from {learned.samples} observation{'s' * (learned.samples != 1)}"
-    )
+    out = screen()
+    out.print(f"{learned.model}: counted {learned.counted:,}, the vendor {reported:,}")
+    many = "s" * (learned.samples != 1)
+    out.print("factor", styled(f"{learned.factor:.4f}", "bold"), f"from {learned.samples} observation{many}")
 
 
 def _ask(conversation: Conversation, model: str, url: str) -> int:

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, FormatName, console, print_json, printable, read, table
+from compact.cli.console import AsJson, File, FormatName, print_json, read, screen, table
 
 EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
+
+_SHOWN = 50
 
 
 def check(
@@ -21,6 +23,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """List what the vendor's API would reject, with the rule and the remedy. Leaves with status 1 if there is any."""
+    from compact.cli.screen import styled
     from compact.formats import violations
 
     conversation = read(file, format)
@@ -38,12 +41,14 @@ def check(
         )
     elif found:
         rows = table("message ", "rule", "what the vendor says", "remedy")
-        for each in found:
-            where = "" if each.index is None else str(each.index)
-            rows.add_row(where, each.rule, printable(each.text), each.remedy)
-        console().print(rows)
-        console().print(f"[red]{len(found)} violation{'s' * (len(found) != 1)}[/red] in {len(conversation):,} messages")
+        for each in found[:_SHOWN]:
+            rows.add_row("" if each.index is None else str(each.index), each.rule, each.text, each.remedy)
+        screen().print(rows)
+        if len(found) > _SHOWN:
+            screen().print(f"… and {len(found) - _SHOWN:,} more (--json lists all)")
+        verdict = styled(f"{len(found):,} violation{'s' * (len(found) != 1)}", "red")
+        screen().print(verdict, f"in {len(conversation):,} messages")
     else:
-        console().print(f"[green]valid[/green] {conversation.format}, {len(conversation):,} messages")
+        screen().print(styled("valid", "green"), f"{conversation.format}, {len(conversation):,} messages")
     if found:
         raise typer.Exit(1)

@@ -2,56 +2,62 @@
 
 from __future__ import annotations
 
+import json
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from compact.cli.console import console, printable, table
+from compact.cli.console import screen, table
 
 if TYPE_CHECKING:
-    from compact.messages import Conversation
+    from compact.messages import Conversation, Json
 
 _MODELS = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
 
 
 def demo() -> None:
     """Count, validate and describe a recorded coding session in all four formats."""
+    from compact.app import read_transcript
+    from compact.cli.screen import styled
     from compact.formats import FORMATS
 
-    sessions = {name: _load(name) for name in FORMATS}
-    out = console()
+    files = {name: _bundled(name) for name in FORMATS}
+    sessions = {name: read_transcript(data) for name, data in files.items()}
+    out = screen()
     first = sessions["openai-chat"]
     opening = next(message for message in first.messages if message.from_user).text.split("\n")[0]
-    out.print("[bold]A recorded coding session[/bold]: a scripted agent at work on this project's own files")
-    out.print(f"It begins: “{printable(opening[:100])}”\n")
-    _show_formats(sessions)
+    title = styled("A recorded coding session", "bold")
+    out.print(title, ": a scripted agent at work on this project's own files", sep="")
+    out.print(f"It begins: “{opening[:100]}”")
+    out.print()
+    _show_formats(sessions, {name: json.loads(data) for name, data in files.items()})
     _show_tokens(first)
     _show_recount(first)
 
 
-def _load(name: str) -> Conversation:
+def _bundled(name: str) -> bytes:
     from importlib.resources import files
 
-    from compact.app import read_transcript
-
-    return read_transcript((files("compact.cli") / "transcripts" / f"session.{name}.json").read_bytes())
+    return (files("compact.cli") / "transcripts" / f"session.{name}.json").read_bytes()
 
 
-def _show_formats(sessions: dict[str, Conversation]) -> None:
-    from compact.formats import render, violations
+def _show_formats(sessions: dict[str, Conversation], originals: dict[str, Json]) -> None:
+    from compact.cli.screen import styled
+    from compact.formats import request_body, violations
     from compact.messages import exchanges
 
     rows = table("format", "messages ", "exchanges ", "renders back equal", "valid for its vendor")
     for name, conversation in sessions.items():
-        equal = render(conversation) == [message.wire for message in conversation.messages]
+        # As text, so that the order of the keys counts, too.
+        equal = json.dumps(request_body(conversation)) == json.dumps(originals[name])
         found = violations(conversation)
         rows.add_row(
             name,
             f"{len(conversation):,}",
             f"{len(exchanges(conversation.messages)):,}",
-            "yes" if equal else "[red]no[/red]",
-            "yes" if not found else f"[red]{len(found)} violations[/red]",
+            "yes" if equal else styled("no", "red"),
+            "yes" if not found else styled(f"{len(found)} violations", "red"),
         )
-    console().print(rows)
+    screen().print(rows)
 
 
 def _show_tokens(conversation: Conversation) -> None:
@@ -67,11 +73,12 @@ def _show_tokens(conversation: Conversation) -> None:
         rows.add_row(
             name, f"{counted.total:,}", counted.precision, f"{facts.context_window:,}", f"{decision.usage:.1%}", verdict
         )
-    console().print(rows)
+    screen().print(rows)
     kinds = count(conversation).by_kind
     total = sum(kinds.values())
     parts = ", ".join(f"{name} {amount / total:.0%}" for name, amount in sorted(kinds.items(), key=lambda i: -i[1]))
-    console().print(f"What fills it: {parts}\n")
+    screen().print(f"What fills it: {parts}")
+    screen().print()
 
 
 def _show_recount(conversation: Conversation) -> None:
@@ -82,4 +89,4 @@ def _show_recount(conversation: Conversation) -> None:
     messages.append({"role": "user", "content": "One more thing."})
     began = perf_counter()
     total = count_tokens(messages, tools=conversation.tools)
-    console().print(f"One more message: {total:,} tokens, recounted in {(perf_counter() - began) * 1000:.2f} ms")
+    screen().print(f"One more message: {total:,} tokens, recounted in {(perf_counter() - began) * 1000:.2f} ms")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from typing import Annotated
+import traceback
+from typing import Annotated, NoReturn
 
 import typer
 
-from compact.cli import calibrate, check, convert, demo, models, tokens
+from compact.cli import calibrate, check, condense, convert, demo, diff, models, plan, presets, restore, tokens
 from compact.cli.console import fail
-from compact.errors import CompactError
+from compact.errors import CompactError, InvalidInput
 
 app = typer.Typer(
     name="compact",
@@ -20,6 +22,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
+app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
+app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
+app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
 app.command("tokens", epilog=tokens.EXAMPLES)(tokens.tokens)
 app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
@@ -47,13 +54,67 @@ def options(
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one clear line, not in a stack trace."""
+    _prepare_streams()
     try:
-        app()
+        status = run(app)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_output()  # the reader, such as `head`, has seen enough
+        status = 141
+    except OSError as error:
+        _abandon_output()
+        place, problem = str(error.filename or "standard output"), "opened" if error.filename else "written"
+        remedy = "Make room, or choose another place."
+        fail(InvalidInput(f"cannot be {problem}: {error.strerror or error}", field=place, remedy=remedy))
+    if status:
+        sys.exit(status)
+
+
+def run(commands: typer.Typer) -> int:
+    """Run the commands and return the status to leave with; only what goes wrong with the output is left to do."""
+    try:
+        status = commands(standalone_mode=False)
     except CompactError as error:
         fail(error)
-    except BrokenPipeError:
-        # The reader (such as `head`) has gone; Python would complain once more when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except typer.TyperException as error:
+        _explain(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except SystemExit as left:
+        # Both typer and rich turn a closed pipe into a status of 1, which is a verdict of `compact check`.
+        if isinstance(left.__context__, BrokenPipeError):
+            raise left.__context__ from None
+        raise
+    except OSError:
+        raise
+    except Exception as error:
+        # Python would leave with 1 here; a program that reads the verdict of `compact check` must see the difference.
+        traceback.print_exception(error)
+        raise SystemExit(70) from error
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: typer.TyperException) -> NoReturn:
+    """End with the usage error in one line; without a message, help has been shown instead."""
+    problem = error.format_message()
+    if not problem:
+        sys.exit(2)
+    context = getattr(error, "ctx", None)
+    end = "" if problem.endswith((".", "?")) else "."
+    fail(InvalidInput(f"{problem}{end} See: {context.command_path if context else 'compact'} --help."))
+
+
+def _prepare_streams() -> None:
+    """Give every stream a file, and let the outgoing ones spell out what their encoding lacks."""
+    # A stream that is closed gets a file that refuses to be used as that stream: what is lost that way is an error.
+    for name, refusing, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_RDWR, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, refusing), mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _abandon_output() -> None:
+    """Send what is still to be written to nowhere: Python would try again, and complain, when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

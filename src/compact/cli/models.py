@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, console, print_json, printable, table
+from compact.cli.console import AsJson, print_json, screen, table
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.messages import Json
@@ -25,13 +27,7 @@ def models(
     as_json: AsJson = False,
 ) -> None:
     """Show windows and prices (dollars per million tokens) of the models Compact knows."""
-    from compact.models import find_model, list_models
-
-    found = list(list_models(vendor))
-    if name is not None:
-        exact = find_model(name)
-        matching = [model for model in found if name.lower() in model.id.lower()]
-        found = [exact] if exact.source != "default" or not matching else matching
+    found = _find(name, vendor)
     if as_json:
         print_json([_row(model) for model in found])
         return
@@ -43,9 +39,32 @@ def models(
     for model in found:
         facts = _row(model)
         rows.add_row(*(_shown(facts[key]) for key in columns.values()))
-    console().print(rows)
-    if any(model.source == "default" for model in found):
-        console().print(f"{printable(name or '')} is not in the catalogue: a window of 128,000 tokens is assumed.")
+    screen().print(rows)
+    if [model.source for model in found] == ["default"]:
+        screen().print(f"{name or found[0].id} is not in the catalogue: a window of 128,000 tokens is assumed.")
+
+
+def _find(name: str | None, vendor: str | None) -> Sequence[Model]:
+    """The one model of that name, else those whose name holds it; InvalidInput where the vendor has none."""
+    from compact.models import find_model, list_models
+
+    listed = list_models(vendor)
+    if not listed:
+        known = ", ".join(sorted({model.vendor for model in list_models()}))
+        raise InvalidInput(f"no models of {vendor!r} are known", field="--vendor", remedy=f"Known vendors: {known}.")
+    if name is None:
+        return listed
+    if name == "-":
+        raise InvalidInput("this command reads no file", field="NAME", remedy="Give a model's name, or a part of one.")
+    exact = find_model(name)
+    if exact.source != "default" and (vendor is None or exact.vendor == listed[0].vendor):
+        return [exact]
+    matching = [model for model in listed if name.lower() in model.id.lower()]
+    if vendor is not None and not matching:
+        raise InvalidInput(
+            f"{vendor} has no model {name!r}", field="NAME", remedy=f"`compact models --vendor {vendor}` lists all."
+        )
+    return matching or [exact]
 
 
 def _row(model: Model) -> dict[str, Json]:

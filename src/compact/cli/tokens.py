@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from compact.cli.console import AsJson, File, FormatName, ModelName, busy, console, print_json, read, table
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, File, FormatName, busy, choose_model, print_json, read, screen, table
+
+if TYPE_CHECKING:
+    from compact.models import Model
+    from compact.tokens import Count
 
 EXAMPLES = "Examples: compact tokens chat.json · compact tokens --model claude-sonnet-4-5 --json - < request.json"
 
+_SAYING = {"option": "", "request": ", the model of the request", "default": ", as no --model is given"}
 
-def tokens(file: File, model: ModelName = "gpt-4o", format: FormatName = None, as_json: AsJson = False) -> None:
+
+def tokens(
+    file: File,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
+    ] = None,
+    format: FormatName = None,
+    as_json: AsJson = False,
+) -> None:
     """Count a conversation's tokens, by role and by kind of content."""
     from compact.app import count
     from compact.models import find_model
 
     conversation = read(file, format)
+    name, source = choose_model(model, conversation)
     with busy("counting"):
-        counted = count(conversation, model=model)
-    facts = find_model(model)
+        counted = count(conversation, model=name)
+    facts = find_model(name)
     if as_json:
         print_json(
             {
@@ -23,6 +42,7 @@ def tokens(file: File, model: ModelName = "gpt-4o", format: FormatName = None, a
                 "precision": counted.precision,
                 "estimated": list(counted.estimated),
                 "model": facts.id,
+                "model_source": source,
                 "encoding": counted.meter.encoding,
                 "factor": counted.meter.factor,
                 "window": facts.context_window,
@@ -35,14 +55,20 @@ def tokens(file: File, model: ModelName = "gpt-4o", format: FormatName = None, a
             }
         )
         return
-    out = console()
+    _show(counted, facts, _SAYING[source])
+
+
+def _show(counted: Count, facts: Model, saying: str) -> None:
+    from compact.cli.screen import styled
+
+    out = screen()
     share = counted.total / facts.context_window
     factor = "" if counted.meter.factor == 1 else f" × {counted.meter.factor:.3f}"
     default = ", assumed" if facts.source == "default" else ""
-    out.print(f"[bold]{counted.total:,}[/bold] tokens, {counted.precision} ({counted.meter.encoding}{factor})")
-    out.print(f"{share:.1%} of the {facts.context_window:,} of {facts.id}{default}")
+    out.print(styled(f"{counted.total:,}", "bold"), f"tokens, {counted.precision} ({counted.meter.encoding}{factor})")
+    out.print(f"{share:.1%} of the {facts.context_window:,} of {facts.id}{default}{saying}")
     for what in counted.estimated:
-        out.print(f"[yellow]estimated:[/yellow] {what}")
+        out.print(styled("estimated:", "yellow"), what)
     for title, parts in (("role", counted.by_role), ("content", counted.by_kind)):
         rows = table(title, "tokens ", "share ")
         for name, amount in sorted(parts.items(), key=lambda item: -item[1]):

@@ -34,9 +34,10 @@ def simplify(text: str) -> str:
     """The text in fewer characters that say the same; one that carries our own marks stays as it is."""
     if MARK in text or _NUMBERED in text:
         return text
-    plain = _TRAILING.sub("", _ESCAPES.sub("", text))
+    plain = _ESCAPES.sub("", text)
     compact = _compact_json(plain)
-    return _without_numbers(plain) if compact is None else compact
+    # Numbers first: an empty line's number may end in a tab, and without it would not be counted as one.
+    return _TRAILING.sub("", _without_numbers(plain)) if compact is None else compact
 
 
 def _compact_json(text: str) -> str | None:

@@ -1,0 +1,127 @@
+"""Commands with many options, and what options mean that several commands have."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
+
+import typer
+
+from compact.errors import InvalidConfiguration, InvalidInput
+
+if TYPE_CHECKING:
+    from compact.messages import Json
+    from compact.providers import Provider
+    from compact.providers.presets import Preset
+
+Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write here instead of standard output.")
+]
+ForModel: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
+]
+Target: TypeAlias = Annotated[
+    str | None, typer.Option("--target", "-t", help="What to come down to: tokens (8000, 8k) or a share (0.5, 50%).")
+]
+
+_Options = TypeVar("_Options")
+_TARGET = re.compile(r"(\d[\d_,]*\.?\d*|\.\d+)\s*(%|k)?", re.IGNORECASE)
+
+
+def grouped(command: Callable[[_Options], None]) -> Callable[..., None]:
+    """A command that takes its options as one value, the way typer wants it: a parameter for each field."""
+    (name,) = inspect.signature(command).parameters
+    kind: Any = get_type_hints(command)[name]
+
+    def call(**values: Any) -> None:
+        command(kind(**values))
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__annotations__ = get_type_hints(kind, include_extras=True)
+    parameters = [
+        parameter.replace(annotation=call.__annotations__[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(kind).parameters.values()
+    ]
+    vars(call)["__signature__"] = inspect.Signature(parameters)
+    return call
+
+
+def read_target(text: str | None) -> float | None:
+    """A target as people write it: `0.5` and `50%` are shares of the input, `8000`, `8,000` and `8k` are tokens."""
+    if text is None:
+        return None
+    match = _TARGET.fullmatch(text.strip())
+    value = float(re.sub("[_,]", "", match[1])) if match else math.nan
+    unit = (match[2] or "").lower() if match else ""
+    if unit == "%":
+        value = value / 100 if value < 100 else math.nan
+    elif unit == "k":
+        value = value * 1000
+    if not 0 < value < math.inf:
+        raise InvalidInput(
+            f"{text!r} is no target", field="--target", remedy="Give tokens (8000, 8k) or a share (0.5, 50%)."
+        )
+    return value
+
+
+def read_settings(pairs: Sequence[str]) -> dict[str, Json]:
+    """Settings from `key=value`; a dot leads into a group, and values are JSON where they can be read as such."""
+    settings: dict[str, Json] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        steps = key.strip().split(".")
+        if not equals or not all(steps):
+            raise InvalidInput(f"{pair!r} sets nothing", field="--set", remedy="Write key=value or group.key=value.")
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = text
+        for step in reversed(steps[1:]):
+            value = {step: value}
+        settings = _merged(settings, {steps[0]: value})
+    return settings
+
+
+def choose_way(preset: str | None, provider: str | None, settings: Mapping[str, Json]) -> tuple[Provider, Any]:
+    """The provider and its settings: a preset's (built in or imported) or a provider's, with some of them changed."""
+    from compact.app.condensing import DEFAULT_PRESET, choose
+    from compact.providers.presets import find_preset, presets
+
+    if provider is not None:
+        return choose(provider, preset, settings)
+    wanted = preset or DEFAULT_PRESET
+    built_in = any(known.name == wanted for known in presets())
+    named = find_preset(wanted, () if built_in else own_presets())
+    return choose(named.provider, None, _merged(named.settings, settings))
+
+
+def own_presets() -> tuple[Preset, ...]:
+    """The presets that were imported."""
+    from compact.providers.presets import load_presets
+
+    path = own_presets_path()
+    try:
+        return load_presets(path) if path.is_file() else ()
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(error.problem, field=f"{path}: {error.field}", remedy=error.remedy) from None
+
+
+def own_presets_path() -> Path:
+    """Where imported presets are kept."""
+    from compact.settings import home
+
+    return home() / "presets.json"
+
+
+def _merged(settings: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:
+    merged = dict(settings)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged

@@ -1,0 +1,65 @@
+"""Writing results: to standard output, or to a file that is replaced whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import typer
+
+from compact.cli.console import screen
+from compact.errors import InvalidInput
+
+
+def emit(data: bytes, output: Path | None) -> None:
+    """Write to the file, or to standard output where there is none."""
+    if output is None or str(output) == "-":
+        typer.echo(data, nl=False)
+        return
+    replace_file(output, data)
+    screen(stderr=True).print(f"wrote {output}", soft_wrap=True)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write the file so that a crash leaves the old one or the new one; what is no plain file is written through."""
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        place = path.resolve()
+        temporary = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.tmp")
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if place.exists():
+                temporary.chmod(place.stat().st_mode & 0o777)
+            temporary.replace(place)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot be written: {error.strerror}", field=str(path), remedy="Choose another place for it."
+        ) from None
+
+
+def require_apart(*files: tuple[str, Path | None]) -> None:
+    """InvalidInput where two of the named files are the same one, so that nothing is overwritten that is needed."""
+    seen: dict[Path, str] = {}
+    for name, path in files:
+        if path is None or str(path) == "-":
+            continue
+        if (first := next((other for known, other in seen.items() if _same(known, path)), None)) is not None:
+            raise InvalidInput(
+                f"is {first} itself, which would be overwritten", field=name, remedy="Name another file."
+            )
+        seen[path] = name
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()

@@ -1,0 +1,190 @@
+"""`compact plan`: what every way of condensing would come to, without doing any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
+from compact.cli.options import ForModel, Target, choose_way, own_presets, read_target
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from compact.app.condensing import Condensation, Result
+    from compact.messages import Json, Message
+
+EXAMPLES = "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json"
+
+_LEVELS = ("verbatim", "formatting", "superseded")
+_SHOWN = 10
+_WIDEST = 60
+_ROOMY = 120
+_DISPENSABLE = ("messages ", "edits ", "cost ", "prefix kept ")
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What a condensation takes from one message; `position` is that in the file."""
+
+    position: int
+    what: str
+    tokens_before: int
+    tokens_after: int
+    why: str
+
+
+def plan(
+    file: File,
+    model: ForModel = None,
+    target: Target = None,
+    show: Annotated[str, typer.Option("--show", "-s", help="For which of them to list what would go.")] = "v2",
+    as_json: AsJson = False,
+) -> None:
+    """Compare every preset and the lossless levels on a conversation; nothing is written.
+
+    No model is asked: where one would be, the size of its answer is that of a summary made here.
+    """
+    from compact.app.condensing import Condensation
+    from compact.cli.screen import styled
+
+    wanted = read_target(target)
+    conversation = read(file)
+    name, source = choose_model(model, conversation)
+    condensation = Condensation(conversation, name, wanted)
+    results = dict(_results(condensation))
+    if show not in results:
+        raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
+    gone = removals(conversation.messages, results[show], name)
+    if as_json:
+        print_json(
+            {
+                "model": condensation.model.id,
+                "model_source": source,
+                "tokens": condensation.tokens,
+                "target": condensation.target,
+                "ways": {name: _facts(result) for name, result in results.items()},
+                "shown": show,
+                "removals": [asdict(each) for each in gone],
+            }
+        )
+        return
+    goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
+    counted = f"tokens of {condensation.model.id} in {len(conversation):,} messages{goal}"
+    screen().print(styled(f"{condensation.tokens:,}", "bold"), counted)
+    _show_ways(results)
+    _show_removals(show, gone)
+
+
+def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Removal]:
+    """What goes from each message, the largest first."""
+    from compact.app import counter_for
+    from compact.messages import Fold
+
+    measure = counter_for(model).message
+    now = {message.id: message for message in result.conversation.messages}
+    reasons: dict[str, str] = {}
+    for edit in (edit for step in result.plan for edit in step.edits):
+        for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
+            reasons.setdefault(id, edit.why)
+    tools = {call.id: call.name for message in before for call in message.calls}
+    found = []
+    for position, message in enumerate(before):
+        kept = now.get(message.id)
+        if kept is not message:
+            tokens = measure(message), 0 if kept is None else measure(kept)
+            found.append(Removal(position, _describe(message, tools), *tokens, reasons.get(message.id, "")))
+    return sorted(found, key=lambda each: each.tokens_after - each.tokens_before)
+
+
+def _results(condensation: Condensation) -> Iterator[tuple[str, Result]]:
+    from compact.providers.presets import presets
+
+    for level in _LEVELS:
+        with busy(f"trying lossless:{level}"):
+            yield f"lossless:{level}", condensation.run(*choose_way(None, "lossless", {"level": level}))
+    for preset in (*presets(), *own_presets()):
+        with busy(f"trying {preset.name}"):
+            yield preset.name, condensation.run(*choose_way(preset.name, None, {}))
+
+
+def _facts(result: Result) -> dict[str, Json]:
+    report = result.report
+    kept: Json = report.to_json()
+    return {
+        "provider": report.provider,
+        "tokens": report.tokens_after,
+        "change": _change(result),
+        "target_met": report.target_met,
+        "messages": len(result.conversation),
+        "edits": sum(done.edits for done in report.passes),
+        "summaries": sum(done.asked for done in report.passes),
+        **{name: kept[name] for name in ("saved", "cost", "kept_prefix", "seconds", "notes")},
+    }
+
+
+def _change(result: Result) -> float:
+    before = result.report.tokens_before
+    return (result.report.tokens_after - before) / before if before else 0.0
+
+
+def _show_ways(results: dict[str, Result]) -> None:
+    from compact.cli.screen import styled
+
+    out = screen()
+    rows = None
+    for name, result in results.items():
+        facts, report = _facts(result), result.report
+        cells: dict[str, str | Text] = {
+            "way": styled(name),
+            "tokens ": f"{report.tokens_after:,}",
+            "change ": f"{_change(result):+.0%}",
+            "saved ": "?" if report.saved is None else f"${report.saved:.4f}",
+            "messages ": f"{facts['messages']:,}",
+            "edits ": f"{facts['edits']:,}",
+            "summaries ": f"{facts['summaries']:,}",
+            "cost ": f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
+            "prefix kept ": f"{report.kept_prefix:,}",
+            "seconds ": f"{report.seconds:.2f}",
+            "target": "" if report.target is None else "met" if report.target_met else styled("missed", "yellow"),
+        }
+        columns = [column for column in cells if out.width >= _ROOMY or column not in _DISPENSABLE]
+        rows = rows or table(*columns)
+        rows.add_row(*(cells[column] for column in columns))
+    out.print(rows)
+    out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has.")
+
+
+def _show_removals(name: str, gone: list[Removal]) -> None:
+    out = screen()
+    if not gone:
+        out.print(f"With {name} every message stays as it is.")
+        return
+    out.print(f"With {name} this would go:")
+    rows = table("message ", "what", "tokens ", "left ", "why")
+    for each in gone[:_SHOWN]:
+        rows.add_row(
+            str(each.position),
+            each.what,
+            f"{each.tokens_before:,}",
+            f"{each.tokens_after:,}",
+            each.why,
+        )
+    out.print(rows)
+    if rest := gone[_SHOWN:]:
+        tokens = sum(each.tokens_before - each.tokens_after for each in rest)
+        out.print(f"and {tokens:,} tokens in {len(rest):,} other message{'s' * (len(rest) != 1)}")
+
+
+def _describe(message: Message, tools: dict[str, str]) -> str:
+    """The message in a few words: who speaks, with which tool, how it begins."""
+    names = [call.name for call in message.calls] + [tools.get(result.call_id, "") for result in message.results]
+    text = message.text or next((result.text for result in message.results), "")
+    start = " ".join(text[: 2 * _WIDEST].split())
+    used = ", ".join(filter(None, names[:3]))
+    words = f"{message.role}{f' ({used})' if used else ''}: {start}"
+    return words if len(words) <= _WIDEST else words[: _WIDEST - 1] + "…"

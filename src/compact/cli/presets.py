@@ -1,0 +1,101 @@
+"""`compact presets`: ways of condensing that have a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, print_json, screen, table
+from compact.cli.options import own_presets, own_presets_path
+from compact.cli.output import replace_file
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from compact.messages import Json
+    from compact.providers.presets import Preset
+
+EXAMPLES = (
+    "Examples: compact presets · compact presets balanced --json · compact presets balanced --export mine.json · "
+    "compact presets --import mine.json"
+)
+
+
+def presets(
+    name: Annotated[str | None, typer.Argument(help="A preset, to show its settings.")] = None,
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write the preset, or all, to a .json or .yaml file.")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--import", help="Keep the presets of a .json or .yaml file, for later use.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the presets, show one with its settings, and import and export them."""
+    from compact.providers.presets import find_preset
+    from compact.providers.presets import presets as built_in
+
+    imported = _import(source) if source is not None else ()
+    own = own_presets()
+    shown = [find_preset(name, own)] if name is not None else [*imported] or [*built_in(), *own]
+    if export is not None:
+        _export(shown, export)
+    if as_json:
+        print_json([_facts(preset) for preset in shown])
+        return
+    if name is not None:
+        _show(shown[0])
+        return
+    rows = table("preset", "provider", "what it does")
+    for preset in shown:
+        rows.add_row(preset.name, preset.provider, preset.description)
+    screen().print(rows)
+
+
+def _import(source: Path) -> tuple[Preset, ...]:
+    """Keep the presets of a file beside those imported before; one of the same name takes the other's place."""
+    from compact.providers.presets import dump_presets, load_presets
+
+    try:
+        found = load_presets(source)
+        path = own_presets_path()
+        kept = {preset.name: preset for preset in (*own_presets(), *found)}
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        field = str(error.filename or source)
+        raise InvalidInput(
+            f"cannot be used: {error.strerror}", field=field, remedy="Check the name and your permissions."
+        ) from None
+    replace_file(path, dump_presets(kept.values()).encode())
+    return found
+
+
+def _export(shown: list[Preset], export: Path) -> None:
+    from compact.providers.presets import dump_presets
+
+    kind = export.suffix.lower()
+    if kind not in (".json", ".yaml", ".yml"):
+        raise InvalidInput("is of no known kind", field=str(export), remedy="Name the file .json, .yaml or .yml.")
+    replace_file(export, dump_presets(shown, "json" if kind == ".json" else "yaml").encode())
+    screen(stderr=True).print(f"wrote {export}", soft_wrap=True)
+
+
+def _facts(preset: Preset) -> dict[str, Json]:
+    return {
+        "name": preset.name,
+        "provider": preset.provider,
+        "description": preset.description,
+        "settings": preset.settings,
+    }
+
+
+def _show(preset: Preset) -> None:
+    from compact.app import dump_json
+    from compact.cli.screen import styled
+
+    out = screen()
+    out.print(styled(preset.name, "bold"), f"with the provider {preset.provider}")
+    out.print(preset.description)
+    for line in dump_json(preset.settings, indent=2).split("\n"):
+        out.print(line, soft_wrap=True)

@@ -1,0 +1,251 @@
+"""Condensing from the command line: before, during and after."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from compact.cli.options import read_settings, read_target
+from compact.errors import InvalidInput
+from tests.cli.conftest import Run
+
+REPORT = re.compile(
+    r"""Context condensed using Lossless strategy:
+ - Repeated text: [\d,]+ → [\d,]+ tokens \(-\d+%\)
+ - Total reduction: \d+% \(saved \$\d\.\d{4}\)
+ - Time: \d+\.\d seconds
+"""
+)
+VERBATIM = ("--provider", "lossless", "--set", "level=verbatim")
+
+
+@pytest.fixture(scope="module")
+def session() -> bytes:
+    return (files("compact.cli") / "transcripts" / "session.anthropic-messages.json").read_bytes()
+
+
+@pytest.fixture
+def file(tmp_path: Path, session: bytes) -> Path:
+    path = tmp_path / "session.json"
+    path.write_bytes(session)
+    return path
+
+
+def test_the_condensed_file_goes_to_one_stream_and_the_report_to_the_other(run: Run, file: Path) -> None:
+    piped = run("condense", file, *VERBATIM)
+    assert piped.status == 0
+    assert REPORT.fullmatch(piped.err)
+    small = json.loads(piped.out)
+    assert list(small) == list(json.loads(file.read_text()))
+    target = file.with_name("small.json")
+    written = run("condense", file, *VERBATIM, "-o", target)
+    assert REPORT.fullmatch(written.out)
+    assert written.err == f"wrote {target}\n"
+    assert json.loads(target.read_text()) == small
+    assert run("check", target).status == 0
+
+
+def test_a_plan_brings_back_every_byte(run: Run, file: Path, session: bytes) -> None:
+    small, plan, back = (file.with_name(name) for name in ("small.json", "plan.json", "back.json"))
+    assert run("condense", file, "-p", "balanced", "-t", "20%", "-o", small, "--plan", plan).status == 0
+    assert len(small.read_bytes()) < len(session) / 2
+    assert run("restore", small, "--plan", plan, "-o", back).err == f"wrote {back}\n"
+    assert back.read_bytes() == session == file.read_bytes()
+    assert run("restore", "-", "--plan", plan, stdin=small.read_bytes()).out.encode() == session
+
+
+def test_verbatim_needs_no_plan(run: Run, file: Path, session: bytes) -> None:
+    small = run("condense", "-", *VERBATIM, stdin=session).out
+    assert run("restore", "-", stdin=small.encode()).out.encode() == session
+
+
+def test_references_that_lead_nowhere_are_told(run: Run, file: Path) -> None:
+    small = json.loads(run("condense", file, *VERBATIM).out)
+    marked = next(index for index, message in enumerate(small["messages"]) if "⟨=" in str(message))
+    told = run("restore", "-", stdin=json.dumps(small["messages"][marked:]).encode())
+    assert told.status == 0
+    assert "Some references lead nowhere" in told.err
+
+
+def test_condense_for_programs(run: Run, file: Path) -> None:
+    told = json.loads(run("condense", file, "-t", "30k", "--json").out)
+    assert told["report"]["tokens_after"] <= 30_000
+    assert told["report"]["target_met"] is True
+    assert told["format"] == "anthropic-messages"
+    small = file.with_name("small.json")
+    written = json.loads(run("condense", file, "-t", "30k", "--json", "-o", small).out)
+    assert "messages" not in written
+    assert json.loads(small.read_text())["messages"] == told["messages"]
+
+
+def test_a_target_out_of_reach_gives_the_least_there_is(run: Run, file: Path) -> None:
+    told = run("condense", file, "-t", "10", "-o", file.with_name("small.json"))
+    assert told.status == 0
+    assert "Target of 10 tokens not met" in told.out
+
+
+def test_the_input_is_never_overwritten(run: Run, file: Path, session: bytes) -> None:
+    link = file.with_name("link.json")
+    link.symlink_to(file)
+    for output in (file, link, file.parent / "." / "x" / ".." / file.name):
+        refused = run("condense", file, "-o", output)
+        assert refused.status == 2
+        assert "--output: is FILE itself, which would be overwritten. Name another file." in refused.err
+    assert run("condense", file, "--plan", file).status == 2
+    assert run("condense", file, "-o", "new.json", "--plan", "new.json").status == 2
+    plan, small = file.with_name("plan.json"), file.with_name("small.json")
+    run("condense", file, "-o", small, "--plan", plan)
+    assert run("restore", small, "--plan", plan, "-o", small).status == 2
+    assert run("restore", small, "--plan", plan, "-o", plan).status == 2
+    assert file.read_bytes() == session
+
+
+def test_files_are_replaced_whole(run: Run, file: Path, tmp_path: Path) -> None:
+    small = tmp_path / "small.json"
+    small.write_text("old")
+    small.chmod(0o640)
+    before = set(tmp_path.iterdir())
+    assert run("condense", file, "-o", tmp_path / "no" / "place.json").status == 2
+    assert "cannot be written: No such file" in run("condense", file, "-o", tmp_path / "no" / "place.json").err
+    assert run("condense", file, "-o", small).status == 0
+    assert set(tmp_path.iterdir()) == before
+    assert small.stat().st_mode & 0o777 == 0o640
+    assert json.loads(small.read_text())
+    assert run("condense", file, "-o", os.devnull).status == 0
+    assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("-t", "much"), "--target: 'much' is no target. Give tokens (8000, 8k) or a share (0.5, 50%)."),
+        (("-t", "100%"), "--target: '100%' is no target"),
+        (("-t", "0"), "--target: '0' is no target"),
+        (("-p", "nope"), "preset: 'nope' is unknown. Known presets: speed"),
+        (("--provider", "nope"), "provider: 'nope' is unknown"),
+        (("--provider", "smart", "-p", "v2"), "provider: cannot be given beside a preset"),
+        (("--set", "level"), "--set: 'level' sets nothing. Write key=value or group.key=value."),
+        (("--provider", "lossless", "--set", "level=most"), "config.level: "),
+    ],
+)
+def test_mistakes_end_in_one_line(run: Run, file: Path, arguments: tuple[str, ...], says: str) -> None:
+    failed = run("condense", file, *arguments)
+    assert failed.status == 2
+    assert failed.err.startswith(f"error: {says}")
+    assert failed.err.count("\n") == 1
+    assert failed.out == ""
+
+
+def test_a_wrong_plan_is_told(run: Run, file: Path) -> None:
+    plan = file.with_name("plan.json")
+    run("condense", file, "--plan", plan)
+    assert "error: plan: was written for another file" in run("restore", file, "--plan", plan).err
+    assert "error: plan: is no plan file" in run("restore", file, "--plan", file).err
+    assert "cannot be read" in run("restore", file, "--plan", file.with_name("none.json")).err
+
+
+def test_targets_and_settings_as_people_write_them() -> None:
+    written = ("0.5", "50%", "12.5 %", "8000", "8,000", "8k", "1.5K")
+    assert [read_target(text) for text in written] == [0.5, 0.5, 0.125, 8000, 8000, 8000, 1500]
+    assert read_target(None) is None
+    for text in ("", "-1", "nan", "inf", "1e3", "%", "9" * 400):
+        with pytest.raises(InvalidInput):
+            read_target(text)
+    assert read_settings(["a.b=1", "a.c=x", "d=true", "e={}", "f=a=b", "g="]) == {
+        "a": {"b": 1, "c": "x"},
+        "d": True,
+        "e": {},
+        "f": "a=b",
+        "g": "",
+    }
+
+
+def test_set_changes_one_setting_of_a_preset(run: Run, file: Path) -> None:
+    def passes(*arguments: str) -> list[str]:
+        told = json.loads(run("condense", file, "-p", "balanced", "--json", *arguments).out)
+        return [done["name"] for done in told["report"]["passes"]]
+
+    assert "Superseded answers" in passes()
+    assert "Superseded answers" not in passes("--set", "lossless_prelude.level=verbatim")
+    assert set(passes("--set", "lossless_prelude.level=verbatim")) & set(passes())
+
+
+def test_plan_compares_every_way(run: Run, file: Path, session: bytes) -> None:
+    names = ["lossless:verbatim", "lossless:formatting", "lossless:superseded", "speed", "quality", "cost", "balanced"]
+    told = json.loads(run("plan", file, "-t", "50%", "--show", "v1", "--json").out)
+    assert list(told["ways"]) == [*names, "v1", "v2", "v3"]
+    removed = sum(each["tokens_before"] - each["tokens_after"] for each in told["removals"])
+    assert removed == told["tokens"] - told["ways"]["v1"]["tokens"]
+    assert told["ways"]["quality"]["summaries"] > 0
+    shown = run("plan", file, "-t", "50%", "--show", "lossless:verbatim")
+    assert shown.status == 0
+    assert f"{told['tokens']:,} tokens of claude-sonnet-4-5 in" in shown.out
+    assert "missed" in shown.out
+    assert "With lossless:verbatim this would go:" in shown.out
+    assert "shown before" in shown.out
+    assert re.search(r"and [\d,]+ tokens in \d+ other messages", shown.out)
+    assert file.read_bytes() == session
+
+
+def test_plan_fits_a_narrow_terminal(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("plan", file).out
+    assert "lossless:superseded" in shown
+    assert "prefix kept" not in shown.split("Saved:")[0]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_plan_of_what_is_small_already(run: Run) -> None:
+    chat = json.dumps([{"role": "user", "content": "hi"}]).encode()
+    assert "With v2 every message stays as it is." in run("plan", "-", stdin=chat).out
+    assert "--show: 'x' is not compared. Choose among: lossless:verbatim" in run("plan", "-", "-s", "x", stdin=chat).err
+
+
+def test_presets_are_listed_and_shown(run: Run) -> None:
+    listed = run("presets").out
+    assert all(name in listed for name in ("speed", "quality", "cost", "balanced", "v1", "v2", "v3"))
+    (told,) = json.loads(run("presets", "cost", "--json").out)
+    assert told["provider"] == "smart"
+    assert f'"level": "{told["settings"]["lossless_prelude"]["level"]}"' in run("presets", "cost").out
+    assert "preset: 'x' is unknown" in run("presets", "x").err
+
+
+def test_presets_travel_in_files(run: Run, file: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.json"
+    assert run("presets", "cost", "--export", mine).status == 0
+    taken = run("presets", "--import", mine)
+    assert "presets.cost: is built in. Choose another name." in taken.err
+    mine.write_text(mine.read_text().replace('"cost"', '"mine"'))
+    assert "mine" in run("presets", "--import", mine).out
+    assert run("presets", "--import", mine).status == 0
+    assert [preset["name"] for preset in json.loads(run("presets", "--json").out)][-1] == "mine"
+    ours, theirs = (
+        json.loads(run("condense", file, "-p", name, "--json").out)["messages"] for name in ("mine", "cost")
+    )
+    assert ours == theirs
+    assert "mine" in json.loads(run("plan", file, "--json").out)["ways"]
+
+
+def test_presets_say_which_file_is_wrong(run: Run, tmp_path: Path) -> None:
+    missing = run("presets", "--import", tmp_path / "none.json")
+    assert missing.status == 2
+    assert "none.json: cannot be used: No such file or directory" in missing.err
+    assert "is of no known kind" in run("presets", "--import", tmp_path / "x.toml").err
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "presets.json").write_text("{")
+    assert f"error: {tmp_path / 'home' / 'presets.json'}: presets: JSON cannot be read" in run("presets").err
+    chat = json.dumps([{"role": "user", "content": "hi"}]).encode()
+    assert run("condense", "-", "-p", "v1", stdin=chat).status == 0
+    assert "x.toml: is of no known kind" in run("presets", "--export", tmp_path / "x.toml").err
+
+
+@pytest.mark.parametrize("command", ["condense", "plan", "restore", "diff", "presets"])
+def test_help_has_examples(run: Run, command: str) -> None:
+    shown = run(command, "--help")
+    assert shown.status == 0
+    assert f"Examples: compact {command}" in shown.out
