@@ -85,7 +85,7 @@ def test_wrong_configuration_is_told() -> None:
         compact.condense(messages, provider="lossless", config={"level": "most"})
     with pytest.raises(InvalidConfiguration, match="preset"):
         compact.condense(messages, preset="nonsense")
-    for target in (0, -1, True):
+    for target in (0, -1, True, float("nan"), float("inf")):
         with pytest.raises(InvalidConfiguration, match="is no target"):
             compact.condense(messages, target=target)
 

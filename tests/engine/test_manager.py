@@ -13,11 +13,11 @@ from compact.engine.manager import Condensation, Occasion, ProfileConfig, Provid
 from compact.errors import CondensationStalled, InvalidConfiguration, TokenCountError
 from compact.formats import parse, render
 from compact.messages import Conversation, Fold, Json, Pass, protect, restore
+from compact.messages.seals import is_summary
 from compact.policies import Configuration, Threshold
 from compact.ports import Answer, Ask, Completion, Failure
 from compact.providers import Capabilities, Steps, Task, ask, propose
 from compact.providers.native import Reason
-from compact.providers.native.seal import is_summary
 from compact.tokens import Counter, Meter
 
 LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10
@@ -257,12 +257,16 @@ def test_what_is_no_provider_at_all_gives_way_to_native() -> None:
 
 
 def test_native_does_not_take_over_from_itself() -> None:
-    made = manager()
-    # It is given what no measure can count: the error is native's, and the oldest messages go all the same.
-    made.profiles["odd"] = ProfileConfig(settings={"native": {"prompt": "\ud800"}})
-    result = made.condense_if_needed(talk(40), Occasion(WINDOW, profile="odd"), summarize)
+    def count(text: str) -> int:
+        if "six sections" in text:
+            raise ValueError("cannot count a prompt")
+        return len(text) // 4
+
+    made = ProviderManager(Counter(Meter("gpt-4o", "openai", "o200k_base"), count), threshold=THRESHOLD)
+    result = made.condense_if_needed(talk(40), Occasion(WINDOW), summarize)
+    assert "Native failed (ValueError: cannot count a prompt)" in notes(result)
     assert "took over" not in notes(result)
-    assert result.plan
+    assert {done.name for done in result.plan} == {"Sliding window"}
 
 
 def test_a_profile_that_cannot_be_asked_gives_way_to_the_conversations_model() -> None:
@@ -284,6 +288,15 @@ def test_a_profile_that_cannot_be_asked_gives_way_to_the_conversations_model() -
 )
 def test_a_model_that_nobody_can_ask_is_a_failure_not_an_exception(answer: Any, problem: str) -> None:
     assert problem in skipped(manager(Asking()).condense(talk(), Occasion(WINDOW), answer))[0]
+
+
+def test_nor_is_one_that_is_awaited() -> None:
+    async def broken(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        raise ConnectionError("unreachable")
+
+    made = manager(Asking())
+    assert "unreachable" in skipped(asyncio.run(made.condense_async(talk(), Occasion(WINDOW), broken)))[0]
+    assert "no model is configured" in skipped(asyncio.run(made.condense_async(talk(), Occasion(WINDOW))))[0]
 
 
 def test_without_a_model_native_says_so_and_the_oldest_messages_go() -> None:

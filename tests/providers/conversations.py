@@ -77,3 +77,12 @@ def contents(conversation: Conversation) -> list[str]:
         or "".join(call.raw for call in message.calls)
         for message in conversation.messages
     ]
+
+
+def changed(before: Conversation, after: Conversation) -> list[int]:
+    """The positions of the messages that say something else now."""
+    pairs = zip(contents(before), contents(after), strict=True)
+    return [index for index, (one, other) in enumerate(pairs) if one != other]
+
+
+LONG = numbered_lines(60)

@@ -13,11 +13,11 @@ from compact.engine import AskModel, Gauge, Judge, Outcome, run
 from compact.errors import InvalidConfiguration
 from compact.formats import parse, render, tools_of, violations
 from compact.messages import Conversation, Fold, Json, Message, Text, protect, restore
+from compact.messages.seals import is_summary, seal
 from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Task
 from compact.providers.native import NativeProvider, NativeSettings, Reason, slide
-from compact.providers.native.seal import is_summary, seal
 from compact.providers.native.transcript import transcribe
 from compact.testing.strategies import hostile_text
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from random import Random
 from typing import Any
 
 import pytest
 
 from compact.errors import InvalidConfiguration
-from compact.formats import FORMATS, parse, render, violations
-from compact.messages import Conversation, Fold, Pass, Replace, restore, untouchable
+from compact.formats import parse
+from compact.messages import Conversation, Fold, Pass, Replace, restore
+from compact.messages.seals import is_summary
 from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Applied, Rejected
-from compact.providers.native.seal import is_summary
 from compact.providers.smart import SmartProvider, SmartSettings
 from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
-from compact.testing.generate import random_body
-from compact.testing.providers import check_provider
 from tests.providers.conversations import (
+    LONG,
     assistant,
     bundled,
+    changed,
     contents,
     drive,
     in_short,
-    numbered_lines,
     step,
     task_for,
     tokens_of,
@@ -34,7 +32,6 @@ from tests.providers.conversations import (
 )
 
 PROVIDER = SmartProvider()
-LONG = numbered_lines(60)
 NO_PRELUDE = {"lossless_prelude": {"enabled": False}}
 
 
@@ -62,26 +59,6 @@ V3 = {
         },
     },
 }
-VARIANTS: dict[str, SmartSettings] = {
-    "prelude": configure(SmartSettings, {}),
-    "cut": smart(
-        each(
-            message_text=do("truncate", max_lines=1, max_chars=20),
-            tool_results=do("truncate", max_lines=1, max_chars=30),
-            tool_parameters=do("suppress"),
-        ),
-        lossless_prelude={},
-    ),
-    "summaries": smart(
-        each(tool_results=do("summarize", max_tokens=16), tool_parameters=do("summarize", max_tokens=16)),
-    ),
-    "oversized": smart(V3 | {"selection": {"type": "oversized", "result_threshold": 20, "parameter_threshold": 20}}),
-    "batches": smart(
-        {"mode": "batch", "selection": {"type": "preserve_percent", "keep_percentage": 60}},
-        {"mode": "batch", "selection": {"type": "custom", "indices": [1, 2, 3, 4, -3, -4]}, "batch": {"keep_first": 1}},
-        lossless_prelude={"level": "verbatim"},
-    ),
-}
 
 
 def session() -> Conversation:
@@ -96,38 +73,6 @@ def session() -> Conversation:
             assistant("done"),
         ]
     )
-
-
-def changed(before: Conversation, after: Conversation) -> list[int]:
-    return [
-        index for index, (one, other) in enumerate(zip(contents(before), contents(after), strict=True)) if one != other
-    ]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_it_keeps_the_laws_of_providers(variant: str) -> None:
-    check_provider(PROVIDER, VARIANTS[variant], rounds=3)
-
-
-@pytest.mark.parametrize("name", sorted(FORMATS))
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_laws_over_random_conversations(name: str, variant: str) -> None:
-    rng = Random(f"smart/{name}/{variant}")
-    settings = VARIANTS[variant]
-    for share in (0.7, 0.3, 0.0):
-        conversation = parse(random_body(rng, name, size=16), format=name)
-        before = tokens_of(conversation)
-        target = int(before * share)
-        outcome = drive(PROVIDER, settings, conversation, target)
-        after = outcome.conversation
-        assert len(violations(after, origin=conversation)) <= len(violations(conversation, origin=conversation))
-        assert tokens_of(after) < before if outcome.plan else after == conversation
-        fixed = untouchable(conversation)
-        kept = [(m.id, m.wire) for m in after.messages if m.id in fixed]
-        assert kept == [(m.id, m.wire) for m in conversation.messages if m.id in fixed]
-        assert restore(after, outcome.plan) == conversation
-        assert render(drive(PROVIDER, settings, conversation, target).conversation) == render(after)
-        assert drive(PROVIDER, settings, after, target).plan == ()
 
 
 def test_a_summary_stands_in_the_place_of_the_text() -> None:
@@ -311,7 +256,7 @@ def test_no_more_is_asked_than_the_target_takes() -> None:
     assert 0.5 * before < tokens_of(outcome.conversation) <= 0.6 * before
     assert 5 < len(asked) < 30
     sizes = [len(ask.material) for ask in asked]
-    assert sizes[0] > 2 * sizes[-1]
+    assert sizes[0] > 1.5 * sizes[-1]
 
 
 def test_v3_falls_back_to_cutting_candidate_by_candidate() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compact.app import read_transcript
 from compact.formats import FORMATS, parse, render, violations
-from compact.messages import Conversation, Text, ToolCall, ToolResult, restore, untouchable
+from compact.messages import Conversation, Text, ToolCall, ToolResult, has_references, restore, untouchable
 from compact.policies import configure
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.truncation import TruncationProvider, TruncationSettings
@@ -24,8 +24,10 @@ from compact.testing.generate import random_body
 from compact.testing.providers import check_provider
 from compact.testing.strategies import hostile_text
 from tests.providers.conversations import (
+    LONG,
     assistant,
     bundled,
+    changed,
     contents,
     drive,
     numbered_lines,
@@ -117,7 +119,7 @@ def test_v1_removes_nine_tenths_of_the_worked_example() -> None:
     outcome = drive(PROVIDER, V1.model_copy(update={"preserve_recent": 2}), conversation)
     assert 0.87 < 1 - tokens_of(outcome.conversation) / before < 0.95
     said, now = contents(conversation), contents(outcome.conversation)
-    assert [index for index, text in enumerate(now) if text != said[index]] == [2, 3, 5, 6]
+    assert changed(conversation, outcome.conversation) == [2, 3, 5, 6]
     assert now[3] == numbered_lines(5) + "\n\n⟨ Truncated: 380 more lines ⟩\n⟨ Tool: read_file ⟩"
     path = json.loads(said[2])["path"]
     assert json.loads(now[2]) == {"path": path[:100] + "..."}
@@ -136,8 +138,8 @@ def test_v2_cuts_the_largest_first_and_stops_at_the_target() -> None:
     conversation = worked_example()
     before = tokens_of(conversation)
     outcome = drive(PROVIDER, V2.model_copy(update={"preserve_recent": 2}), conversation, before // 2)
-    said, now = contents(conversation), contents(outcome.conversation)
-    assert [index for index, text in enumerate(now) if text != said[index]] == [3]
+    now = contents(outcome.conversation)
+    assert changed(conversation, outcome.conversation) == [3]
     assert before // 2 * 0.98 <= tokens_of(outcome.conversation) <= before // 2
     # It keeps more than the five lines it might have come down to.
     assert now[3].startswith(numbered_lines(30))
@@ -190,8 +192,8 @@ def test_smaller_texts_are_cut_where_the_oversized_do_not_suffice() -> None:
     assert SUPPRESSED not in now
 
 
-@pytest.mark.parametrize(("priority", "cut"), [("size", {6}), ("age", {2}), ("type", {2}), ("combined", {2})])
-def test_priorities(priority: str, cut: set[int]) -> None:
+@pytest.mark.parametrize(("priority", "cut"), [("size", 6), ("age", 2), ("type", 2), ("combined", 2)])
+def test_priorities(priority: str, cut: int) -> None:
     text = {"content": numbered_lines(60)}
     conversation = parse(
         [
@@ -204,8 +206,7 @@ def test_priorities(priority: str, cut: set[int]) -> None:
     )
     settings = configure(TruncationSettings, {"preserve_recent": 1, "priority": priority})
     outcome = drive(PROVIDER, settings, conversation, tokens_of(conversation) - 300)
-    said, now = contents(conversation), contents(outcome.conversation)
-    assert {index for index, new in enumerate(now) if new != said[index]} == cut
+    assert changed(conversation, outcome.conversation) == [cut]
 
 
 def test_results_go_before_parameters_by_type() -> None:
@@ -219,8 +220,7 @@ def test_results_go_before_parameters_by_type() -> None:
     )
     settings = configure(TruncationSettings, {"preserve_recent": 1, "priority": "type"})
     outcome = drive(PROVIDER, settings, conversation, tokens_of(conversation) - 100)
-    said, now = contents(conversation), contents(outcome.conversation)
-    assert [index for index, new in enumerate(now) if new != said[index]] == [4]
+    assert changed(conversation, outcome.conversation) == [4]
 
 
 def test_operations_are_set_for_each_kind_of_content() -> None:
@@ -270,11 +270,11 @@ def test_a_call_with_very_many_arguments_takes_no_quadratic_time() -> None:
     start = time.perf_counter()
     found = list(places(conversation, [1, 2]))
     assert 0 < len(found) < 100
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 10
 
 
 def test_what_was_condensed_before_is_left_alone() -> None:
-    long = numbered_lines(40)
+    long = LONG
     marked = [
         f"{long}\n⟨ Content suppressed ⟩",
         f"⟨ Summarized by LLM ⟩\n\n{long}\n\n⟨ Original was 9 chars ⟩",
@@ -285,39 +285,65 @@ def test_what_was_condensed_before_is_left_alone() -> None:
     ]
     steps = [message for n, text in enumerate(marked) for message in step(f"c{n}", "run", {}, text)]
     conversation = parse([user("go"), *steps, user("thanks")])
-    assert drive(PROVIDER, V1.model_copy(update={"preserve_recent": 1}), conversation).plan == ()
+    for settings, target in ((V1, None), (V2, 1)):
+        assert drive(PROVIDER, settings.model_copy(update={"preserve_recent": 1}), conversation, target).plan == ()
     # A source file that merely mentions a marker is no condensed text.
     assert not is_condensed('print("⟨ Content suppressed ⟩")')
 
 
-def pointed_at(*more: dict[str, Any]) -> Conversation:
-    """A file read twice, the second time as one of the recent messages, where a reference stands for it."""
-    text = numbered_lines(60)
-    first, again = step("c1", "read", {"path": "a"}, text), step("c2", "read", {"path": "b"}, text)
-    conversation = parse([user("go"), *first, *more, *again, user("and?"), user("now?")])
+def with_references(*steps: list[dict[str, Any]]) -> Conversation:
+    """The steps with references for what they repeat."""
+    conversation = parse([user("go"), *(message for each in steps for message in each), user("and?"), user("now?")])
     found = drive(LosslessProvider(), LosslessSettings(level="verbatim"), conversation).conversation
-    assert tokens_of(found) < tokens_of(conversation)
+    assert has_references(found)
     return found
 
 
-def test_lines_that_are_cut_are_shown_where_others_refer_to_them() -> None:
-    before = pointed_at(*step("c3", "run", {}, numbered_lines(80, "something else")))
-    settings = V1.model_copy(update={"preserve_recent": 4})
-    outcome = drive(PROVIDER, settings, before)
+def test_what_recent_messages_refer_to_stays() -> None:
+    before = with_references(
+        step("c1", "read", {"path": "a"}, LONG),
+        step("c2", "run", {}, numbered_lines(60, "something else")),
+        step("c3", "read", {"path": "b"}, LONG),
+    )
+    for settings, target in ((V1, None), (V2, 500)):
+        outcome = drive(PROVIDER, settings.model_copy(update={"preserve_recent": 4}), before, target)
+        assert changed(before, outcome.conversation) == [4]
+
+
+def test_references_are_cut_with_what_they_stand_for() -> None:
+    other = numbered_lines(30, "something else")
+    before = with_references(
+        step("c1", "read", {"path": "a"}, LONG),
+        step("c2", "read", {"path": "b"}, LONG),
+        step("c3", "run", {}, f"{other}\n{LONG}"),
+        step("c4", "run", {}, "ok"),
+    )
+    kept = V1.model_copy(update={"preserve_recent": 4})
+    outcome = drive(PROVIDER, kept, before)
+    assert [report.skipped for report in outcome.passes] == [""]
     now = contents(outcome.conversation)
-    assert [is_condensed(text) for text in now[2:7:2]] == [True, True, False]
-    assert now[6] == numbered_lines(60)
+    cut = numbered_lines(5) + "\n\n⟨ Truncated: 55 more lines ⟩\n⟨ Tool: read ⟩"
+    assert [now[2], now[4]] == [cut, cut]
+    assert now[6].startswith(numbered_lines(5, "something else") + "\n\n⟨ Truncated: 85 more lines ⟩")
     assert restore(outcome.conversation, outcome.plan) == before
-    assert drive(PROVIDER, settings, outcome.conversation).plan == ()
+    assert drive(PROVIDER, kept, outcome.conversation).plan == ()
 
 
-def test_what_others_refer_to_stays_where_cutting_it_would_save_nothing() -> None:
-    before = pointed_at(*step("c3", "run", {}, numbered_lines(12, "something else")))
-    settings = V1.model_copy(update={"preserve_recent": 4})
-    outcome = drive(PROVIDER, settings, before)
-    assert [bool(report.skipped) for report in outcome.passes] == [True, False, True]
-    assert [is_condensed(text) for text in contents(outcome.conversation)[2:7:2]] == [False, True, True]
-    assert drive(PROVIDER, settings, outcome.conversation).plan == ()
+def test_with_a_target_only_the_references_go_with_what_they_stand_for() -> None:
+    other = numbered_lines(30, "something else")
+    before = with_references(
+        step("c1", "read", {"path": "a"}, LONG), step("c2", "run", {}, f"{other}\n{LONG}"), step("c3", "run", {}, "ok")
+    )
+    settings = V2.model_copy(update={"preserve_recent": 4})
+    outcome = drive(PROVIDER, settings, before, tokens_of(before) - 300)
+    now = contents(outcome.conversation)
+    assert is_condensed(now[2])
+    assert now[4] == f"{other}\n⟨ Truncated: 60 more lines ⟩"
+    assert tokens_of(outcome.conversation) <= tokens_of(before) - 300
+    assert restore(outcome.conversation, outcome.plan) == before
+    # If that does not suffice, the text around them goes as well.
+    outcome = drive(PROVIDER, settings, before, 1)
+    assert contents(outcome.conversation)[4] == SUPPRESSED
 
 
 @given(hostile_text(), st.integers(0, 8) | st.none(), st.integers(0, 60) | st.none(), st.integers(0, 3))

@@ -140,7 +140,7 @@ def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:
 def _tokens(target: float | None, tokens: int) -> int | None:
     if target is None:
         return None
-    if isinstance(target, bool) or target <= 0:
+    if isinstance(target, bool) or not 0 < target < float("inf"):
         raise InvalidConfiguration(
             f"{target!r} is no target", field="target", remedy="Give a share such as 0.5, or a number of tokens."
         )

@@ -15,7 +15,7 @@ _MODELS = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
 
 
 def demo() -> None:
-    """Count, validate and describe a recorded coding session in all four formats."""
+    """Count, validate and condense a recorded coding session, and show what was done."""
     from compact.app import read_transcript
     from compact.cli.screen import styled
     from compact.formats import FORMATS
@@ -32,6 +32,7 @@ def demo() -> None:
     _show_formats(sessions, {name: json.loads(data) for name, data in files.items()})
     _show_tokens(first)
     _show_recount(first)
+    _show_condensing(first)
 
 
 def _bundled(name: str) -> bytes:
@@ -90,3 +91,28 @@ def _show_recount(conversation: Conversation) -> None:
     began = perf_counter()
     total = count_tokens(messages, tools=conversation.tools)
     screen().print(f"One more message: {total:,} tokens, recounted in {(perf_counter() - began) * 1000:.2f} ms")
+
+
+def _show_condensing(conversation: Conversation) -> None:
+    """Every preset side by side, then what one of them did."""
+    from compact.app import Condensation, restore
+    from compact.cli.comparing import pair_by_content
+    from compact.cli.diff import show_pairs
+    from compact.cli.plan import compare, show_ways
+    from compact.cli.screen import styled
+    from compact.formats import render
+
+    out = screen()
+    out.print()
+    out.print(styled("Condensed to half, in every way there is", "bold"))
+    results = dict(compare(Condensation(conversation, "gpt-4o", 0.5)))
+    show_ways(results)
+    chosen = results["balanced"]
+    for line in str(chosen.report).split("\n"):
+        out.print(line, soft_wrap=True)
+    same = restore(chosen) == render(conversation)
+    out.print("Restored from the plan: ", "equal to the original" if same else styled("different", "red"), sep="")
+    out.print()
+    out.print(styled("The first changes, before and after", "bold"))
+    changed = [pair for pair in pair_by_content(conversation, chosen.conversation) if pair.change != "same"]
+    show_pairs(changed[:3])

@@ -43,13 +43,18 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what differs between two conversations, message by message and line by line."""
-    with busy("comparing"):
-        pairs = _pairs(file, other, plan, format)
+    pairs = _pairs(file, other, plan, format)
     counts = Counter(pair.change for pair in pairs)
     if as_json:
         changes = [_change(pair) for pair in pairs if pair.change != "same"]
         print_json({"equal": not changes, **{name: counts[name] for name in _CHANGES}, "changes": changes})
         return
+    show_pairs(pairs)
+    screen().print(", ".join(f"{counts[name]:,} {name}" for name in _CHANGES))
+
+
+def show_pairs(pairs: list[Pair]) -> None:
+    """The messages side by side, those that did not change folded away."""
     rows = _side_by_side()
     for same, group in groupby(pairs, key=lambda pair: pair.change == "same"):
         if same:
@@ -57,17 +62,20 @@ def diff(
         else:
             _show(rows, list(group))
     screen().print(rows)
-    screen().print(", ".join(f"{counts[name]:,} {name}" for name in _CHANGES))
 
 
 def _pairs(file: Path, other: Path | None, plan: Path | None, format: str | None) -> list[Pair]:
     if other is not None and plan is None:
-        return pair_by_content(read(file, format), read(other, format))
+        before, after = read(file, format), read(other, format)
+        with busy("comparing"):
+            return pair_by_content(before, after)
     if plan is not None and other is None:
         from compact.app.planfile import load_plan
 
         made = load_plan(read_bytes(plan))
-        return pair_by_plan(read(file, made.format), made)
+        condensed = read(file, made.format)
+        with busy("comparing"):
+            return pair_by_plan(condensed, made)
     raise InvalidInput(
         "is needed, or a plan file instead of it", field="OTHER", remedy="Write compact diff FILE OTHER."
     )

@@ -56,7 +56,7 @@ def plan(
     conversation = read(file)
     name, source = choose_model(model, conversation)
     condensation = Condensation(conversation, name, wanted)
-    results = dict(_results(condensation))
+    results = dict(compare(condensation))
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
     gone = removals(conversation.messages, results[show], name)
@@ -76,7 +76,7 @@ def plan(
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     counted = f"tokens of {condensation.model.id} in {len(conversation):,} messages{goal}"
     screen().print(styled(f"{condensation.tokens:,}", "bold"), counted)
-    _show_ways(results)
+    show_ways(results)
     _show_removals(show, gone)
 
 
@@ -101,7 +101,8 @@ def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Re
     return sorted(found, key=lambda each: each.tokens_after - each.tokens_before)
 
 
-def _results(condensation: Condensation) -> Iterator[tuple[str, Result]]:
+def compare(condensation: Condensation) -> Iterator[tuple[str, Result]]:
+    """What each way to condense comes to."""
     from compact.providers.presets import presets
 
     for level in _LEVELS:
@@ -132,7 +133,8 @@ def _change(result: Result) -> float:
     return (result.report.tokens_after - before) / before if before else 0.0
 
 
-def _show_ways(results: dict[str, Result]) -> None:
+def show_ways(results: dict[str, Result]) -> None:
+    """The ways side by side."""
     from compact.cli.screen import styled
 
     out = screen()

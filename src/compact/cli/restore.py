@@ -30,16 +30,16 @@ def restore(
     """
     for name, needed in (("FILE", file), ("--plan", plan)):
         require_apart((name, needed), ("--output", output))
-    with busy(f"restoring {name_of(file)}"):
-        restored = _follow(file, format) if plan is None else _revert(file, plan)
-    emit(restored, output)
+    emit(_follow(file, format) if plan is None else _revert(file, plan), output)
 
 
 def _revert(file: Path, path: Path) -> bytes:
     from compact.app.planfile import load_plan, restore_file
 
     plan = load_plan(read_bytes(path))
-    return restore_file(read(file, plan.format), plan)
+    condensed = read(file, plan.format)
+    with busy("restoring"):
+        return restore_file(condensed, plan)
 
 
 def _follow(file: Path, format: str | None) -> bytes:
@@ -49,8 +49,9 @@ def _follow(file: Path, format: str | None) -> bytes:
     from compact.messages import has_references, unfold
 
     data = read_bytes(file)
-    conversation = read_transcript(data, format=format, name=name_of(file))
-    whole = unfold(conversation)
+    with busy("restoring"):
+        conversation = read_transcript(data, format=format, name=name_of(file))
+        whole = unfold(conversation)
     if has_references(whole):
         warning = styled("Some references lead nowhere:", "yellow")
         screen(stderr=True).print(warning, "what they stand for is only in the plan file.", soft_wrap=True)

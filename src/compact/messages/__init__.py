@@ -30,6 +30,7 @@ from compact.messages.exchanges import Exchange, Place, current_step, exchanges,
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
+from compact.messages.seals import is_summary, seal
 from compact.messages.texts import message_texts, texts
 
 __all__ = [
@@ -77,11 +78,13 @@ __all__ = [
     "fingerprint",
     "freeze",
     "has_references",
+    "is_summary",
     "mend",
     "message_texts",
     "pairs",
     "protect",
     "restore",
+    "seal",
     "segments",
     "texts",
     "unfold",

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
+from compact.messages.seals import is_summary
 
 Place: TypeAlias = tuple[int, int]
 """A block, as (position of its message, position in it)."""
@@ -77,7 +78,7 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
     """
     messages = conversation.messages
     ids = {message.id for message in messages if message.protected}
-    people = [index for index, message in enumerate(messages) if message.from_user]
+    people = [index for index, message in enumerate(messages) if message.from_user and not is_summary(message)]
     if people:
         ids |= {messages[people[0]].id, messages[people[-1]].id}
     ids |= {messages[index].id for index in current_step(messages)}
@@ -88,7 +89,7 @@ def current_step(messages: Sequence[Message]) -> Exchange:
     """The last exchange with calls, if nobody has spoken since; with the reasoning that led to it."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        if message.from_user and not message.results:
+        if message.from_user and not message.results and not is_summary(message):
             return ()
         if message.calls:
             return next(group for group in reversed(exchanges(messages)) if index in group)

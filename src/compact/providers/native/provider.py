@@ -26,9 +26,9 @@ from compact.messages import (
     Where,
     untouchable,
 )
+from compact.messages.seals import is_summary, seal
 from compact.policies import Configuration, Retention, select
 from compact.ports import Answer, Ask, Failure, Refusal
-from compact.providers.native.seal import is_summary, seal
 from compact.providers.native.transcript import transcribe
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, ask, propose
 

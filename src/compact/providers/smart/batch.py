@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compact.messages import Fold, Message, Pass, Text
+from compact.messages.seals import seal
 from compact.ports import Ask, Completion
-from compact.providers.native.seal import seal
 from compact.providers.native.transcript import transcribe
 from compact.providers.provider import Steps, Task, ask, propose
 from compact.providers.smart.prompting import batch_instructions

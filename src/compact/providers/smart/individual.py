@@ -49,16 +49,16 @@ class _Work:
             if self.excess is not None:
                 self.excess -= shortening.saved
 
-    def shortened(self, place: Place, text: str) -> str:
-        """What is left of a text in that place, without asking anybody."""
+    def shortened(self, place: Place) -> str:
+        """What is left of the text, without asking anybody."""
         operation = self.operation(place)
         if operation.operation == "suppress":
             return SUPPRESSED
-        return operation.cut(place.kind, self.settings.individual.markers).apply(text, place.tool)
+        return operation.cut(place.kind, self.settings.individual.markers).apply(place.text, place.tool)
 
     def cut(self, place: Place) -> Shortening | None:
         why = "suppressed" if self.operation(place).operation == "suppress" else "truncated"
-        return shorten(place, self.shortened(place, place.text), self.task.measure, why)
+        return shorten(place, self.shortened(place), self.task.measure, why)
 
 
 def rewrite_each(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, exchanges, untouchable
-from compact.providers.native.seal import is_summary
+from compact.messages.seals import is_summary
 from compact.providers.smart.settings import BatchSettings, SelectionSettings
 from compact.providers.truncation.places import older
 

@@ -7,7 +7,7 @@ they are referred to, and nothing would be saved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from compact.messages import MARK, Conversation, Where, fingerprint, has_references, texts
 from compact.messages.references import parse_reference
@@ -20,19 +20,10 @@ _PREFIX = 6
 """How much of its source's hash every reference gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """A place that refers to other texts: to which, by their hashes, and what it says when they are followed."""
+def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[Place], list[Place]]:
+    """The places that may be cut by themselves, and those that refer to other texts.
 
-    place: Place
-    sources: frozenset[str]
-    meaning: str
-
-
-def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[Place], list[Follower]]:
-    """The places that may be cut by themselves, and those that may only follow; the others are left out.
-
-    `found` is everything that may be cut: what any other text refers to stays.
+    `found` is everything that may be cut: what any other text refers to is left out, for it must stay.
     """
     if not has_references(conversation):
         return [place for place in found if MARK not in place.text], []
@@ -41,53 +32,59 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
     needed: set[str] = set()
     # Sources come before what refers to them: backwards, all that need a text were seen before it.
     for where, (meaning, sources) in reversed(links.items()):
-        if where in free and _hash(meaning) not in needed:
-            continue
-        free.discard(where)
-        needed |= sources
+        if where not in free or _hash(meaning) in needed:
+            free.discard(where)
+            needed |= sources
     left = [place for place in found if place.where in free]
-    followers = [Follower(place, sources, meaning) for place in left for meaning, sources in [links[place.where]]]
-    return [place for place in left if MARK not in place.text], [each for each in followers if each.sources]
+    followers = []
+    for place in left:
+        meaning, sources = links[place.where]
+        if sources:
+            followers.append(replace(place, text=meaning, shown=place.text, sources=sources))
+    return [place for place in left if MARK not in place.text], followers
 
 
 def follow(
-    cuts: Sequence[Shortening], followers: Sequence[Follower], cut: Callable[[Place, str], str], measure: Measure
+    cuts: Sequence[Shortening], followers: Sequence[Place], cut: Callable[[Place], str], measure: Measure
 ) -> list[Shortening]:
-    """All that refer to the cuts, cut as well. `cut` shortens what a place would say in full."""
+    """All that refer to the cuts, cut as well."""
     gone = {_hash(each.place.text): each.why for each in cuts}
     done = []
-    for follower in followers:
-        fates = {gone[source] for source in follower.sources if source in gone}
+    for place in followers:
+        fates = {gone[source] for source in place.sources if source in gone}
         if not fates:
             continue
-        text = SUPPRESSED if "suppressed" in fates else cut(follower.place, follower.meaning)
-        if text != follower.meaning:
-            why = gone[_hash(follower.meaning)] = "suppressed" if text == SUPPRESSED else "truncated"
-            done.append(_replaced(follower.place, text, why, measure))
+        text = SUPPRESSED if "suppressed" in fates else cut(place)
+        if text != place.text:
+            why = gone[_hash(place.text)] = "suppressed" if text == SUPPRESSED else "truncated"
+            done.append(_replaced(place, text, why, measure))
     return done
 
 
 def blank(
-    cuts: Sequence[Shortening], followers: Sequence[Follower], markers: Markers, measure: Measure
+    cuts: Sequence[Shortening], followers: Sequence[Place], markers: Markers, measure: Measure
 ) -> list[Shortening]:
-    """All that refer to the cuts, with a marker in place of each such reference; the rest of their text stays."""
+    """All others that refer to the cuts, with a marker in place of each such reference; the rest of them stays."""
     gone = {_hash(each.place.text): each.why for each in cuts}
+    cut = {each.place.where for each in cuts}
     done = []
-    for follower in followers:
-        if gone.keys().isdisjoint(follower.sources):
+    for place in followers:
+        if place.where in cut or gone.keys().isdisjoint(place.sources):
             continue
-        lines = follower.place.text.split("\n")
+        lines = place.shown.split("\n")
         for index, line in enumerate(lines):
             reference = parse_reference(line)
             if reference is not None and (why := gone.get(reference.source[:_PREFIX])):
                 size = reference.last - reference.first + 1
                 lines[index] = SUPPRESSED if why == "suppressed" else missing_lines(size, markers)
-        done.append(_replaced(follower.place, "\n".join(lines), "truncated", measure))
+        # Another text now: what refers to it would find it no more.
+        gone[_hash(place.text)] = "truncated"
+        done.append(_replaced(place, "\n".join(lines), "truncated", measure))
     return done
 
 
 def _replaced(place: Place, text: str, why: str, measure: Measure) -> Shortening:
-    return Shortening(place, text, place.tokens(place.text, measure) - place.tokens(text, measure), why)
+    return Shortening(place, text, place.tokens_now(measure) - place.tokens(text, measure), why)
 
 
 def _links(conversation: Conversation) -> Iterator[tuple[Where, str, frozenset[str]]]:

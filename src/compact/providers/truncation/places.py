@@ -24,8 +24,8 @@ from compact.messages import (
     untouchable,
 )
 from compact.messages.paths import splice
+from compact.messages.seals import is_summary
 from compact.ports import Measure
-from compact.providers.native.seal import is_summary
 from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
 
 Kind: TypeAlias = Literal["text", "parameter", "result"]
@@ -40,6 +40,7 @@ class Place:
     """A text that may be replaced: what was said, what a tool answered, or a string in the arguments of a call.
 
     `position` is its message's; `tool` the tool that was called; `escaped` whether the call is written in ASCII only.
+    Where references stand for lines of the text, `shown` is the text with them and `sources` are their hashes.
     """
 
     where: Where
@@ -48,12 +49,17 @@ class Place:
     position: int
     tool: str = ""
     escaped: bool = False
+    shown: str = ""
+    sources: frozenset[str] = frozenset()
 
     def tokens(self, text: str, measure: Measure) -> int:
         """What a text takes in this place: arguments are sent as JSON."""
         if self.kind == "parameter":
             text = json.dumps(text, ensure_ascii=self.escaped)
         return measure.text(text)
+
+    def tokens_now(self, measure: Measure) -> int:
+        return self.tokens(self.shown or self.text, measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ def shorten(place: Place, text: str, measure: Measure, why: str) -> Shortening |
     """The place with that text, if it saves anything."""
     if len(text) >= len(place.text):
         return None
-    saved = place.tokens(place.text, measure) - place.tokens(text, measure)
+    saved = place.tokens_now(measure) - place.tokens(text, measure)
     return Shortening(place, text, saved, why) if saved > 0 else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 
 from compact.messages import Conversation, Pass
 from compact.policies import Configuration
@@ -13,7 +14,7 @@ from compact.providers.provider import Capabilities, Rejected, Steps, Task, prop
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Shortening, older, places
 from compact.providers.truncation.settings import TruncationSettings
-from compact.providers.truncation.targeting import cut_all, cut_until, least_text
+from compact.providers.truncation.targeting import by_stage, cut_all, cut_until, least_text
 
 # What a text in the arguments of a call takes is an estimate, so that a first pass may miss its target by a little.
 _ROUNDS = 8
@@ -63,7 +64,8 @@ def _cuts(
         cuts = cut_all(free, settings, measure)
         return cuts + follow(cuts, followers, partial(least_text, settings), measure)
     excess, target = goal
-    cuts = cut_until(free, excess, target // _PRECISION, settings, measure)
+    ordered = chain(by_stage(free, settings, measure), followers)
+    cuts = cut_until(ordered, excess, target // _PRECISION, settings, measure)
     return cuts + blank(cuts, followers, settings.markers, measure)
 
 

@@ -23,16 +23,16 @@ def cut_all(found: Iterable[Place], settings: TruncationSettings, measure: Measu
 
 
 def cut_until(
-    found: Iterable[Place], excess: int, slack: int, settings: TruncationSettings, measure: Measure
+    ordered: Iterable[Place], excess: int, slack: int, settings: TruncationSettings, measure: Measure
 ) -> list[Shortening]:
-    """As many places cut as it takes to save `excess` tokens; the last one so that hardly more than that is saved.
+    """As many places cut, in this order, as it takes to save `excess` tokens; the last one no further than needed.
 
-    Oversized texts first, by priority; then smaller ones; at last the cut ones are suppressed.
+    Where cutting all of them does not suffice, they are suppressed.
     """
     chosen: dict[Where, Shortening] = {}
-    ordered: list[Place] = []
-    for place in by_stage(found, settings, measure):
-        ordered.append(place)
+    seen: list[Place] = []
+    for place in ordered:
+        seen.append(place)
         least = _least(place, settings, measure)
         if least is None:
             continue
@@ -41,7 +41,7 @@ def cut_until(
             return list(chosen.values())
         chosen[place.where] = least
         excess -= least.saved
-    for place in ordered:
+    for place in seen:
         gone = shorten(place, SUPPRESSED, measure, "suppressed")
         gain = 0 if gone is None else gone.saved - (chosen[place.where].saved if place.where in chosen else 0)
         if gone is not None and gain > 0:
@@ -91,16 +91,16 @@ def _rank(place: Place, tokens: int, age: int, priority: Priority) -> float:
             return tokens / (1 + age * 0.1)
 
 
-def least_text(settings: TruncationSettings, place: Place, text: str) -> str:
-    """What is left of a text in that place when it is cut as far as its operation goes."""
+def least_text(settings: TruncationSettings, place: Place) -> str:
+    """What is left of the text when it is cut as far as its operation goes."""
     if settings.operation(place.kind) == "suppress":
         return SUPPRESSED
-    return settings.cut(place.kind).apply(text, place.tool)
+    return settings.cut(place.kind).apply(place.text, place.tool)
 
 
 def _least(place: Place, settings: TruncationSettings, measure: Measure) -> Shortening | None:
     why = "suppressed" if settings.operation(place.kind) == "suppress" else "truncated"
-    return shorten(place, least_text(settings, place, place.text), measure, why)
+    return shorten(place, least_text(settings, place), measure, why)
 
 
 def _fitting(least: Shortening, excess: int, slack: int, settings: TruncationSettings, measure: Measure) -> Shortening:
@@ -111,16 +111,16 @@ def _fitting(least: Shortening, excess: int, slack: int, settings: TruncationSet
     place, best = least.place, least
     if least.why == "suppressed":
         return least
-    whole = place.tokens(place.text, measure)
+    now = place.tokens_now(measure)
     low, low_saved = len(least.text), least.saved
-    high, high_saved = len(place.text), 0
+    high, high_saved = len(place.text), now - place.tokens(place.text, measure)
     for _ in range(_GUESSES):
         if best.saved - excess <= slack or high - low < 2 or low_saved <= high_saved:
             break
         share = (low_saved - excess - slack // 2) / (low_saved - high_saved)
         chars = min(max(low + round((high - low) * share), low + 1), high - 1)
         text = settings.cut(place.kind, chars).apply(place.text, place.tool)
-        saved = whole - place.tokens(text, measure)
+        saved = now - place.tokens(text, measure)
         if saved >= excess:
             low, low_saved = chars, saved
             best = min(best, Shortening(place, text, saved, least.why), key=lambda one: one.saved)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from compact.messages import MARK, Message, fingerprint
+from compact.messages.conversation import Message
+from compact.messages.references import MARK, fingerprint
 
 _SEALED = re.compile(
     r"⟨ Summary of \d+ earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n(?P<body>.*)\n⟨ End of summary, (?P=code) ⟩",
