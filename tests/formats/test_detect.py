@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.errors import InvalidConversation, UnknownFormat
-from compact.formats import FORMATS, detect, format_named, parse
+from compact.formats import FORMATS, detect, format_named, parse, recognise
 from compact.messages import Json
-from compact.testing.strategies import bodies, hostile_messages
+from compact.testing.strategies import bodies, hostile_json, hostile_messages
 
 PLAIN = {"role": "user", "content": "Hello"}
 DECISIVE: dict[str, list[Json]] = {
@@ -38,11 +38,14 @@ DECISIVE: dict[str, list[Json]] = {
         {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]},
         {"role": "user", "content": [{"type": "document", "source": {}}]},
         {"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "text"}], "stop_reason": "end_turn"},
         {"role": "assistant", "content": [{"type": "server_tool_use", "id": "a", "name": "f", "input": {}}]},
     ],
     "google-gemini": [
         {"role": "user", "parts": [{"text": "x"}]},
         {"role": "model", "parts": []},
+        {"role": "function", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
         {"parts": "x"},
     ],
 }
@@ -115,3 +118,63 @@ def test_what_cannot_be_told_is_refused_with_a_remedy() -> None:
         parse({"contents": "x"})
     with pytest.raises(InvalidConversation, match="messages: is missing"):
         parse({"model": "x"}, format="openai-chat")
+
+
+CACHED: Json = {"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}
+TYPED: Json = {"type": "message", "role": "assistant", "content": "x"}
+CALLING: Json = {"role": "assistant", "content": None, "tool_calls": []}
+USING: Json = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+
+
+@pytest.mark.parametrize("hint", [CACHED, TYPED, {"role": "system", "content": "x"}])
+@pytest.mark.parametrize(("proof", "name"), [(CALLING, "openai-chat"), (USING, "anthropic-messages")])
+def test_proof_outranks_what_others_write_too_wherever_it_stands(hint: Json, proof: Json, name: str) -> None:
+    for messages in ([hint, proof], [proof, hint], [PLAIN, hint, PLAIN, proof]):
+        assert detect(messages).name == name
+        assert parse({"messages": messages, "system": "x"}).format == name
+        assert (found := recognise(messages)) is not None
+        assert found.name == name
+    assert recognise([hint, PLAIN]) is None
+
+
+def test_a_cached_prompt_after_a_system_message_is_chats() -> None:
+    instructions = CACHED | {"role": "system"}
+    assert detect([instructions, PLAIN]).name == "openai-chat"
+    assert detect([{"role": "system", "content": "x"}, CACHED]).name == "openai-chat"
+    assert detect([{"role": "system", "content": "x"}, TYPED]).name == "openai-responses"
+
+
+TOOLS: dict[str, Json] = {
+    "openai-chat": {"type": "function", "function": {"name": "f"}},
+    "anthropic-messages": {"name": "f", "input_schema": {"type": "object"}},
+}
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+@pytest.mark.parametrize("message", [PLAIN, CACHED])
+def test_tools_tell_the_format_of_plain_turns(name: str, message: Json) -> None:
+    assert parse({"tools": [None, TOOLS[name]], "messages": [message]}).format == name
+    assert parse([message], tools=[TOOLS[name]]).format == name
+    other = CALLING if name == "anthropic-messages" else USING
+    assert parse({"tools": [TOOLS[name]], "messages": [message, other]}).format != name
+
+
+def test_messages_under_their_own_key_are_not_called_responses_by_a_mere_sign() -> None:
+    assert parse({"messages": [TYPED]}).format == "openai-chat"
+    assert parse({"messages": [PLAIN], "tools": [{"type": "function", "name": "f"}]}).format == "openai-chat"
+
+
+@pytest.mark.parametrize("value", ["json", {"type": "object"}, "", None])
+def test_a_format_that_is_none_of_ours_is_an_option(value: Json) -> None:
+    body = {"format": value, "messages": [PLAIN]}
+    assert parse(body).format == "openai-chat"
+    assert parse(body).options["format"] == value
+    assert parse({"format": "anthropic-messages", "messages": [PLAIN]}).format == "anthropic-messages"
+
+
+@given(st.lists(hostile_json(), max_size=3), hostile_json(), hostile_json())
+def test_hostile_parts_roles_and_types_are_no_evidence_and_no_crash(parts: list[Json], role: Json, kind: Json) -> None:
+    content = [{"type": part, "source": part} for part in [{}, *parts]]
+    message = {"role": role, "type": kind, "content": content}
+    assert detect([message]).name in FORMATS
+    assert detect([{"role": "user", "content": content}], tools=parts).name == "openai-chat"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import weakref
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.errors import InvalidConversation
-from compact.formats import FORMATS, parse, render, request_body, tools_of
+from compact.formats import FORMATS, parse, render, request_body, tools_of, violations
 from compact.messages import Json
 from compact.testing.strategies import bodies, hostile_json, hostile_messages
 
@@ -136,3 +138,63 @@ def test_a_plain_string_of_input_is_one_user_message() -> None:
     conversation = parse({"model": "gpt-5", "input": "Hello"})
     assert [(message.role, message.text) for message in conversation.messages] == [("user", "Hello")]
     assert request_body(conversation) == {"model": "gpt-5", "input": [{"role": "user", "content": "Hello"}]}
+
+
+REQUESTS: dict[str, dict[str, Json]] = {
+    "openai-chat": {"messages": [{"role": "user", "content": "x"}], "model": "m", "tools": [{"type": "function"}]},
+    "openai-responses": {"tools": [{"type": "function"}], "input": [], "model": "m", "instructions": "s"},
+    "anthropic-messages": {"system": "s", "messages": [], "model": "m", "tools": [{"name": "f"}], "max_tokens": 1},
+    "google-gemini": {"contents": [], "system_instruction": {"parts": []}, "model": "m", "tools": [{"a": {}}]},
+}
+
+
+@every_format
+def test_what_is_taken_out_of_a_conversation_does_not_come_back(name: str) -> None:
+    body = REQUESTS[name]
+    conversation = parse(body, format=name)
+    assert json.dumps(request_body(conversation)) == json.dumps(body)
+    bare = request_body(replace(conversation, system=None, tools=()))
+    kept = {FORMATS[name].messages_key, "model", "max_tokens"}
+    assert list(bare.items()) == [(key, value) for key, value in body.items() if key in kept]
+
+
+@every_format
+def test_messages_that_a_conversation_no_longer_holds_are_let_go(name: str) -> None:
+    class Wire(dict[str, Json]):
+        """A message that can be watched."""
+
+    message = Wire(role="user", content="x", parts=[])
+    watched = weakref.ref(message)
+    conversation = parse({FORMATS[name].messages_key: [message]}, format=name).with_messages(())
+    del message
+    assert watched() is None
+    assert request_body(conversation) == {FORMATS[name].messages_key: []}
+
+
+@every_format
+def test_a_system_prompt_given_beside_the_messages_is_sent(name: str) -> None:
+    message: Json = (
+        {"role": "user", "parts": [{"text": "x"}]} if name == "google-gemini" else {"role": "user", "content": "x"}
+    )
+    conversation = parse([message], format=name, system="Be brief.")
+    assert render(conversation) == [message]
+    assert conversation.system is not None
+    assert conversation.system.text == "Be brief."
+    assert "Be brief." in json.dumps(request_body(conversation))
+    again = parse(request_body(conversation), format=name)
+    assert (again.system or again.messages[0]).text == "Be brief."
+
+
+def test_chat_has_its_system_prompt_first_among_the_messages_and_rules_count_without_it() -> None:
+    orphan = {"role": "tool", "tool_call_id": "a", "content": "x"}
+    messages: list[Json] = [{"role": "user", "content": "x"}, orphan]
+    conversation = parse(messages, format="openai-chat", system="Be brief.")
+    assert request_body(conversation) == {"messages": [{"role": "system", "content": "Be brief."}, *messages]}
+    assert [hit.index for hit in violations(conversation)] == [1]
+    assert {message.id for message in conversation.messages} == {"0", "1"}
+
+
+def test_a_nameless_option_is_no_system_prompt() -> None:
+    body = {"": "x", "messages": [{"role": "user", "content": "x"}]}
+    assert parse(body, format="openai-chat").system is None
+    assert request_body(parse(body, format="openai-chat")) == body

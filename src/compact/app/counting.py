@@ -75,14 +75,11 @@ def _cache(encoding: str) -> CountCache:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A list counted before: a private copy of it, and the running total before and after each message.
-
-    `format` is None while nothing in the list told which one it is.
-    """
+    """A list counted before: a private copy of it, and the running total before and after each message."""
 
     meter: Meter
     beside: list[Json]
-    format: formats.Format | None
+    format: formats.Format
     messages: list[Json]
     totals: list[int]
     chars: int
@@ -101,7 +98,7 @@ class _Recent:
         """The tokens of the messages, counting only those that follow a list counted before."""
         beside = [system, tools]
         found, shared = self._longest(counter.meter, beside, messages)
-        format = _format(found, shared, messages)
+        format = _format(found, shared, messages, beside)
         if found is None or found.format is not format:
             found, shared = None, 0
         parsed = _parse(messages, shared, format, beside)
@@ -135,21 +132,21 @@ class _Recent:
             self._lists = tuple(lists)
 
 
-def _format(found: _Counted | None, shared: int, messages: list[Json]) -> formats.Format | None:
-    """The format of the messages: that of the list they continue, unless what is new speaks for another one."""
-    if found is None or shared < len(found.messages):
-        return formats.recognise(messages)
-    told = formats.recognise(messages[shared:])
-    return found.format if told is None or told is found.format else formats.recognise(messages)
+def _format(found: _Counted | None, shared: int, messages: list[Json], beside: list[Json]) -> formats.Format:
+    """The format of the messages: that of the list they continue, unless what is new looks like another one."""
+    system, tools = beside
+    if found is not None and shared == len(found.messages):
+        if formats.detect(messages[shared:], system=system, tools=tools) is found.format:
+            return found.format
+    return formats.detect(messages, system=system, tools=tools)
 
 
-def _parse(messages: list[Json], shared: int, format: formats.Format | None, beside: list[Json]) -> Conversation:
-    name = format.name if format else None
+def _parse(messages: list[Json], shared: int, format: formats.Format, beside: list[Json]) -> Conversation:
     system, tools = beside
     try:
-        return formats.parse(messages[shared:], format=name, system=system, tools=tools)
+        return formats.parse(messages[shared:], format=format.name, system=system, tools=tools)
     except InvalidConversation:
-        return formats.parse(messages, format=name, system=system, tools=tools)  # names the right message
+        return formats.parse(messages, format=format.name, system=system, tools=tools)  # names the right message
 
 
 def _longer(known: _Counted, shared: int, fresh: list[Json], totals: list[int]) -> _Counted:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compact.cli.console import File, FormatName, read
+from compact.cli.console import File, FormatName, read, screen
 from compact.cli.options import Output
 from compact.cli.output import emit
 
@@ -26,5 +26,8 @@ def convert(
     from compact.app import write_transcript
     from compact.formats import convert as convert_conversation
 
-    text = write_transcript(convert_conversation(read(file, format), to, lossy=lossy))
-    emit(f"{text}\n".encode(), output)
+    left_out: list[str] = []
+    converted = convert_conversation(read(file, format), to, lossy=lossy, note=left_out.append)
+    emit(f"{write_transcript(converted)}\n".encode(), output)
+    for line in left_out:
+        screen(stderr=True).print(f"note: {line}", soft_wrap=True)

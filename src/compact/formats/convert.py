@@ -3,63 +3,159 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from compact.errors import ConversionError
 from compact.formats.format import Format, Turn
 from compact.formats.registry import format_named, tools_of
 from compact.messages import (
+    ROLES_NEVER_PRUNED,
     Attachment,
     Block,
     Conversation,
     Image,
+    Json,
+    Message,
     Opaque,
+    Part,
     Place,
     Reasoning,
     Text,
+    Tool,
     ToolCall,
     ToolResult,
     pairs,
 )
 
 _PORTABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PLAIN_ANSWERS = frozenset({"output", "result", "content", "error"})
+"""Where Gemini's tools put an answer that is nothing but text."""
 
 
-def convert(conversation: Conversation, to: str, *, lossy: bool = False) -> Conversation:
+def convert(
+    conversation: Conversation, to: str, *, lossy: bool = False, note: Callable[[str], object] | None = None
+) -> Conversation:
     """The same conversation in another format.
 
-    ConversionError names what has no place there: reasoning, which is bound to its vendor, and blocks of unknown
-    kinds. With `lossy` those are left out.
+    ConversionError names what has no place there: reasoning, which is bound to its vendor, blocks of unknown kinds and
+    whatever else the other format lacks. With `lossy` those are left out. `note` is called with a line for everything
+    that is left out, and for what is never an error: request options other than the model, and the flag of a failed
+    tool result, whose text is kept.
     """
     target = format_named(to)
     if conversation.format == target.name:
         return conversation
-    turns = _joined(_turns(conversation, lossy=lossy))
-    leading = 0
-    while leading < len(turns) and turns[leading].role in ("system", "developer"):
-        leading += 1
-    prompt = _texts(turns[:leading], conversation)
-    wires = target.compose(turns[leading:] if prompt else turns)
-    return _assemble(conversation, target, wires, prompt)
-
-
-def _assemble(source: Conversation, target: Format, wires: list[object], prompt: str) -> Conversation:
-    tools = tools_of(source)
-    for tool in tools:
-        if tool.schema is None:
-            raise ConversionError(f"the tool {tool.name!r} is run by its vendor; {target.title} has no such tool.")
+    sieve = _Sieve(target, lossy, note or (lambda _: None))
+    messages = conversation.messages
+    leading = next((i for i, message in enumerate(messages) if message.role not in ROLES_NEVER_PRUNED), len(messages))
+    instructions = [*([conversation.system] if conversation.system else ()), *messages[:leading]]
+    prompt = "\n\n".join(text for message in instructions for text in sieve.texts(message))
+    wires = target.compose(_joined(_turns(conversation, leading, sieve)))
     system = target.compose_system(prompt) if prompt else None
     if system is not None and not target.system_key:
         wires, system = [system, *wires], None
+    kept = _kept_keys(conversation)
+    for key in conversation.options:
+        if key not in kept:
+            sieve.note(f"the request's {key!r}")
     return Conversation(
         target,
         tuple(target.parse_message(wire, str(index)) for index, wire in enumerate(wires)),
         system=None if system is None else target.parse_system(system),
-        tools=tuple(target.compose_tools(tools)),
-        options={key: source.options[key] for key in ("model",) if key in source.options},
+        tools=tuple(target.compose_tools(sieve.tools(tools_of(conversation)))),
+        options={key: conversation.options[key] for key in ("model",) if key in conversation.options},
     )
+
+
+def _kept_keys(conversation: Conversation) -> set[str]:
+    source = format_named(conversation.format)
+    return {"model", source.messages_key, source.system_key, "system_instruction", source.tools_key}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sieve:
+    """Lets through what the target has a place for; the one judge of what is an error and what is a loss."""
+
+    target: Format
+    lossy: bool
+    note: Callable[[str], object]
+
+    def lose(self, where: str, what: str) -> None:
+        if not self.lossy:
+            raise ConversionError(
+                f"{where} holds {what}; {self.target.title} has no place for it. "
+                "Convert with lossy=True (--lossy) to go on without."
+            )
+        self.note(f"{where}: {what}")
+
+    def texts(self, message: Message) -> Iterator[str]:
+        """What instructions say, which are nothing but text everywhere."""
+        where = "the system prompt" if message.id == "system" else f"message {message.id}"
+        if message.name:
+            self.lose(where, f"the name of its speaker, {message.name!r}")
+        for block in message.blocks:
+            if not isinstance(block, Text):
+                self.lose(where, f"{_kind(block)} among its instructions")
+            elif block.text:
+                yield block.text
+
+    def role(self, message: Message, index: int) -> str:
+        if message.role in ROLES_NEVER_PRUNED and "instructions midway" in self.target.lacks:
+            self.lose(f"message {index}", f"{message.role} instructions in the middle of the conversation")
+            return "user"
+        return message.role
+
+    def name(self, message: Message, index: int) -> str:
+        # A call or a result has its tool's name there, which is kept with the call.
+        if not message.name or message.calls or message.results:
+            return ""
+        if "names" in self.target.lacks:
+            self.lose(f"message {index}", f"the name of its speaker, {message.name!r}")
+            return ""
+        return message.name
+
+    def call(self, call: ToolCall, index: int) -> ToolCall:
+        """The call as a function's; one that takes free text has it as its `input`."""
+        raw = {} if call.raw is None else call.raw
+        arguments = {} if call.raw is None else call.arguments
+        if not _is_function(call):
+            self.lose(f"message {index}", f"a call of {call.name!r}, which is no function")
+        elif isinstance(arguments, dict) or "free arguments" not in self.target.lacks:
+            return replace(call, raw=raw)
+        else:
+            self.lose(f"message {index}", f"a call of {call.name!r} with arguments that are no JSON object")
+        return replace(call, raw=raw if isinstance(raw, dict) else {"input": raw})
+
+    def result(self, result: ToolResult, index: int) -> ToolResult:
+        if result.error and "error flags" in self.target.lacks:
+            self.note(f"message {index}: the flag of a failed tool result")
+        return replace(result, parts=tuple(part for part in _told(result) if self.takes(part, index, inside=True)))
+
+    def takes(self, block: Block, index: int, *, inside: bool = False) -> bool:
+        """Whether the block, perhaps inside a tool result, is worth anything there."""
+        if isinstance(block, Text):
+            return bool(block.text)
+        media = isinstance(block, Image | Attachment)
+        lacking = not media
+        if isinstance(block, Image | Attachment):
+            elsewhere = block.data is None and block.url is None
+            address = isinstance(block, Attachment) and block.data is None and "file addresses" in self.target.lacks
+            lacking = elsewhere or address or (inside and "media in results" in self.target.lacks)
+        if lacking:
+            self.lose(f"message {index}", _kind(block) + (" in a tool result" if inside and media else ""))
+        return not lacking
+
+    def tools(self, tools: Iterable[Tool]) -> list[Tool]:
+        kept = []
+        for tool in tools:
+            if tool.schema is None:
+                self.lose("the request", f"the tool {tool.name!r}, which is no function")
+            else:
+                kept.append(tool)
+        return kept
 
 
 def _joined(turns: Iterable[Turn]) -> list[Turn]:
@@ -71,63 +167,68 @@ def _joined(turns: Iterable[Turn]) -> list[Turn]:
     for turn in turns:
         before = out[-1] if out else None
         if before and before.role == turn.role == "assistant" and any(isinstance(b, ToolCall) for b in before.blocks):
-            out[-1] = replace(before, blocks=before.blocks + turn.blocks)
+            protected = before.protected or turn.protected
+            out[-1] = replace(before, blocks=before.blocks + turn.blocks, protected=protected)
         else:
             out.append(turn)
     return out
 
 
-def _texts(turns: list[Turn], conversation: Conversation) -> str:
-    blocks = [*(conversation.system.blocks if conversation.system else ()), *(b for turn in turns for b in turn.blocks)]
-    return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
-
-
-def _turns(conversation: Conversation, *, lossy: bool) -> Iterator[Turn]:
+def _turns(conversation: Conversation, start: int, sieve: _Sieve) -> Iterator[Turn]:
     ids = _unique_ids(conversation)
-    for index, message in enumerate(conversation.messages):
+    for index, message in enumerate(conversation.messages[start:], start):
         blocks: list[Block] = []
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
-                raw = {} if block.raw is None else block.raw
-                blocks.append(replace(block, id=ids[index, position], raw=raw))
+                blocks.append(sieve.call(replace(block, id=ids[index, position]), index))
             elif isinstance(block, ToolResult):
-                blocks.append(_result(replace(block, call_id=ids[index, position]), index, lossy=lossy))
-            elif isinstance(block, Reasoning | Opaque) or _elsewhere(block):
-                if not lossy:
-                    raise _no_place(block, index)
-            elif not isinstance(block, Text) or block.text:
+                blocks.append(sieve.result(replace(block, call_id=ids[index, position]), index))
+            elif sieve.takes(block, index):
                 blocks.append(block)
-        yield Turn(message.role, tuple(blocks), message.name)
+        if not blocks:
+            yield Turn(message.role, ())
+            continue
+        role = sieve.role(message, index)
+        protected = message.protected and role not in ROLES_NEVER_PRUNED
+        yield Turn(role, tuple(blocks), sieve.name(message, index), protected)
 
 
-def _result(result: ToolResult, index: int, *, lossy: bool) -> ToolResult:
-    kept = []
-    for part in result.parts:
-        if not isinstance(part, Opaque) and not _elsewhere(part):
-            if not isinstance(part, Text) or part.text:
-                kept.append(part)
-        elif not isinstance(part, Opaque) or part.kind != "response" or any(value != "" for value in _values(part)):
-            if not lossy:
-                raise _no_place(part, index)
-    return replace(result, parts=tuple(kept))
+def _told(result: ToolResult) -> tuple[Part, ...]:
+    """The result's parts, with a structured answer of Gemini's written as JSON."""
+    frame = next((part for part in result.parts if isinstance(part, Opaque) and part.kind == "response"), None)
+    if frame is None:
+        return result.parts
+    texts = {part.path[-1]: part.text for part in result.parts if isinstance(part, Text)}
+    others = tuple(part for part in result.parts if part is not frame and not isinstance(part, Text))
+    response: Json = frame.value
+    if isinstance(response, dict):
+        response = {key: texts.get(key, value) for key, value in response.items()}
+        plain = len(response) == len(texts) == 1 and texts.keys() <= _PLAIN_ANSWERS
+        if plain or not response:
+            return (*(Text(text, frame.path) for text in texts.values()), *others)
+    return (Text(json.dumps(response, ensure_ascii=False), frame.path), *others)
 
 
-def _values(frame: Opaque) -> list[object]:
-    return list(frame.value.values()) if isinstance(frame.value, dict) else [frame.value]
+def _is_function(call: ToolCall) -> bool:
+    """Whether the call is a function's, told by where its arguments stand; only Anthropic's are an `input`."""
+    return call.path[-1] in ("arguments", "args") or call.path[0] == "content"
 
 
-def _elsewhere(block: Block) -> bool:
-    """Whether the block only names something that its vendor keeps."""
-    return isinstance(block, Attachment | Image) and block.data is None and block.url is None
-
-
-def _no_place(block: Block, index: int) -> ConversionError:
-    what = "a file that its vendor keeps"
-    if isinstance(block, Reasoning):
-        what = "reasoning, which only its own vendor accepts"
-    elif isinstance(block, Opaque):
-        what = f"a {block.kind!r} block"
-    return ConversionError(f"message {index} holds {what}. Convert with lossy=True (--lossy) to leave such blocks out.")
+def _kind(block: Block) -> str:
+    match block:
+        case Reasoning():
+            return "reasoning, which only its own vendor accepts"
+        case Image(data=None, url=None) | Attachment(data=None, url=None):
+            return "a file that its vendor keeps"
+        case Image():
+            return "a picture"
+        case Attachment(data=None):
+            return "a file by its address"
+        case Attachment():
+            return "a file"
+        case Opaque(kind=kind):
+            return f"a {kind!r} block"
+    return f"a {type(block).__name__}"
 
 
 def _unique_ids(conversation: Conversation) -> dict[Place, str]:

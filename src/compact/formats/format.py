@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Literal, TypeAlias
 
 from compact.errors import InvalidConversation
@@ -73,6 +74,27 @@ class Turn:
     role: str
     blocks: tuple[Block, ...]
     name: str = ""
+    protected: bool = False
+
+
+class Evidence(IntEnum):
+    """How much a message says about the format it is in."""
+
+    NOTHING = 0
+    HINT = 1
+    """Usual here, and seen elsewhere."""
+    SIGN = 2
+    """Only here by the vendors' documents, and written elsewhere by some client."""
+    PROOF = 3
+
+
+Lack: TypeAlias = Literal[
+    "error flags", "file addresses", "free arguments", "instructions midway", "media in results", "names"
+]
+"""What some formats have no place for."""
+
+NO_PARAMETERS: Json = {"type": "object", "properties": {}}
+"""The schema of a function that takes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +111,10 @@ class Format:
     parse_message: Callable[[Json, str], Message] = field(repr=False)
     parse_system: Callable[[Json], Message] = field(repr=False)
     read_tools: Callable[[Sequence[Json]], tuple[Tool, ...]] = field(repr=False)
-    recognises: Callable[[Mapping[str, Json]], bool] = field(repr=False)
-    """Whether a message can be of this format only."""
+    evidence: Callable[[Mapping[str, Json]], Evidence] = field(repr=False)
+    """How sure a message makes it that this is its format."""
+    owns_tool: Callable[[Mapping[str, Json]], bool] = field(repr=False)
+    """Whether a tool definition can be of this format only."""
     text_part: Callable[[str, str], Json] = field(repr=False)
     summary: Callable[[str, str, Neighbours], Sequence[Json]] = field(repr=False)
     edited: Callable[[Json], Json] = field(repr=False)
@@ -98,6 +122,8 @@ class Format:
     compose_system: Callable[[str], Json] = field(repr=False)
     compose_tools: Callable[[Sequence[Tool]], list[Json]] = field(repr=False)
     rules: tuple[Rule, ...] = field(repr=False)
+    lacks: frozenset[Lack] = frozenset()
+    """What conversations in other formats may hold and this one cannot."""
 
     def violations(
         self, request: Request, variant: str = "", switch: Mapping[str, bool] | None = None
@@ -160,6 +186,19 @@ def require_role(wire: Mapping[str, Json], id: str) -> str:
         field=f"messages[{id}].role",
         remedy='Give each message a role such as "user" or "assistant".',
     )
+
+
+def part_kinds(wire: Mapping[str, Json]) -> set[str]:
+    """The types of the message's content parts."""
+    content = wire.get("content")
+    if not isinstance(content, list):
+        return set()
+    return {text_of(part.get("type")) for part in content if isinstance(part, dict)}
+
+
+def marked(wire: dict[str, Json], turn: Turn) -> dict[str, Json]:
+    """The wire object, saying that it is protected if the turn is."""
+    return wire | {"meta": {"protected": True}} if turn.protected else wire
 
 
 def summary_role(wish: str, neighbours: Neighbours) -> str:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from compact.errors import InvalidConversation, UnknownFormat
 from compact.formats.anthropic import FORMAT as ANTHROPIC
-from compact.formats.format import Format, Request
+from compact.formats.format import Evidence, Format, Request
 from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
 from compact.messages import Conversation, Json, Message, Tool, Violation
 
 FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
+
+
+_READ: Json = ...
+"""Stands in a conversation's options for what was read into the conversation: it keeps the place of the key."""
 
 
 def format_named(name: str) -> Format:
@@ -25,17 +30,35 @@ def format_named(name: str) -> Format:
         ) from None
 
 
-def detect(messages: Sequence[Json], *, system: Json = None) -> Format:
+def detect(messages: Sequence[Json], *, system: Json = None, tools: Json = None) -> Format:
     """The format the messages are in.
 
+    What only one format has decides wherever it stands, in the messages before the tools; then what is usual in one.
     Plain text turns look the same in Chat Completions and Anthropic Messages; they count as the latter when a system
     prompt comes beside them, else as the former.
     """
-    return recognise(messages) or (OPENAI_CHAT if system is None else ANTHROPIC)
+    return _decide(messages, system, tools, FORMATS.values())
 
 
 def recognise(messages: Sequence[Json]) -> Format | None:
     """The one format the messages can be in; None where they would do for several."""
+    format, evidence = _weigh(messages, ())
+    return format if evidence is Evidence.PROOF else None
+
+
+def _decide(messages: Sequence[Json], system: Json, tools: Json, candidates: Collection[Format]) -> Format:
+    """The format of a request; short of proof in its messages, one of the candidates."""
+    format, evidence = _weigh(messages, candidates)
+    if evidence is not Evidence.PROOF:
+        offered = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list | tuple) else []
+        owners = (one for tool in offered for one in candidates if one.owns_tool(tool))
+        format = next(owners, format)
+    return format or (OPENAI_CHAT if system is None else ANTHROPIC)
+
+
+def _weigh(messages: Sequence[Json], candidates: Collection[Format]) -> tuple[Format | None, Evidence]:
+    """The format with the strongest evidence, the first of equals; only candidates count with less than proof."""
+    best, most = None, Evidence.NOTHING
     for index, wire in enumerate(messages):
         if not isinstance(wire, dict):
             raise InvalidConversation(
@@ -44,9 +67,12 @@ def recognise(messages: Sequence[Json]) -> Format | None:
                 remedy="Pass a list of message objects.",
             )
         for format in FORMATS.values():
-            if format.recognises(wire):
-                return format
-    return None
+            found = format.evidence(wire)
+            if found is Evidence.PROOF:
+                return format, found
+            if found > most and format in candidates:
+                best, most = format, found
+    return best, most
 
 
 def parse(
@@ -68,7 +94,7 @@ def parse(
             field="messages",
             remedy="Decode JSON first, and pass the list.",
         )
-    chosen = format_named(format) if format else detect(messages, system=system)
+    chosen = format_named(format) if format else detect(messages, system=system, tools=tools)
     return _parse(chosen, messages, system, tools)
 
 
@@ -84,20 +110,25 @@ def _parse_body(body: Mapping[str, Json], name: str | None) -> Conversation:
             remedy=f"A {chosen.title} request holds its messages there.",
         )
     system_key = _spelling(body, chosen.system_key)
-    conversation = _parse(chosen, messages, body.get(system_key), body.get(chosen.tools_key))
-    return Conversation(chosen, conversation.messages, conversation.system, conversation.tools, options=dict(body))
+    system = body.get(system_key) if system_key else None
+    conversation = _parse(chosen, messages, system, body.get(chosen.tools_key))
+    read = {chosen.messages_key}
+    read |= set() if conversation.system is None else {system_key}
+    read |= {chosen.tools_key} if conversation.tools else set()
+    return replace(conversation, options={key: _READ if key in read else value for key, value in body.items()})
 
 
 def _detect_body(body: Mapping[str, Json]) -> Format:
-    if isinstance(stated := body.get("format"), str):
-        return format_named(stated)
+    # Other software writes other things under "format": Ollama the shape of the answer.
+    if isinstance(stated := body.get("format"), str) and stated in FORMATS:
+        return FORMATS[stated]
     if "contents" in body:
         return GEMINI
     if "input" in body:
         return OPENAI_RESPONSES
     messages = body.get("messages")
     if isinstance(messages, list):
-        return detect(messages, system=body.get("system"))
+        return _decide(messages, body.get("system"), body.get("tools"), (OPENAI_CHAT, ANTHROPIC))
     raise UnknownFormat(
         "no messages found",
         remedy='A request holds them under "messages", "input" or "contents"; or pass the list itself.',
@@ -135,12 +166,16 @@ def request_body(conversation: Conversation) -> dict[str, Json]:
     """The conversation as a request body, with the options it was read with."""
     format = format_named(conversation.format)
     body = dict(conversation.options)
-    if conversation.system is not None and format.system_key:
-        body[_spelling(body, format.system_key)] = conversation.system.wire
+    messages = render(conversation)
+    if conversation.system is not None:
+        if format.system_key:
+            body[_spelling(body, format.system_key)] = conversation.system.wire
+        else:
+            messages = [conversation.system.wire, *messages]
     if conversation.tools:
         body[format.tools_key] = list(conversation.tools)
-    body[format.messages_key] = render(conversation)
-    return body
+    body[format.messages_key] = messages
+    return {key: value for key, value in body.items() if value is not _READ}
 
 
 def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
@@ -150,8 +185,13 @@ def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
 
 def violations(conversation: Conversation, variant: str = "", origin: Conversation | None = None) -> list[Violation]:
     """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from."""
+    format = format_named(conversation.format)
     before = None if origin is None else request_body(origin)
-    return format_named(conversation.format).violations(Request(request_body(conversation), before), variant)
+    found = format.violations(Request(request_body(conversation), before), variant)
+    if conversation.system is None or format.system_key:
+        return found
+    # The system prompt went first among the messages sent; it is none of the conversation's.
+    return [hit if hit.index is None else replace(hit, index=hit.index - 1 if hit.index else None) for hit in found]
 
 
 def _without_meta(wire: Json) -> Json:

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from compact.errors import ConversionError
 from compact.formats.anthropic.rules import RULES, VARIANTS
 from compact.formats.format import (
+    NO_PARAMETERS,
+    Evidence,
     Format,
     Turn,
     attachment,
+    marked,
+    part_kinds,
     read_message,
     require_object,
     require_role,
@@ -104,7 +108,7 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
         Tool(
             text_of(tool.get("name")) or text_of(tool.get("type")),
             text_of(tool.get("description")),
-            tool.get("input_schema"),
+            NO_PARAMETERS if tool.get("input_schema") is None and _is_function(tool) else tool.get("input_schema"),
             tool,
         )
         for tool in tools
@@ -112,17 +116,23 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
     )
 
 
-def recognises(wire: Mapping[str, Json]) -> bool:
-    content = wire.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict)
-        and (
-            part.get("type") in _ONLY_HERE
-            or "cache_control" in part
-            or (part.get("type") == "image" and "source" in part)
-        )
-        for part in content
-    )
+def _is_function(tool: Mapping[str, Json]) -> bool:
+    return text_of(tool.get("type")) in ("", "custom")
+
+
+def evidence(wire: Mapping[str, Json]) -> Evidence:
+    kinds = part_kinds(wire)
+    if not _ONLY_HERE.isdisjoint(kinds) or (wire.get("type") == "message" and "stop_reason" in wire):
+        return Evidence.PROOF
+    parts = [part for part in wire["content"] if isinstance(part, dict)] if kinds else ()
+    if "image" in kinds and any(part.get("type") == "image" and "source" in part for part in parts):
+        return Evidence.PROOF
+    # Routers take the marks of Anthropic's cache on Chat messages too.
+    return Evidence.HINT if any("cache_control" in part for part in parts) else Evidence.NOTHING
+
+
+def owns_tool(tool: Mapping[str, Json]) -> bool:
+    return "input_schema" in tool
 
 
 def text_part(text: str, role: str) -> Json:
@@ -142,19 +152,14 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
     out: list[Json] = []
     answering = False
     for turn in turns:
-        if turn.role in ("system", "developer"):
-            raise ConversionError(
-                "Anthropic Messages takes the system prompt outside the messages; "
-                f"a {turn.role} message in the middle has no place there. Move it to the front, or make it the user's."
-            )
         results = [_compose(block) for block in turn.blocks if isinstance(block, ToolResult)]
         others = [_compose(block) for block in turn.blocks if not isinstance(block, ToolResult)]
         role = "assistant" if turn.role == "assistant" else "user"
         if results and answering:
-            out[-1]["content"] += results
+            out[-1] = marked({**out[-1], "content": [*out[-1]["content"], *results]}, turn)
             results = []
         if results or others:
-            out.append({"role": role, "content": _shortest([*results, *others])})
+            out.append(marked({"role": role, "content": _shortest([*results, *others])}, turn))
         answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
     if out and out[0]["role"] == "assistant":
         raise ConversionError("Anthropic Messages begins with the user; put the user's first words before the model's.")
@@ -171,8 +176,6 @@ def _compose(block: Block) -> Json:
         case Text(text=text):
             return {"type": "text", "text": text}
         case ToolCall(id=id, name=name, arguments=arguments):
-            if not isinstance(arguments, dict):
-                raise ConversionError(f"the arguments of call {id!r} are no JSON object; Anthropic Messages needs one.")
             return {"type": "tool_use", "id": id, "name": name, "input": arguments}
         case ToolResult(call_id=id, parts=parts, error=error):
             content = _shortest([_compose(part) for part in parts]) if parts else ""
@@ -183,7 +186,7 @@ def _compose(block: Block) -> Json:
             return {"type": "image", "source": _source(media_type, data, url)}
         case Attachment(name=name, media_type=media_type, data=data, url=url):
             return {"type": "document", "title": name or "document", "source": _source(media_type, data, url)}
-    raise ConversionError(f"Anthropic Messages has no place for {block}")
+    raise ConversionError(f"Anthropic Messages has no place for a {type(block).__name__}.")
 
 
 def _source(media_type: str, data: str | None, url: str | None) -> Json:
@@ -210,7 +213,8 @@ FORMAT = Format(
     parse_message=parse_message,
     parse_system=parse_system,
     read_tools=read_tools,
-    recognises=recognises,
+    evidence=evidence,
+    owns_tool=owns_tool,
     text_part=text_part,
     summary=summary,
     edited=edited,
@@ -218,4 +222,5 @@ FORMAT = Format(
     compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
+    lacks=frozenset({"free arguments", "instructions midway", "names"}),
 )

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.format import (
+    NO_PARAMETERS,
+    Evidence,
     Format,
     Turn,
     attachment,
+    marked,
     read_message,
     require_object,
     summary_role,
@@ -133,12 +136,17 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
         for one in declarations:
             if isinstance(one, dict):
                 schema = one.get("parameters", _get(one, "parametersJsonSchema")[1])
+                schema = NO_PARAMETERS if schema is None else schema
                 found.append(Tool(text_of(one.get("name")), text_of(one.get("description")), schema, one))
     return tuple(found)
 
 
-def recognises(wire: Mapping[str, Json]) -> bool:
-    return "parts" in wire and "content" not in wire
+def evidence(wire: Mapping[str, Json]) -> Evidence:
+    return Evidence.PROOF if "parts" in wire and "content" not in wire else Evidence.NOTHING
+
+
+def owns_tool(tool: Mapping[str, Json]) -> bool:
+    return isinstance(_get(tool, "functionDeclarations")[1], list)
 
 
 def text_part(text: str, role: str) -> Json:
@@ -160,26 +168,19 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
     out: list[Json] = []
     answering = False
     for turn in turns:
-        if turn.role in ("system", "developer"):
-            raise ConversionError(
-                "Gemini takes the system prompt outside the contents; "
-                f"a {turn.role} message in the middle has no place there. Move it to the front, or make it the user's."
-            )
         results = [_compose_result(block, names) for block in turn.blocks if isinstance(block, ToolResult)]
         others = [_compose(block) for block in turn.blocks if not isinstance(block, ToolResult)]
         if results and answering:
-            out[-1]["parts"] += results
+            out[-1] = marked({**out[-1], "parts": [*out[-1]["parts"], *results]}, turn)
         elif results:
-            out.append({"role": "user", "parts": results})
+            out.append(marked({"role": "user", "parts": results}, turn))
         if others:
-            out.append({"role": "model" if turn.role == "assistant" else "user", "parts": others})
+            out.append(marked({"role": "model" if turn.role == "assistant" else "user", "parts": others}, turn))
         answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
     return out
 
 
 def _compose_result(result: ToolResult, names: Mapping[str, str]) -> Json:
-    if any(not isinstance(part, Text) for part in result.parts):
-        raise ConversionError(f"the result of call {result.call_id!r} holds more than text; Gemini takes text there.")
     key = "error" if result.error else "output"
     name = names.get(result.call_id, result.call_id)
     return {"functionResponse": {"id": result.call_id, "name": name, "response": {key: result.text}}}
@@ -190,15 +191,13 @@ def _compose(block: Block) -> Json:
         case Text(text=text):
             return {"text": text}
         case ToolCall(id=id, name=name, arguments=arguments):
-            if not isinstance(arguments, dict):
-                raise ConversionError(f"the arguments of call {id!r} are no JSON object; Gemini needs one.")
             return {"functionCall": {"id": id, "name": name, "args": arguments}}
         case Image(media_type=media_type, data=data, url=url) | Attachment(media_type=media_type, data=data, url=url):
             if data is not None:
                 return {"inlineData": {"mimeType": media_type, "data": data}}
             kind = media_type or ("image/*" if isinstance(block, Image) else "application/octet-stream")
             return {"fileData": {"mimeType": kind, "fileUri": url}}
-    raise ConversionError(f"Gemini has no place for {block}")
+    raise ConversionError(f"Gemini has no place for a {type(block).__name__}.")
 
 
 def compose_system(text: str) -> Json:
@@ -206,7 +205,12 @@ def compose_system(text: str) -> Json:
 
 
 def compose_tools(tools: Sequence[Tool]) -> list[Json]:
-    declarations = [{"name": tool.name, "description": tool.description, "parameters": tool.schema} for tool in tools]
+    """Gemini refuses an object without properties: a function that takes nothing says nothing of parameters."""
+    declarations = [
+        {"name": tool.name, "description": tool.description}
+        | ({} if tool.schema == NO_PARAMETERS else {"parameters": tool.schema})
+        for tool in tools
+    ]
     return [{"functionDeclarations": declarations}] if declarations else []
 
 
@@ -220,7 +224,8 @@ FORMAT = Format(
     parse_message=parse_message,
     parse_system=parse_system,
     read_tools=read_tools,
-    recognises=recognises,
+    evidence=evidence,
+    owns_tool=owns_tool,
     text_part=text_part,
     summary=summary,
     edited=edited,
@@ -228,4 +233,5 @@ FORMAT = Format(
     compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
+    lacks=frozenset({"free arguments", "instructions midway", "media in results", "names"}),
 )

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.format import (
+    NO_PARAMETERS,
+    Evidence,
     Format,
     Turn,
     attachment,
     data_url,
     image,
+    marked,
+    part_kinds,
     read_message,
     require_object,
     require_role,
-    system_message,
     text_of,
 )
 from compact.formats.openai_chat.rules import RULES, VARIANTS
@@ -37,6 +40,7 @@ from compact.messages import (
 )
 
 _REASONING_KEYS = ("reasoning_content", "reasoning")
+_PARTS_ONLY_HERE = frozenset({"image_url", "input_audio", "file"})
 
 
 def parse_message(wire: Json, id: str) -> Message:
@@ -50,7 +54,8 @@ def parse_message(wire: Json, id: str) -> Message:
 
 
 def parse_system(wire: Json) -> Message:
-    return system_message(wire, _parts(wire, ()))
+    """A system prompt given beside the messages is sent as the first of them."""
+    return parse_message({"role": "system", "content": wire}, "system")
 
 
 def _blocks(wire: dict[str, Json]) -> Iterator[Block]:
@@ -113,17 +118,23 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
             inner = tool.get("function", tool)
             inner = inner if isinstance(inner, dict) else tool
             name = text_of(inner.get("name")) or text_of(tool.get("type"))
-            found.append(Tool(name, text_of(inner.get("description")), inner.get("parameters"), tool))
+            schema = inner.get("parameters")
+            if schema is None and text_of(tool.get("type")) in ("", "function"):
+                schema = NO_PARAMETERS
+            found.append(Tool(name, text_of(inner.get("description")), schema, tool))
     return tuple(found)
 
 
-def recognises(wire: Mapping[str, Json]) -> bool:
-    if wire.get("role") in ("tool", "function") or "tool_calls" in wire or "tool_call_id" in wire:
-        return True
-    content = wire.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") in ("image_url", "input_audio", "file") for part in content
-    )
+def evidence(wire: Mapping[str, Json]) -> Evidence:
+    if "tool_calls" in wire or "tool_call_id" in wire or not _PARTS_ONLY_HERE.isdisjoint(part_kinds(wire)):
+        return Evidence.PROOF
+    if wire.get("role") in ("tool", "function") and "parts" not in wire:
+        return Evidence.PROOF
+    return Evidence.HINT if wire.get("role") in ("system", "developer") else Evidence.NOTHING
+
+
+def owns_tool(tool: Mapping[str, Json]) -> bool:
+    return isinstance(tool.get("function"), dict)
 
 
 def text_part(text: str, role: str) -> Json:
@@ -147,13 +158,13 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
         for block in turn.blocks:
             if isinstance(block, ToolResult):
                 content = _shortest([_compose(part) for part in block.parts])
-                out.append({"role": "tool", "tool_call_id": block.call_id, "content": content})
+                out.append(marked({"role": "tool", "tool_call_id": block.call_id, "content": content}, turn))
         if calls:
             content = _shortest(parts) if parts else None
-            out.append({"role": "assistant", "content": content, "tool_calls": calls})
+            out.append(marked({"role": "assistant", "content": content, "tool_calls": calls}, turn))
         elif parts:
             wire = {"role": turn.role, "content": _shortest(parts)}
-            out.append(wire | ({"name": turn.name} if turn.name else {}))
+            out.append(marked(wire | ({"name": turn.name} if turn.name else {}), turn))
     return out
 
 
@@ -177,7 +188,7 @@ def _compose(block: Block) -> Json:
             return {"type": "image_url", "image_url": inner | ({"detail": detail} if detail else {})}
         case Attachment(name=name, media_type=media_type, data=str(data)):
             return {"type": "file", "file": {"filename": name or "file", "file_data": data_url(media_type, data)}}
-    raise ConversionError(f"Chat Completions has no place for {block}")
+    raise ConversionError(f"Chat Completions has no place for a {type(block).__name__}.")
 
 
 def compose_system(text: str) -> Json:
@@ -204,7 +215,8 @@ FORMAT = Format(
     parse_message=parse_message,
     parse_system=parse_system,
     read_tools=read_tools,
-    recognises=recognises,
+    evidence=evidence,
+    owns_tool=owns_tool,
     text_part=text_part,
     summary=summary,
     edited=edited,
@@ -212,4 +224,5 @@ FORMAT = Format(
     compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
+    lacks=frozenset({"error flags", "file addresses"}),
 )

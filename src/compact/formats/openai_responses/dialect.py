@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.format import (
+    NO_PARAMETERS,
+    Evidence,
     Format,
     Turn,
     attachment,
     data_url,
     image,
+    marked,
+    part_kinds,
     read_message,
     require_object,
     require_role,
@@ -110,7 +114,7 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
         Tool(
             text_of(tool.get("name")) or text_of(tool.get("type")),
             text_of(tool.get("description")),
-            tool.get("parameters"),
+            NO_PARAMETERS if tool.get("parameters") is None and owns_tool(tool) else tool.get("parameters"),
             tool,
         )
         for tool in tools
@@ -118,13 +122,16 @@ def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
     )
 
 
-def recognises(wire: Mapping[str, Json]) -> bool:
-    if isinstance(wire.get("type"), str) and ("role" not in wire or wire["type"] == "message"):
-        return True
-    content = wire.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") in _PARTS_ONLY_HERE for part in content
-    )
+def evidence(wire: Mapping[str, Json]) -> Evidence:
+    kinds = part_kinds(wire)
+    if not _PARTS_ONLY_HERE.isdisjoint(kinds) or (isinstance(wire.get("type"), str) and "role" not in wire):
+        return Evidence.PROOF
+    # Anthropic's SDK types its messages too, but their text parts are of a type that Responses does not have.
+    return Evidence.SIGN if wire.get("type") == "message" and "text" not in kinds else Evidence.NOTHING
+
+
+def owns_tool(tool: Mapping[str, Json]) -> bool:
+    return tool.get("type") == "function" and not isinstance(tool.get("function"), dict)
 
 
 def text_part(text: str, role: str) -> Json:
@@ -150,10 +157,11 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
                     arguments = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
                     out += _message(turn, parts)
                     parts = []
-                    out.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
+                    call = {"type": "function_call", "call_id": id, "name": name, "arguments": arguments}
+                    out.append(marked(call, turn))
                 case ToolResult(call_id=id, parts=inner):
                     output = _shortest([_compose(part, "user") for part in inner])
-                    out.append({"type": "function_call_output", "call_id": id, "output": output})
+                    out.append(marked({"type": "function_call_output", "call_id": id, "output": output}, turn))
                 case _:
                     parts.append(_compose(block, turn.role))
         out += _message(turn, parts)
@@ -161,7 +169,7 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
 
 
 def _message(turn: Turn, parts: list[Json]) -> list[Json]:
-    return [{"role": turn.role, "content": _shortest(parts)}] if parts else []
+    return [marked({"role": turn.role, "content": _shortest(parts)}, turn)] if parts else []
 
 
 def _shortest(parts: list[Json]) -> Json:
@@ -182,7 +190,7 @@ def _compose(block: Block, role: str) -> Json:
                 return {"type": "input_file", "filename": name or "file", "file_data": data_url(media_type, data)}
             if url is not None:
                 return {"type": "input_file", "file_url": url}
-    raise ConversionError(f"Responses has no place for {block}")
+    raise ConversionError(f"Responses has no place for a {type(block).__name__}.")
 
 
 def compose_system(text: str) -> Json:
@@ -206,7 +214,8 @@ FORMAT = Format(
     parse_message=parse_message,
     parse_system=parse_system,
     read_tools=read_tools,
-    recognises=recognises,
+    evidence=evidence,
+    owns_tool=owns_tool,
     text_part=text_part,
     summary=summary,
     edited=edited,
@@ -214,4 +223,5 @@ FORMAT = Format(
     compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
+    lacks=frozenset({"error flags", "names"}),
 )
