@@ -24,7 +24,7 @@ FORMATS = "src/compact/formats"
 UNTOUCHED = "src/compact/messages"
 
 # Functions by their old and their new names.
-BY_HAND = ("printable", "escaped")
+BY_HAND = ("name_of", "shown_name")
 REFUSED = ("pairs", "answered_calls")
 BY_SCRIPT = ("text_of", "as_text")
 
@@ -45,9 +45,9 @@ def rename_by_hand(recorder: Recorder, tests: str) -> None:
     """A name with few uses: each place is edited, and the linter finds what that upset."""
     old, new = BY_HAND
     recorder.ask(
-        f"Next: the name `{old}` in {CONSOLE} misleads. It sounds like `str.isprintable`, which answers a question; "
-        "but the function returns text in which control characters and console markup have lost their power. Rename it "
-        f"to `{new}`, everywhere it is used."
+        f"Next: the name `{old}` in {CONSOLE} misleads. It sounds as if it returned `Path.name`; but the function "
+        "returns what we call the input when we speak to people, and standard input has no name at all. Rename it to "
+        f"`{new}`, everywhere it is used."
     )
     uses = USE.format(old)
     found = recorder.act("First all the places.", search(uses, "src"), search(uses, "tests"))

@@ -14,7 +14,7 @@ FULL = 92_500
 PACKAGE = "src/compact"
 FIRST = "src/compact/formats"
 _WORTH_READING = 60
-_PIECE = 110
+_PIECE = 70
 
 
 def read_through(recorder: Recorder) -> None:
