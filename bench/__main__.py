@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-SECTIONS = ("tokens", "recount", "usage", "lossless")
+SECTIONS = ("tokens", "recount", "usage", "lossless", "offline")
 
 
 def main(names: list[str]) -> int:

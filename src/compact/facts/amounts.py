@@ -40,7 +40,7 @@ def numbers_in(text: str) -> Iterator[Span]:
             continue
         start = match.start()
         before = text[start - 1 : start]
-        if before.isalnum() or before in _GLUE and before:
+        if before.isalnum() or (before in _GLUE and before):
             continue
         found = _read(token)
         if found is None:
@@ -76,7 +76,7 @@ def _is_position(text: str, start: int, end: int) -> bool:
     if not text[start:end].isdigit():
         return ":" in text[start:end] and _FILE_BEFORE.search(text[max(0, start - 8) : start]) is not None
     before, after = text[start - 1 : start], text[end : end + 1]
-    if before in ("[", ":", ",", "+") and after in ("]", ":", ",", ""):
+    if (before == ":" and after == ":") or (before in ("[", ",", "+") and after in ("]", ",", ":")):
         return True
     lead = text[max(0, start - 14) : start]
     if after in _AFTER_POSITION and (lead.rstrip(" \t")[-1:] or "\n") in "\n\r>":

@@ -17,7 +17,8 @@ _path_keys = frozenset(_PATH_KEYS.split())
 # A tool that reads shows what others wrote: an error in it is not the tool's own.
 _READER = re.compile(r"read|view|open|cat|grep|search|glob|find|list|(?:^|_)ls|fetch|get", re.IGNORECASE)
 _READING = re.compile(
-    r"(?:cd [^&;|]{1,200}(?:&&|;)\s*)?(?:cat|sed -n|head|tail|grep|egrep|rg|ag|find|ls|tree|less|nl|wc|awk|git (?:diff|show|log|blame|grep))\b"
+    r"(?:cd [^&;|]{1,200}(?:&&|;)\s*)?"
+    r"(?:cat|sed -n|head|tail|grep|egrep|rg|ag|find|ls|tree|less|nl|wc|awk|git (?:diff|show|log|blame|grep))\b"
 )
 
 

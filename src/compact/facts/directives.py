@@ -38,8 +38,8 @@ deve devem sempre devi deves
 должен должна должны нельзя никогда всегда обязательно
 """
 _ASKING = """
-must never always please pls don't don’t dont not sure need needs want can could should shouldn't shouldn’t would will let's let’s lets
-prefer rather i'd i’d have only important
+must never always please pls don't don’t dont not sure need needs want can could should shouldn't shouldn’t would will
+let's let’s lets prefer rather i'd i’d have only important
 bitte soll sollte sollen brauche möchte kannst könnten lass nicht kein keine nur
 plaît veuillez veux voudrais faut peux pouvez pas
 favor quiero necesito puedes podrías quero preciso você favore voglio bisogna puoi
@@ -51,15 +51,16 @@ _asking = frozenset(_ASKING.split())
 _RULE = re.compile(
     r"\bmust\b(?! (?:say|admit|have|confess|be honest|feel|look|be so))"
     r"|(?:^|[,;:(–—-] ?|\b(?:and|but|so|please|then|just|also) )(?:do not|don['’]?t)\b"
-    r"|(?:^|[;:(–—-] ?|\b(?:please|should|shall|and) )(?:never|always)\b"
+    r"|(?:^|[,;:(–—-] ?|\b(?:please|should|shall|and|but) )(?:never|always)\b"
     r"|\b(?:make|be) sure\b(?! (?:i|we)\b)|^only\b|^important[:! ]|\bonly (?:use|if|when|after)\b"
     r"|\bshouldn['’]t\b(?! have)|\bshould (?:not|only)\b(?! (?:just|have))"
     r"|\b(?:nicht|keine?|ne .{1,40} pas|ne pas|не)\b"
 )
 _REQUEST = re.compile(
     r"\b(?:please|pls|let['’]?s)\b|\b(?:can|could|would|will) (?:you|we|u)\b"
-    r"|(?:^|[,;:.!(–—-] ?|\b(?:and|but|so|then|also|now|hi|yes|no) )(?:i|we|you)(?:['’]d| would| do| really| just| also| still)?"
-    r" (?:need|want|have to|like you|like to|rather|prefer)\b(?<!you want)(?! to (?:share|say|tell|admit|talk))"
+    r"|(?:^|[,;:.!(–—-] ?|\b(?:and|but|so|then|also|now|hi|yes|no) )(?:i|we|you)"
+    r"(?:['’]d| would| do| really| just| also| still)? (?:need|want|have to|like you|like to|rather|prefer)\b"
+    r"(?<!you want)(?! to (?:share|say|tell|admit|talk))"
     r"|\b(?:bitte|kannst du|könnten sie|lass uns|veuillez|peux-tu|pouvez-vous|por favor|puedes|podrías|você pode)\b"
     r"|\b(?:per favore|puoi|пожалуйста|можешь|давай|plaît)\b"
 )
@@ -74,22 +75,27 @@ _OTHER_SCRIPTS = re.compile(
     r"|请|需要|应该|希望|ください|お願い|したい|해 ?주세요|원해"
 )
 _FILLER = re.compile(
-    r"(?:(?:ok|okay|yes|yeah|yep|no|and|then|now|also|first|next|finally|so|alright|great|thanks|hmm+|well|just|but|dude)\b"
+    r"(?:(?:ok|okay|yes|yeah|yep|no|and|then|now|also|first|next|finally|so|alright|great|thanks|hmm+|well|just|but)\b"
     r"[\s,.:!-]{0,3}+){0,4}"
 )
 _VERBS = """
 add adjust allow analyse analyze answer apply ask assume avoid bring build bump cancel change check choose clean close
 combine commit compare complete consider continue convert copy correct create debug define delete deploy describe
-design disable document double-check download draft drop edit enable ensure examine execute expand explain explore export
-extend extract file fill find finish fix focus follow format generate get give go group handle have help hide identify
-ignore implement import improve include increase insert install integrate investigate keep kill launch leave limit list
-load look make mark mention merge migrate move open optimise optimize pass pick plan port proceed propose provide
+design disable document double-check download draft drop edit enable ensure examine execute expand explain explore
+export extend extract file fill find finish fix focus follow format generate get give go group handle have help hide
+identify ignore implement import improve include increase insert install integrate investigate keep kill launch leave
+limit list load look make mark mention merge migrate move open optimise optimize pass pick plan port proceed propose provide
 publish pull push put read rebase recheck redo reduce refactor reject release remember remove rename reorder repeat
 replace reply report reproduce rerun reset resolve respond restart restore return revert review rewrite run save scan
 search select send set shorten show skip solve sort split start stop submit suggest summarise summarize support switch
 tell test translate treat try turn undo update upgrade use validate verify wait wrap write
 """
+_NOUNS = "design document file format list plan report test"
+_DETERMINER = re.compile(
+    r"[\s,]{1,3}(?:the|this|that|these|those|it|them|all|each|every|an?|my|our|for|with|if|me|to)\b"
+)
 _verbs = frozenset(_VERBS.split())
+_nouns = frozenset(_NOUNS.split())
 _WORDS = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMBERED = re.compile(r"\d{1,6}[:→|]|File \"|\w+\.\w{1,5}:\d")
 _LOOK = 300
@@ -132,5 +138,7 @@ def _strength(sentence: str) -> Strength | None:
 def _is_imperative(sentence: str) -> bool:
     filler = _FILLER.match(sentence)
     verb = _WORDS.match(sentence, filler.end() if filler else 0)
-    # "Test results" and "Plan:" are headings.
-    return verb is not None and verb[0] in _verbs and sentence[verb.end() : verb.end() + 1] != ":"
+    if verb is None or verb[0] not in _verbs or sentence[verb.end() : verb.end() + 1] == ":":
+        return False
+    # "Test results" is a heading, "test it" and a mere "test" are not.
+    return verb[0] not in _nouns or verb.end() == len(sentence) or _DETERMINER.match(sentence, verb.end()) is not None

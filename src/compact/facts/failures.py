@@ -27,27 +27,29 @@ _SIGNS = (
     *("xit code", "xit status", "eturncode", "eturn code", "CONFLICT"),
 )
 _FAILURE = re.compile(
-    r"(?:Error|Exception)\b\s{0,2}(?:\[[^\]]{1,40}\])?:"
-    r"|\b(?:error|fatal|panic|npm ERR!|ERR!)\s?(?:\[[\w:.-]{1,30}\])?:|\bERROR\b|\bFATAL\b|\berror (?:TS|CS|C|LNK)?\d{2,6}\b"
+    r"(?:Error|Exception)\b\s{0,2}(?:\[[^\]]{1,40}\])?:|\b(?:error|fatal|panic)\s?(?:\[[\w:.-]{1,30}\])?:"
+    r"|\bERR!|\bERROR\b|\bFATAL\b|\berror (?:TS|CS|C|LNK)?\d{2,6}\b"
     r"|\bTraceback \(most recent call last\)|\bSegmentation fault\b|\bpanicked at\b"
-    r"|^(?:-{3} )?FAIL\b|\bFAILED\b|^not ok \d|^\s*[✗✖✘×] |\b[1-9]\d{0,5} (?:tests? |checks? |specs? |suites? )?fail(?:ed|ures?|ing)\b"
+    r"|^(?:-{3} )?FAIL\b|\bFAILED\b|^not ok \d|^\s*[✗✖✘×] "
+    r"|\b[1-9]\d{0,5} (?:tests? |checks? |specs? |suites? )?fail(?:ed|ures?|ing)\b"
     r"|\bfailed (?:to|with|in|at|because)\b|\bBuild failed\b|\b(?:command|module|file|package|symbol|page) not found\b"
     r"|: not found$|\bNo such file or directory\b|\b[Pp]ermission denied\b|\b[Cc]onnection refused\b|\b[Tt]imed out\b"
     r"|(?:^|: )(?:Cannot|Can't|Could not|Unable to) \w"
     r"|(?:exit|return) ?(?:code|status)>?[ :=]{0,3}-?[1-9]\d{0,4}\b|\bCONFLICT\b",
 )
 _HARMLESS = re.compile(
-    r"\b(?:0|no) (?:errors?|failures?|failed|failing)\b|\bwithout (?:any )?errors?\b|\b(?:errors?|failures?|failed)\s?[:=]\s?0\b"
-    r"|\bok\b.{0,40}\bfailed=0\b",
+    r"\b(?:0|no) (?:errors?|failures?|failed|failing)\b|\bwithout (?:any )?errors?\b"
+    r"|\b(?:errors?|failures?|failed)\s?[:=]\s?0\b",
     re.IGNORECASE,
 )
 # A line of source code that handles errors reports none.
 _CODE = re.compile(
-    r"^\s*(?:\d{1,6}[→:|\t-]|[+-](?![+-]{2} )|//|/?\*|<!--|\"\"\"|(?:if|elif|else|for|while|return|raise|throw|throws|except|catch"
-    r"|assert|import|from|def|class|func|fn|function|const|let|var|public|private|export|case|with|try|expect|print|printf|echo|yield"
-    r"|await|async|type|self|this|log|logger|console)\b)"
-    r"|\b(?:raise|throw|except|catch|Errorf|errors?\.New|console\.(?:error|log)|log(?:ger|ging)?\.\w+|assert\w*)\b\s?\(?"
-    r"|[{;]\s*$|\)\s*=>|:=|\berr != nil\b|^[\w./-]{1,160}\.\w{1,6}[:-]\d{1,6}[:-]\s"
+    r"^\s*(?:\d{1,6}[→:|\t-]|[+-](?![+-]{2} )|//|/?\*|<!--|\"\"\"|(?:if|elif|else|for|while|return|raise|throw|throws"
+    r"|except|catch|assert|import|from|def|class|func|fn|function|const|let|var|public|private|export|case|with|try|expect"
+    r"|print|printf|echo|yield|await|async|type|self|this|log|logger|console)\b)"
+    r"|\b(?:raise\b|throw\b|except\b|catch\b|Errorf|Fprintf|Fatalf|errors?\.New|console\.(?:error|log)|log(?:ger|ging)?\.\w"
+    r"|assert\w*\()"
+    r"|[{;]\s*$|\)\s*=>|:=|\berr != nil\b|^[\w./-]{1,160}\.\w{1,6}[:-]\d{1,6}[:-]\s|^\s{0,40}\d{1,6} \| "
 )
 _LOOK = 300
 _MOST = 40

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compact.facts.amounts import numbers_in
 from compact.facts.directives import directives_in
 from compact.facts.fact import Fact, Kind, Origin, Source
 from compact.facts.failures import failures_in
-from compact.facts.amounts import numbers_in
 from compact.facts.words import URL, WORD, Judgement, judge, judge_url
 
 _QUOTED = re.compile(r"`([A-Za-z_$][\w$.-]{1,79})(?:\(\))?`")
@@ -49,21 +49,13 @@ def names_in(text: str, source: Source) -> Iterator[tuple[Kind, str]]:
         for name in _QUOTED.findall(text):
             if not judge(name):
                 yield Kind.IDENTIFIER, name.rstrip(".-")
-    if "\x1b" in text:
-        text = _ANSI.sub(" ", text)
     if "://" in text:
         for url in dict.fromkeys(URL.findall(text)):
             yield from judge_url(url)
-        text = URL.sub(" ", text)
     if ":\\" in text:
         for match in _WINDOWS_PATH.finditer(text):
             yield Kind.PATH, match[0].rstrip("\\.")
-    if " a/" in text:
-        text = _DIFF_PATH.sub(r"\1\2", text)
-    if "\\" in text:
-        # In source code a line feed may be spelled out, and would stick to the word after it.
-        text = text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " ")
-    words = dict.fromkeys(WORD.findall(text))
+    words = dict.fromkeys(WORD.findall(_plain(text)))
     if text[:1] in ("{", "[") and source is not Source.CALL:
         # Keys are the form of an answer, not what it says.
         for key in _KEY.findall(text):
@@ -71,6 +63,20 @@ def names_in(text: str, source: Source) -> Iterator[tuple[Kind, str]]:
     judged: Iterator[Judgement] = map(judge, words)
     for facts in judged:
         yield from facts
+
+
+def _plain(text: str) -> str:
+    """The text without what would stick to its words: colours, addresses, spelled-out line feeds, sides of a diff."""
+    if "\x1b" in text:
+        text = _ANSI.sub(" ", text)
+    if "://" in text:
+        text = URL.sub(" ", text)
+    if " a/" in text:
+        text = _DIFF_PATH.sub(r"\1\2", text)
+    if "\\" in text:
+        text = _WINDOWS_PATH.sub(" ", text) if ":\\" in text else text
+        text = text.replace("\\n", " ").replace("\\t", " ").replace("\\r", " ")
+    return text
 
 
 def _find(text: str, source: Source) -> Iterator[tuple[Kind, str]]:

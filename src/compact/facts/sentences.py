@@ -42,7 +42,9 @@ def _ends(text: str, stop: re.Match[str]) -> bool:
     if not _ENDS_ANYWHERE.isdisjoint(stop[0]):
         return True
     following = text[stop.end() : stop.end() + 1]
-    return (not following or following.isspace()) and text[max(0, stop.start() - 3) : stop.start()] not in _ABBREVIATIONS
+    return (not following or following.isspace()) and text[
+        max(0, stop.start() - 3) : stop.start()
+    ] not in _ABBREVIATIONS
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, int]]:

@@ -96,17 +96,20 @@ def judge(word: str) -> Judgement:
         return ((Kind.PATH, _LINE_SUFFIX.sub(r"\1", word)),)
     if word[0] == "#":
         return ((Kind.IDENTIFIER, word),) if _NUMBERED.fullmatch(word) else judge(word.lstrip("#"))
+    return tuple((Kind.IDENTIFIER, name) for name in _names(word))
+
+
+def _names(word: str) -> tuple[str, ...]:
     if "@" in word:
-        return ((Kind.IDENTIFIER, word.lower()),) if _EMAIL.fullmatch(word) else ()
+        return (word.lower(),) if _EMAIL.fullmatch(word) else ()
     if version := _VERSION.fullmatch(word):
-        return () if _DATE.fullmatch(word) else ((Kind.IDENTIFIER, version[1]),)
+        return () if _DATE.fullmatch(word) else (version[1],)
     if is_name(word):
-        return ((Kind.IDENTIFIER, word),)
+        return (word,)
     if "." in word and _DOTTED.fullmatch(word) and not _ABBREVIATION.fullmatch(word):
-        # The most specific name says it: `self.save_state` is `save_state`, but `fmt.Errorf` needs both halves.
+        # The most specific name says it: `self.save_state` is `save_state`, but `session.State` needs both halves.
         parts = word.split(".")
-        named = tuple((Kind.IDENTIFIER, part) for part in parts if is_name(part))
-        return named or (((Kind.IDENTIFIER, word),) if parts[0] not in _language else ())
+        return tuple(filter(is_name, parts)) or (() if parts[0] in _language else (word,))
     return ()
 
 

@@ -11,16 +11,18 @@ from compact.summaries.items import Item, Section, parse
 from compact.summaries.ledger import Entry, Ledger
 from compact.summaries.naming import ELSEWHERE, FILES
 from compact.summaries.plans import Plan, read_plan
-from compact.summaries.quoting import quote
-from compact.summaries.speech import ANSWERED, answer, directive_item, strongest
-from compact.summaries.tallies import Tallies
+from compact.summaries.quoting import quote, shorten
+from compact.summaries.tallies import FIXED, OPEN, Tallies
+from compact.summaries.turns import ANSWERED, answer, strongest, tier_of, value_of
 
 ROOT = "paths are below "
-_DONE = re.compile(r"(edited|wrote) (.+?)(?: ×(\d+))?(, failed)?|ran `(.+)`(?: ×(\d+))?(?:,(?: last)? (ok|failed))?|called (.+?)(?: ×(\d+))?(?:, (ok|failed))?")
-_FOUND = re.compile(r"(open|fixed, passes now): (?:`(.+?)`|(edited|wrote|called) (.+?)): (\".*\")")
+_DONE = re.compile(r"(?:(edited|wrote|called) (.+?)|(ran) `(.+)`)(?: ×(\d{1,9}))?(?:, (ok|failed))?")
+_FOUND = re.compile(rf"({OPEN}|{FIXED}): (?:`(.+?)`|(edited|wrote|called) (.+?)): (\".*\")")
 # How far back, in messages, an earlier summary counts as having been said.
 _AGE = 60.0
 _MOST_LINES = 10_000
+_LONGEST_LINE = 2000
+_LONGEST_KEPT = 600
 
 
 @dataclass(slots=True)
@@ -36,8 +38,8 @@ def carry(previous: str, tallies: Tallies, ledger: Ledger) -> Carried:
     """Reads an earlier summary back: what is counted goes to the tallies and the ledger, the rest stays as it is."""
     carried = Carried()
     lines = list(islice(parse(previous), _MOST_LINES))
-    for number, (section, text, ids) in enumerate(lines):
-        order = float(number - len(lines))
+    for number, (section, raw, ids) in enumerate(lines):
+        text, order = quote(raw, _LONGEST_LINE), float(number - len(lines))
         if section is Section.STATE and text.startswith(ROOT):
             carried.root = text.removeprefix(ROOT)
         elif section is Section.STATE and (plan := read_plan(text, ids)):
@@ -49,36 +51,32 @@ def carry(previous: str, tallies: Tallies, ledger: Ledger) -> Carried:
         elif section is Section.FACTS:
             _enter(text, ids, ledger)
         elif section is not Section.STEPS:
-            carried.items.append(_keep(section or Section.DECISIONS, quote(text, 600), ids, order))
+            carried.items.append(_keep(section or Section.DECISIONS, shorten(text, _LONGEST_KEPT), ids, order))
     return carried
 
 
 def _keep(section: Section, text: str, ids: tuple[str, ...], order: float) -> Item:
     if section is Section.DIRECTIVES:
         quoted = text.removesuffix(ANSWERED)
-        item = directive_item(quoted.strip('"'), ids, order, strongest(directives_in(quoted)), 1 / (1 - order))
+        strength = strongest(directives_in(quoted))
+        item = Item(section, quoted, ids, order, value_of(strength, 1 / (1 - order)), tier_of(strength))
         return item if quoted == text else answer(item)
     return Item(section, text, ids, order, 4)
 
 
 def _count(done: re.Match[str], ids: tuple[str, ...], order: float, tallies: Tallies) -> None:
-    if done[1]:
-        tally, times, outcome = tallies.tally(done[1], done[2]), done[3], done[4] and "failed"
-    elif done[5]:
-        tally, times, outcome = tallies.tally("ran", done[5]), done[6], done[7]
-    else:
-        tally, times, outcome = tallies.tally("called", done[8]), done[9], done[10]
-    tally.times += int(times or 1)
+    tally = tallies.tally(done[1] or done[3], done[2] or done[4])
+    tally.times += int(done[5] or 1)
     tally.ids += ids
     tally.order = order
-    tally.failed = {"ok": False, "failed": True}.get(outcome or "")
+    tally.failed = {"ok": False, "failed": True}.get(done[6] or "")
 
 
 def _find(found: re.Match[str], ids: tuple[str, ...], order: float, tallies: Tallies) -> None:
     tally = tallies.tally(found[3] or "ran", found[2] or found[4])
     tally.errors = tuple(found[5][1:-1].split('"; "'))
     tally.failed_ids += ids
-    tally.failed = found[1] == "open"
+    tally.failed = found[1] == OPEN
     tally.fixed = not tally.failed
     tally.order = tally.order or order
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from compact.summaries.items import Item, Section, heading, render
+from compact.summaries.items import Item, Section, heading, rank, render
+from compact.summaries.quoting import shorten
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -21,8 +23,9 @@ SHARES = {
     Section.DECISIONS: 0.14,
     Section.STEPS: 0.09,
 }
+_FEW = 60  # tokens: so many a single line may take, however small the share
+_SHORTER = (120, 60)
 _MISFITS = 12
-_OVERHEAD = 60
 
 
 class Basket:
@@ -30,7 +33,7 @@ class Basket:
 
     def __init__(self, budget: int, count: Count) -> None:
         self.left: float = budget
-        self.items: dict[str, Item] = {}
+        self.items: dict[Item, None] = {}
         self._count = count
         self._opened: set[Section] = set()
 
@@ -46,14 +49,14 @@ class Basket:
             return 0
         self.left -= price
         self._opened.add(item.section)
-        self.items[item.line] = item
+        self.items[item] = None
         return price
 
     def take_best(self, items: Iterable[Item], limit: float) -> None:
         """Takes what is worth most for its length, until it fits no longer."""
         misfits = 0
         for item in sorted(items, key=worth, reverse=True):
-            if item.line in self.items:
+            if item in self.items:
                 continue
             price = self.take(item, limit)
             limit -= price
@@ -63,23 +66,29 @@ class Basket:
 
 
 def worth(item: Item) -> tuple[int, float]:
-    """What ranks an item: what a user asked for by its value, the rest by value for its length."""
-    return item.tier, item.value if item.tier else item.value / (len(item.text) + _OVERHEAD)
+    return rank(item.tier, item.value, len(item.text))
 
 
 def take_directives(items: Iterable[Item], basket: Basket) -> None:
-    """Takes what a user asked for, before anything else."""
+    """Takes what a user asked for, before anything else; where it does not fit whole, the beginning of it."""
     budget = basket.left
-    asked = [item for item in items if item.tier]
-    basket.take_best((item for item in asked if item.tier > 1), RULES_SHARE * budget)
-    basket.take_best((item for item in asked if item.tier == 1), REQUESTS_SHARE * budget - (budget - basket.left))
+    asked = sorted((item for item in items if item.tier), key=worth, reverse=True)
+    misfits = 0
+    for item in asked:
+        share = RULES_SHARE if item.tier > 1 else REQUESTS_SHARE
+        limit = max(share * budget, min(budget, _FEW)) - (budget - basket.left)
+        shorter = (replace(item, text=shorten(item.text, longest)) for longest in _SHORTER if longest < len(item.text))
+        misfits = 0 if any(basket.take(one, limit) for one in (item, *shorter)) else misfits + 1
+        if misfits == _MISFITS:
+            return
 
 
 def take_shares(items: Sequence[Item], basket: Basket) -> None:
-    """Takes the best of each section, up to its share."""
+    """Takes the best of each section, up to its share, but if possible a line of each."""
     rest = basket.left
     for section, share in SHARES.items():
-        basket.take_best((item for item in items if item.section is section), share * rest)
+        limit = max(share * rest, min(rest / 4, _FEW))
+        basket.take_best((item for item in items if item.section is section), limit)
 
 
 def fit(items: Iterable[Item], budget: int, count: Count) -> str:

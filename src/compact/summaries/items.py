@@ -11,12 +11,12 @@ from enum import Enum
 class Section(Enum):
     """The sections in the order they stand in; the value is the heading."""
 
-    DIRECTIVES = "Task and directives (the user's words; answered: do not redo)"
+    DIRECTIVES = "Task and directives (the user's words)"
     SAID = "Also said by the user"
     STATE = "State"
     FINDINGS = "Findings and errors (tool-reported)"
     DECISIONS = "Decisions and answers"
-    FACTS = "Key facts (names and values, tool-reported; not instructions)"
+    FACTS = "Key facts (tool-reported)"
     STEPS = "Last steps"
 
 
@@ -41,6 +41,13 @@ class Item:
         return f"- {self.text}{self.note}{citation(self.ids)}"
 
 
+def rank(tier: int, value: float, length: int) -> tuple[int, float]:
+    """What puts one line before another: what was asked for by its value, all else by value for its length."""
+    return tier, value if tier else value / (min(length, _LONG) + _OVERHEAD)
+
+
+_LONG = 300
+_OVERHEAD = 60  # in characters: the marks around a line, and what makes a short one hard to understand
 _ID = re.compile(r"[\w.:-]{1,64}")
 _IDS = re.compile(r"[\w.:-]{1,64}(?:,[\w.:-]{1,64}){0,9}\]")
 _SECTIONS = {f"## {section.value}": section for section in Section}

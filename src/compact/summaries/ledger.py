@@ -1,7 +1,7 @@
 """Which names and numbers will be needed again.
 
-Fitted on real coding sessions, where what was asked is what the model wrote in its next forty messages: what it edits
-or has written itself comes back most, then what several messages mention, then what was mentioned last.
+The weights were fitted on real coding sessions, to what the model wrote in its next forty messages: what it edits or
+has written itself comes back most, then what several messages mention, then what was mentioned last.
 """
 
 from __future__ import annotations
@@ -10,15 +10,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2
+from typing import TypeAlias
 
 from compact.facts import Kind, Source, names_in, numbers_in, strings_in, written_by
 from compact.messages import Message, Text, ToolCall, ToolResult
 from compact.summaries.plans import plans
 from compact.summaries.quoting import quote, users_own
-from compact.summaries.reading import Action, Reading
+from compact.summaries.reading import Action, Reading, describe
+
+Key: TypeAlias = tuple[Kind, str]
 
 _LABEL = re.compile(r"(?<![.\w])([A-Za-z_][\w-]{1,30})[\"']?\s?[:=]\s?[\"']?[$€£#]?\Z")
+_NAME = re.compile(r"[A-Za-z_][\w.-]{1,30}")
+_LOOK_BACK = 40
 _KEPT_IDS = 2
+_LONGEST_URL = 300
+_LONGEST_CALL = 48
 
 
 @dataclass(slots=True)
@@ -39,27 +46,29 @@ class Entry:
 
     def value(self, length: int) -> float:
         """The odds that it will be needed, up to a factor."""
-        odds = (
+        is_number = self.kind is Kind.NUMBER
+        is_plain = self.kind is Kind.IDENTIFIER and self.text.isalpha() and self.text.islower()
+        log_odds = (
             -0.5 * log2(max(length - self.last, 1))
             + 0.9 * log2(self.mentions + 1)
             + 0.6 * log2(1 + self.edits)
             + 1.5 * (not self.shown)
             + 1.0 * self.by_user
             + 0.3 * self.by_assistant
-            - 1.0 * (self.kind is Kind.NUMBER)
-            - 2.0 * (self.kind is Kind.NUMBER and not self.label)
-            - 1.5 * (self.kind is Kind.IDENTIFIER and self.text.isalpha() and self.text.islower())
+            - 1.0 * is_number
+            - 2.0 * (is_number and not self.label)
+            - 1.5 * is_plain
         )
-        return float(2**odds)
+        return float(2**log_odds)
 
 
 class Ledger:
     """Every name and number of a conversation."""
 
     def __init__(self) -> None:
-        self.entries: dict[tuple[Kind, str], Entry] = {}
+        self.entries: dict[Key, Entry] = {}
 
-    def note(self, key: tuple[Kind, str], index: int, message_id: str) -> Entry:
+    def note(self, key: Key, index: int, message_id: str) -> Entry:
         """Counts a mention, once a message."""
         entry = self.entries.get(key)
         if entry is None:
@@ -72,19 +81,16 @@ class Ledger:
 
 
 def keep_ledger(messages: Sequence[Message], reading: Reading, ledger: Ledger) -> None:
-    """Enters what the messages mention."""
-    actions: dict[int, Action] = {}
-    for action in reading.actions:
-        actions.setdefault(id(action.call), action)
-    results: dict[tuple[str, str], Action] = {(a.result_id, a.call.id): a for a in reading.actions if a.result_id}
+    """Enters what the messages mention; a list of tasks names nothing new."""
     for index, message in enumerate(messages):
-        for block in message.blocks:
+        for position, block in enumerate(message.blocks):
+            done = reading.by_place.get((index, position), [])
             if isinstance(block, Text):
                 _note_words(ledger, index, message, block.text)
-            elif isinstance(block, ToolCall) and (done := actions.get(id(block))) and not plans(done):
-                _note_call(ledger, index, message.id, done)
+            elif isinstance(block, ToolCall) and not plans(done[0]):
+                _note_call(ledger, index, done[0])
             elif isinstance(block, ToolResult):
-                subject = subject_of(found) if (found := results.get((message.id, block.call_id))) else ""
+                subject = subject_of(done[0]) if done and not plans(done[0]) else ""
                 for key, label in _mentions(block.text, Source.SHOWN):
                     entry = ledger.note(key, index, message.id)
                     entry.shown = True
@@ -94,18 +100,10 @@ def keep_ledger(messages: Sequence[Message], reading: Reading, ledger: Ledger) -
 
 def subject_of(action: Action) -> str:
     """What the facts of a call and its result are about: a file, or the call itself."""
-    if action.kind in ("edited", "wrote") or (action.kind == "read" and action.subject and "\n" not in action.subject):
-        if action.kind != "read" or " " not in action.subject:
-            return quote(action.subject, 200)
+    if action.is_command:
         paths = [text for kind, text in names_in(action.subject, Source.CALL) if kind is Kind.PATH]
-        return paths[-1] if paths else ""
-    return describe(action.call, 48) if action.kind in ("called", "read") else ""
-
-
-def describe(call: ToolCall, longest: int) -> str:
-    """A call with its short arguments."""
-    shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in strings_in(call.arguments)][:8]
-    return quote(f"{call.name}({', '.join(shown)})", longest)
+        return paths[-1] if paths and action.kind == "read" else ""
+    return action.subject or describe(action.call, _LONGEST_CALL)
 
 
 def _note_words(ledger: Ledger, index: int, message: Message, text: str) -> None:
@@ -120,26 +118,26 @@ def _note_words(ledger: Ledger, index: int, message: Message, text: str) -> None
         entry.label = entry.label or label
 
 
-def _note_call(ledger: Ledger, index: int, message_id: str, action: Action) -> None:
+def _note_call(ledger: Ledger, index: int, action: Action) -> None:
     subject = subject_of(action)
     editing = action.kind in ("edited", "wrote")
-    for key, text in strings_in(action.call.arguments):
-        for fact, label in _mentions(text, Source.CALL):
-            if action.kind == "read" and fact[0] is Kind.NUMBER:
-                continue  # how much to show
-            entry = ledger.note(fact, index, message_id)
+    for name, text in strings_in(action.call.arguments):
+        for key, label in _mentions(text, Source.CALL):
+            if action.kind == "read" and key[0] is Kind.NUMBER:
+                continue  # it says how much to show
+            entry = ledger.note(key, index, action.message_id)
             entry.edits += editing
             entry.subject = subject or entry.subject
-            entry.label = label or entry.label or (key if fact[1] == text else "")
+            entry.label = label or entry.label or (name if key[1] == text and _NAME.fullmatch(name) else "")
 
 
-def _mentions(text: str, source: Source) -> Iterator[tuple[tuple[Kind, str], str]]:
-    """The facts of a text with what they are called there."""
-    for key in dict.fromkeys(names_in(text, source)):
-        yield key, ""
+def _mentions(text: str, source: Source) -> Iterator[tuple[Key, str]]:
+    """The facts of a text, with what a number is called there."""
+    for kind, name in dict.fromkeys(names_in(text, source)):
+        yield (kind, quote(name, _LONGEST_URL) if kind is Kind.URL else name), ""
     seen: set[str] = set()
     for number in numbers_in(text):
         if number.text not in seen:
             seen.add(number.text)
-            label = _LABEL.search(text[max(0, number.start - 40) : number.start])
+            label = _LABEL.search(text[max(0, number.start - _LOOK_BACK) : number.start])
             yield (Kind.NUMBER, number.text), label[1] if label else ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from heapq import nsmallest
 
 from compact.facts import Kind, Source, names_in, numbers_in
 from compact.summaries.filling import Basket
 from compact.summaries.items import Item, Section, citation, heading
 from compact.summaries.ledger import Entry
-from compact.summaries.tallies import relative
+from compact.summaries.tallies import HERE, relative
 
 FILES, ELSEWHERE = "other files", "elsewhere"
 _A_LINE = 20
@@ -21,12 +21,12 @@ def name_items(merged: Sequence[Entry], length: int, basket: Basket) -> Iterator
     """Lines of what is likely to be needed again and stands in no line chosen so far, as many as fit."""
     place = {id(entry): number for number, entry in enumerate(merged)}
     subjects = {entry.subject for entry in merged if entry.kind is not Kind.PATH}
-    covered = _covered(item.text for item in basket.items.values())
+    covered = _covered(item.text for item in basket.items)
     candidates = [(entry.value(length), entry) for entry in merged if (entry.kind, entry.text) not in covered]
-    candidates.sort(key=lambda candidate: (-candidate[0] / (len(candidate[1].text) + 4), candidate[1].text))
     chosen: defaultdict[str, list[tuple[float, Entry]]] = defaultdict(list)
     left = basket.left - basket.tokens(heading(Section.FACTS) + "\n")
-    for value, entry in candidates:
+    # Each costs a token at least.
+    for value, entry in nsmallest(max(int(left), 0), candidates, key=_worth):
         if left <= 0:
             break
         names_group = entry.kind is Kind.PATH and entry.text in subjects
@@ -48,6 +48,11 @@ def spelled(entry: Entry) -> str:
     return f"{entry.label}={entry.text}" if entry.label and entry.kind is Kind.NUMBER else entry.text
 
 
+def _worth(candidate: tuple[float, Entry]) -> tuple[float, str]:
+    value, entry = candidate
+    return -value / (len(entry.text) + 4), entry.text
+
+
 def _line(subject: str, named: list[tuple[float, Entry]]) -> Item:
     names = [spelled(entry) for _, entry in named if entry.text != subject]
     ids = [id for _, entry in named[:3] for id in entry.ids[-1:]]
@@ -66,8 +71,11 @@ def merge(entries: Iterable[Entry], root: str) -> list[Entry]:
         text = spelling.get(text, text)
         subject = relative(entry.subject, root)
         same = merged.get((entry.kind, text))
+        if text == HERE:
+            continue
         if same is None:
-            merged[entry.kind, text] = replace(entry, text=text, subject=spelling.get(subject, subject))
+            merged[entry.kind, text] = entry
+            entry.text, entry.subject = text, spelling.get(subject, subject)
             continue
         same.last = max(same.last, entry.last)
         same.mentions += entry.mentions

@@ -8,6 +8,7 @@ from dataclasses import replace
 from compact.facts import Kind, Source
 from compact.messages import Message
 from compact.summaries.carrying import ROOT, carry
+from compact.summaries.decisions import decision_items
 from compact.summaries.filling import Basket, Count, fit, take_directives, take_shares
 from compact.summaries.items import Item, Section
 from compact.summaries.ledger import Ledger, keep_ledger
@@ -15,9 +16,9 @@ from compact.summaries.naming import merge, name_items
 from compact.summaries.plans import follow, plans
 from compact.summaries.quoting import shorten
 from compact.summaries.reading import Reading, read
-from compact.summaries.speech import answer, decision_items, user_items
 from compact.summaries.steps import step_items
 from compact.summaries.tallies import Tallies, common_root, finding_items, state_items
+from compact.summaries.turns import answer, user_items
 
 # No line has fewer tokens than this, which bounds how many can be chosen.
 _SHORTEST_LINE = 6
@@ -53,6 +54,8 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
     )
     basket = Basket(budget, count)
     take_directives(items, basket)
+    if not basket.items and any(item.tier for item in items):
+        return _least(items, budget, count)
     if root:
         basket.take(Item(Section.STATE, f"{ROOT}{root}", (), float("-inf"), 100), basket.left / 4)
     take_shares(items, basket)
@@ -60,7 +63,7 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
     for item in name_items(names, reading.length, basket):
         basket.take(item, basket.left)
     basket.take_best(items, basket.left)
-    return fit(basket.items.values(), budget, count) or _least(items, budget, count)
+    return fit(basket.items, budget, count) or _least(items, budget, count)
 
 
 def _answers_first(reading: Reading) -> bool:
@@ -90,10 +93,9 @@ def _joined(one: Item, other: Item) -> Item:
 
 
 def _least(items: Sequence[Item], budget: int, count: Count) -> str:
-    """The beginning of the most valuable line, where no whole line fits."""
+    """The most valuable line, or the beginning of it, where not even a heading fits."""
     for item in sorted(items, key=lambda item: (-item.tier, -item.value))[:3]:
-        for longest in (120, 60, 30):
-            line = f"- {shorten(item.text, longest)}"
+        for line in (item.line, *(f"- {shorten(item.text, longest)}" for longest in (120, 60, 30))):
             if 0 < count(line) <= budget:
                 return line
     return ""

@@ -58,7 +58,7 @@ def follow(plan: Plan, actions: Iterable[Action]) -> None:
 
 def plans(action: Action) -> bool:
     """Whether a call only keeps the list of tasks."""
-    return action.kind in ("called", "edited", "wrote") and _follow(Plan(), action.call.arguments) and bool(_TOOL.search(action.call.name))
+    return not action.is_command and bool(_TOOL.search(action.call.name)) and _follow(Plan(), action.call.arguments)
 
 
 def _follow(plan: Plan, arguments: Json) -> bool:

@@ -6,17 +6,21 @@ import re
 
 LONGEST = 300
 
-_INVISIBLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_INVISIBLE = re.compile(
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Each becomes a space, so that taking one out cannot put another together.
 _MARK = re.compile(
     r"<\|[^|<>]{0,64}\|>|<\||\[\s?/?\s?INST\s?\]|<<\s?/?\s?SYS\s?>>|[⟨⟩]|<\s?/?\s?COMPACT-[\w-]*[^<>]{0,60}>?"
-    r"|<\s?/?\s?(?:system|assistant|user|human|developer|tool|function|summary|conversation|history|instructions?|prompt|context"
-    r"|antml|invoke|parameter)(?:[-_:][\w-]{1,40})?(?:\s[^<>]{0,80})?/?>|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
+    r"|<\s?/?\s?(?:system|assistant|user|human|developer|tool|function|summary|conversation|history|instructions?|prompt"
+    r"|context|antml|invoke|parameter)(?:[-_:][\w-]{1,40})?(?:\s[^<>]{0,80})?/?>"
+    r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"(?:[#>*\s\"'-]*(?:system|assistant|user|human|developer|ai|tool|instructions?)(?: (?:prompt|message))?\s?:[\s*]*)+",
+    r"(?:[#>*\s\"'-]*(?:system|assistant|user|human|developer|ai|tool|instructions?)(?: (?:prompt|message))?\s?:)+"
+    r"[\s*]*",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?:(?:#{1,6}|[>*+•–—|-]|\d{1,3}[.)]|\*\*)(?:\s|(?<=\*\*))\s*+)+")
@@ -47,11 +51,6 @@ def shorten(line: str, longest: int) -> str:
     cut = line[: max(longest - 1, 0)]
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
-
-
-def code(text: str, longest: int = 160) -> str:
-    """The text in backticks."""
-    return f"`{quote(text.replace('`', chr(39)), longest)}`"
 
 
 def users_own(text: str) -> str:

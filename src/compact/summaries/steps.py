@@ -12,6 +12,9 @@ from compact.summaries.reading import Action, Reading, Utterance
 from compact.summaries.tallies import subject
 
 _MOST = 40
+_LOOK = 20_000
+_SHORTEST = 5
+_FRAME = ("***", "---", "+++", "@@", "cd ", "cat ")
 _NEW = re.compile(r"new|content|replacement|patch|text|command", re.IGNORECASE)
 _OLD = re.compile(r"old|search", re.IGNORECASE)
 
@@ -38,9 +41,9 @@ def _done(action: Action, root: str) -> str:
     what = subject(action, root)
     if action.kind in ("edited", "wrote"):
         change = _first_new_line(action)
-        outcome = f": {change!r}" if change and not action.failed else ""
+        outcome = f': "{change}"' if change and not action.failed else ""
         return f"{action.kind} {what}{', failed' if action.failed else ''}{outcome}"
-    shown = f"`{what}`" if action.kind == "ran" or " " in what else what
+    shown = f"`{what}`" if action.is_command else what
     answer = _answer(action)
     return f"{action.kind} {shown}" + (f', tool-reported "{answer}"' if answer and action.kind != "read" else "")
 
@@ -49,7 +52,7 @@ def _answer(action: Action) -> str:
     """The line of the result that tells most: an error, else the last line, which is where programs sum up."""
     if action.errors:
         return quote(action.errors[0], 160)
-    lines = [line for line in action.result[-600:].split("\n") if any(map(str.isalnum, line)) and not line.startswith("<")]
+    lines = [line for line in action.result[-600:].split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
     return quote(lines[-1] if action.kind == "ran" else lines[0], 160) if lines else ""
 
 
@@ -58,10 +61,10 @@ def _first_new_line(action: Action) -> str:
     old: set[str] = set()
     for key, text in strings_in(action.call.arguments):
         if _OLD.search(key):
-            old.update(text[:20_000].split("\n"))
+            old.update(text[:_LOOK].split("\n"))
     for key, text in strings_in(action.call.arguments):
         if _NEW.search(key) and not _OLD.search(key):
-            for line in text[:20_000].split("\n"):
-                if line not in old and sum(map(str.isalnum, line)) > 5 and not line.startswith(("***", "---", "cd ", "cat ")):
+            for line in text[:_LOOK].split("\n"):
+                if line not in old and not line.startswith(_FRAME) and sum(map(str.isalnum, line)) > _SHORTEST:
                     return quote(line.lstrip("+ \t"), 120)
     return ""

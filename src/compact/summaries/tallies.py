@@ -8,10 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from compact.facts import normal_command
+from compact.summaries.candidates import LONGEST_QUOTE, recent
 from compact.summaries.items import Item, Section
-from compact.summaries.ledger import describe
-from compact.summaries.quoting import code, quote
-from compact.summaries.reading import Action
+from compact.summaries.quoting import quote
+from compact.summaries.reading import Action, describe
+
+OPEN, FIXED = "open", "fixed, passes now"
+HERE = "."
+LONGEST_SUBJECT = 160
 
 # What does not change which command it is: where it runs, what is done with its output.
 _PREFIX = re.compile(r"(?:cd [^&;|]{1,300}(?:&&|;)\s*|(?:export )?[A-Z_]{2,40}=\S{0,200}\s+|timeout \d+\w?\s+)+")
@@ -19,11 +23,15 @@ _SUFFIX = re.compile(
     r"(?:\s*(?:2>&1|[12]?>\s?/dev/null"
     r"|\|\s*(?:head|tail|grep|cat|sed|less|tee|wc|sort|uniq)\b(?:[^|\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,200}))+\s*\Z"
 )
-_FETCHING = re.compile(r"get|find|list|search|read|view|fetch|query|lookup|check|calculate|show|describe", re.IGNORECASE)
+_FETCHING = re.compile(
+    r"get|find|list|search|read|view|fetch|query|lookup|check|calculate|show|describe", re.IGNORECASE
+)
 _NO_HOME = ("/tmp/", "/var/", "/usr/", "/etc/", "/dev/", "/proc/")  # noqa: S108 - compared, never opened
 _SHARED = ("/Users/", "/home/", "/private/", "/opt/", "/mnt/")
 _TRIVIAL = re.compile(r"(?:date|echo|sleep|pwd|which|mkdir|cd|touch|true|git (?:add|status|stash|branch|rev-parse))\b")
-_WEIGHTY = re.compile(r"\b(?:test|pytest|check|build|commit|push|merge|rebase|deploy|publish|release|install|migrate|lint|rm|mv)\b")
+_WEIGHTY = re.compile(
+    r"\b(?:test|pytest|check|build|commit|push|merge|rebase|deploy|publish|release|install|migrate|lint|rm|mv)\b"
+)
 
 
 @dataclass(slots=True)
@@ -61,7 +69,7 @@ class Tallies:
         if action.failed is None:
             return
         if action.failed:
-            tally.errors = tuple(quote(line, 240) for line in action.errors)
+            tally.errors = tuple(quote(line, LONGEST_QUOTE) for line in action.errors)
             tally.failed_ids.append(action.result_id)
             tally.fixed = False
         elif tally.failed:
@@ -72,11 +80,9 @@ class Tallies:
 
 def subject(action: Action, root: str) -> str:
     """What the action is counted under: the same file, or the same command, however it is spelled."""
-    if action.kind == "ran" or (action.kind == "read" and " " in action.subject):
+    if action.is_command:
         return plain_command(action.subject)
-    if action.kind == "called" or not action.subject:
-        return describe(action.call, 160)
-    return relative(quote(action.subject, 200), root)
+    return relative(action.subject, root) if action.subject else describe(action.call, LONGEST_SUBJECT)
 
 
 def plain_command(command: str) -> str:
@@ -84,11 +90,12 @@ def plain_command(command: str) -> str:
     line = normal_command(command)
     prefix = _PREFIX.match(line)
     core = _SUFFIX.sub("", line[prefix.end() :] if prefix else line).strip()
-    return quote((core or line).replace("`", "'"), 160)
+    return quote((core or line).replace("`", "'"), LONGEST_SUBJECT)
 
 
 def relative(path: str, root: str) -> str:
-    return path.removeprefix(root) if root and path != root else path
+    """The path as seen from the root; the root itself is a dot."""
+    return path.removeprefix(root) if f"{path}/" != root else HERE
 
 
 def common_root(paths: Iterable[tuple[str, float]]) -> str:
@@ -107,6 +114,7 @@ def common_root(paths: Iterable[tuple[str, float]]) -> str:
             continue
         total += mentions
         parts = path.split("/")
+        parts += [] if "." in parts[-1] else [""]  # a folder holds itself
         for depth in range(2, min(len(parts), 12)):
             folder = "/".join(parts[:depth]) + "/"
             held[folder] += mentions
@@ -122,37 +130,32 @@ def state_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
     """What was done, a line each; what changes something is worth more than what looks at it."""
     for tally in tallies:
         if tally.kind == "read" or (tally.kind == "ran" and tally.failed and tally.errors):
-            continue  # what fails still is told among the findings
-        recency = 1 / (1 + (length - tally.order) / 20)
+            continue  # what still fails is told among the findings
+        outcome = {None: "", True: ", failed", False: "" if tally.kind in ("edited", "wrote") else ", ok"}[tally.failed]
         times = f" ×{tally.times}" if tally.times > 1 else ""
-        outcome = {None: "", True: ", failed", False: ", ok"}[tally.failed]
-        if tally.kind in ("edited", "wrote"):
-            outcome = ", failed" if tally.failed else ""
-            value = 4 + tally.times**0.5 + 3 * recency
-            text = f"{tally.kind} {tally.subject}{times}{outcome}"
-        elif tally.kind == "ran":
-            weight = 2 * (_WEIGHTY.search(tally.subject) is not None) - 1.5 * (_TRIVIAL.match(tally.subject) is not None)
-            value = 2 + weight + 0.5 * tally.times**0.5 + 3 * recency
-            text = f"ran `{tally.subject}`{times}{outcome}"
-        else:
-            value = (1 if _FETCHING.search(tally.subject.partition("(")[0]) else 5) + 3 * recency
-            text = f"called {tally.subject}{times}{outcome}"
-        yield Item(Section.STATE, text, tuple(tally.ids), tally.order, value)
+        what = f"`{tally.subject}`" if tally.kind == "ran" else tally.subject
+        value = _weight(tally) + 3 * recent(tally.order, length)
+        yield Item(Section.STATE, f"{tally.kind} {what}{times}{outcome}", tuple(tally.ids), tally.order, value)
+
+
+def _weight(tally: Tally) -> float:
+    if tally.kind in ("edited", "wrote"):
+        return 4 + float(tally.times**0.5)
+    if tally.kind == "called":
+        return 1 if _FETCHING.search(tally.subject.partition("(")[0]) else 5
+    weight = 2 + 0.5 * float(tally.times**0.5)
+    return weight + 2 * bool(_WEIGHTY.search(tally.subject)) - 1.5 * bool(_TRIVIAL.match(tally.subject))
 
 
 def finding_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
-    """What failed: first what still does."""
+    """What failed, each error once, and whether it still does."""
     told: set[tuple[str, ...]] = set()
     for tally in sorted(tallies, key=lambda tally: -tally.order):
-        if not tally.errors or tally.errors in told:
+        if not tally.errors or tally.errors in told or not (tally.failed or tally.fixed):
             continue
         told.add(tally.errors)
-        what = code(tally.subject) if tally.kind in ("ran", "read") else f"{tally.kind} {tally.subject}"
+        what = f"`{tally.subject}`" if tally.kind == "ran" else f"{tally.kind} {tally.subject}"
         quoted = "; ".join(f'"{line}"' for line in tally.errors)
-        recency = 1 / (1 + (length - tally.order) / 20)
-        if tally.failed:
-            yield Item(Section.FINDINGS, f"open: {what}: {quoted}", tuple(tally.failed_ids), tally.order, 5 + 6 * recency)
-        elif tally.fixed:
-            yield Item(
-                Section.FINDINGS, f"fixed, passes now: {what}: {quoted}", tuple(tally.failed_ids), tally.order, 0.5 + 2 * recency
-            )
+        status, value = (OPEN, 5.0) if tally.failed else (FIXED, 0.5)
+        value += (6 if tally.failed else 2) * recent(tally.order, length)
+        yield Item(Section.FINDINGS, f"{status}: {what}: {quoted}", tuple(tally.failed_ids), tally.order, value)

@@ -1,0 +1,120 @@
+"""What the user said: what was asked for, in the user's own words, and what else is worth knowing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from compact.facts import Directive, Source, Span, Strength, directives_in, sentences_in
+from compact.summaries.candidates import LONGEST_QUOTE, Candidate, best, recent, substance
+from compact.summaries.items import Item, Section
+from compact.summaries.reading import Reading, Utterance
+
+ANSWERED = ", answered"
+_RULES_A_TURN = 6
+_CHATTER = 6
+_PERSONAL = re.compile(
+    r"\b(?:my|i'm|i am|i've|i have|i was|i like|i love|i prefer|i hate|name is|i live|i work|allergic|birthday|i bought"
+    r"|i decided|i started|i went|i joined|i tried)\b",
+    re.IGNORECASE,
+)
+
+
+def user_items(reading: Reading, most: int) -> Iterator[Item]:
+    """The user's turns: short ones whole, of long ones what directs, then the best of what else they say."""
+    turns = [spoken for spoken in reading.utterances if spoken.source is Source.USER]
+    answered = _answered(reading.utterances)
+    candidates: list[Candidate] = []
+    for turn in turns:
+        recency = recent(turn.index, reading.length) + 0.75 * (turn is turns[0] or turn is turns[-1])
+        found = list(directives_in(turn.text))
+        note = ANSWERED if turn.index in answered else ""
+        if found and len(turn.text) <= LONGEST_QUOTE and "```" not in turn.text:
+            candidates.append(_asked(turn, _whole(turn), strongest(found), recency, note))
+            continue
+        candidates += _directives(turn, found, recency, note)
+        candidates += _said(turn, {directive.start for directive in found}, recency)
+    yield from best(candidates, most)
+
+
+def strongest(found: Iterable[Directive]) -> Strength:
+    return max((directive.strength for directive in found), default=Strength.WISH)
+
+
+def tier_of(strength: Strength) -> int:
+    return 2 if strength is Strength.RULE else 1
+
+
+def value_of(strength: Strength, recency: float) -> float:
+    """What is asked for is worth by how binding and how recent it is."""
+    return 3 + 2 * strength + 4 * recency
+
+
+def answer(item: Item) -> Item:
+    """The item marked as answered, if it is a request: a rule stays in force."""
+    return replace(item, note=ANSWERED) if item.tier == 1 else item
+
+
+def _asked(turn: Utterance, span: Span, strength: Strength, recency: float, note: str) -> Candidate:
+    tier = tier_of(strength)
+    value = value_of(strength, recency)
+    return Candidate(Section.DIRECTIVES, turn, span, value, tier, note if tier == 1 else "")
+
+
+def _directives(turn: Utterance, found: list[Directive], recency: float, note: str) -> Iterator[Candidate]:
+    """Of a long turn, which is mostly pasted: the first rules, the first and the last request; others may follow."""
+    rules = [directive for directive in found if directive.strength is Strength.RULE][:_RULES_A_TURN]
+    requests = [directive for directive in found if directive.strength is Strength.REQUEST]
+    binding = {*rules, *requests[:1], *requests[-1:]}
+    for directive in found:
+        announces = directive.text.endswith(":")
+        if directive in binding:
+            # A sentence that announces a list is nothing without it.
+            text = turn.text[directive.start :][: 2 * LONGEST_QUOTE] if announces else directive.text
+            yield _asked(turn, Span(text, directive.start, directive.end), directive.strength, recency, note)
+        elif not announces:
+            value = directive.strength + 3 * recency
+            yield Candidate(Section.DIRECTIVES, turn, Span(*directive[:3]), value)
+
+
+def _said(turn: Utterance, told: set[int], recency: float) -> Iterator[Candidate]:
+    """What a turn says beside its directives: the first sentence tells most, each further one less."""
+    if not told and len(turn.text) <= LONGEST_QUOTE:
+        worth = substance(turn.text) + 1.5 * _is_personal(turn.text)
+        if worth or turn.text.count(" ") > _CHATTER:
+            yield Candidate(Section.SAID, turn, _whole(turn), 0.5 + worth + 2 * recency)
+        return
+    rank = 0
+    for sentence in sentences_in(turn.text):
+        if sentence.start not in told and _is_prose(sentence.text):
+            rank += 1
+            value = (2 + substance(sentence.text) + 2 * _is_personal(sentence.text)) / rank + 2 * recency
+            yield Candidate(Section.SAID, turn, sentence, value)
+
+
+def _whole(turn: Utterance) -> Span:
+    return Span(turn.text, 0, len(turn.text))
+
+
+def _is_personal(text: str) -> bool:
+    return _PERSONAL.search(text) is not None
+
+
+def _is_prose(line: str) -> bool:
+    """Whether people talk like this: users paste logs and code, too."""
+    spaces = line.count(" ")
+    return spaces > 2 and sum(map(str.isalpha, line)) + spaces > 0.85 * len(line) and not line.startswith("at ")
+
+
+def _answered(utterances: Iterable[Utterance]) -> set[int]:
+    """Which turns of the user the assistant answered, without a call still to come."""
+    answered: set[int] = set()
+    waiting: list[int] = []
+    for spoken in utterances:
+        if spoken.source is Source.USER:
+            waiting.append(spoken.index)
+        elif spoken.closing:
+            answered.update(waiting)
+            waiting.clear()
+    return answered
