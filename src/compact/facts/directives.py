@@ -84,7 +84,8 @@ combine commit compare complete consider continue convert copy correct create de
 design disable document double-check download draft drop edit enable ensure examine execute expand explain explore
 export extend extract file fill find finish fix focus follow format generate get give go group handle have help hide
 identify ignore implement import improve include increase insert install integrate investigate keep kill launch leave
-limit list load look make mark mention merge migrate move open optimise optimize pass pick plan port proceed propose provide
+limit list load look make mark mention merge migrate move open optimise optimize pass pick plan port proceed propose
+provide
 publish pull push put read rebase recheck redo reduce refactor reject release remember remove rename reorder repeat
 replace reply report reproduce rerun reset resolve respond restart restore return revert review rewrite run save scan
 search select send set shorten show skip solve sort split start stop submit suggest summarise summarize support switch
