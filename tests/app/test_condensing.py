@@ -23,7 +23,7 @@ WAYS: list[tuple[str | None, str | None, dict[str, Any]]] = [
     ("native", None, {}),
 ]
 TARGETS = (None, 0.8, 0.5, 0.2)
-ROUNDS = 1000 if os.environ.get("COMPACT_SOAK") else 12
+ROUNDS = 1000 if os.environ.get("COMPACT_SOAK") else 3
 CONVERSATIONS = 25
 
 

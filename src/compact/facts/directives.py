@@ -51,8 +51,8 @@ _asking = frozenset(_ASKING.split())
 _RULE = re.compile(
     r"\bmust\b(?! (?:say|admit|have|confess|be honest|feel|look|be so))"
     r"|(?:^|[,;:(–—-] ?|\b(?:and|but|so|please|then|just|also) )(?:do not|don['’]?t)\b"
-    r"|(?:^|[,;:(–—-] ?|\b(?:please|should|shall|and|but) )(?:never|always)\b"
-    r"|\b(?:make|be) sure\b(?! (?:i|we)\b)|^only\b|^important[:! ]|\bonly (?:use|if|when|after)\b"
+    r"|(?:^|[,;:(–—-] ?|\b(?:please|should|shall|and|but) )(?:never|always)\b(?! mind)"
+    r"|\b(?:make|be) sure\b(?! (?:i|we)\b)|^only\b|^important[:!]|\bonly (?:use|if|when|after)\b"
     r"|\bshouldn['’]t\b(?! have)|\bshould (?:not|only)\b(?! (?:just|have))"
     r"|\b(?:nicht|keine?|ne .{1,40} pas|ne pas|не)\b"
 )
@@ -75,7 +75,7 @@ _OTHER_SCRIPTS = re.compile(
     r"|请|需要|应该|希望|ください|お願い|したい|해 ?주세요|원해"
 )
 _FILLER = re.compile(
-    r"(?:(?:ok|okay|yes|yeah|yep|no|and|then|now|also|first|next|finally|so|alright|great|thanks|hmm+|well|just|but)\b"
+    r"(?:(?:ok|okay|yes|yeah|yep|no|please|and|then|now|also|first|next|finally|so|alright|great|thanks|hmm+|well|just|but)\b"
     r"[\s,.:!-]{0,3}+){0,4}"
 )
 _VERBS = """
@@ -85,11 +85,10 @@ design disable document double-check download draft drop edit enable ensure exam
 export extend extract file fill find finish fix focus follow format generate get give go group handle have help hide
 identify ignore implement import improve include increase insert install integrate investigate keep kill launch leave
 limit list load look make mark mention merge migrate move open optimise optimize pass pick plan port proceed propose
-provide
-publish pull push put read rebase recheck redo reduce refactor reject release remember remove rename reorder repeat
-replace reply report reproduce rerun reset resolve respond restart restore return revert review rewrite run save scan
-search select send set shorten show skip solve sort split start stop submit suggest summarise summarize support switch
-tell test translate treat try turn undo update upgrade use validate verify wait wrap write
+provide publish pull push put read rebase recheck redo reduce refactor reject release remember remove rename reorder
+repeat replace reply report reproduce rerun reset resolve respond restart restore return revert review rewrite run
+save scan search select send set shorten show skip solve sort split start stop submit suggest summarise summarize
+support switch tell test translate treat try turn undo update upgrade use validate verify wait wrap write
 """
 _NOUNS = "design document file format list plan report test"
 _DETERMINER = re.compile(
@@ -120,8 +119,6 @@ def _is_code(line: str) -> bool:
 
 def _strength(sentence: str) -> Strength | None:
     words = _WORDS.findall(sentence)
-    if not words or (len(words) < 3 and sentence.isascii()):
-        return Strength.REQUEST if words and _is_imperative(sentence) else None
     if not _prescribing.isdisjoint(words):
         return Strength.RULE
     if not _asking.isdisjoint(words):

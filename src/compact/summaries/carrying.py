@@ -75,6 +75,7 @@ def _count(done: re.Match[str], ids: tuple[str, ...], order: float, tallies: Tal
 def _find(found: re.Match[str], ids: tuple[str, ...], order: float, tallies: Tallies) -> None:
     tally = tallies.tally(found[3] or "ran", found[2] or found[4])
     tally.errors = tuple(found[5][1:-1].split('"; "'))
+    tally.times = tally.times or 1
     tally.failed_ids += ids
     tally.failed = found[1] == OPEN
     tally.fixed = not tally.failed

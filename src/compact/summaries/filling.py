@@ -16,14 +16,14 @@ RULES_SHARE = 0.75
 REQUESTS_SHARE = 0.6
 # Shares of what is left then; names and values get the rest, and what a section does not use goes to the others.
 SHARES = {
-    Section.DIRECTIVES: 0.08,
-    Section.SAID: 0.06,
-    Section.STATE: 0.18,
     Section.FINDINGS: 0.10,
+    Section.STATE: 0.18,
     Section.DECISIONS: 0.14,
     Section.STEPS: 0.09,
+    Section.SAID: 0.10,
+    Section.DIRECTIVES: 0.08,
 }
-_FEW = 60  # tokens: so many a single line may take, however small the share
+FEW = 60  # tokens: so many a single line may take, however small the share
 _SHORTER = (120, 60)
 _MISFITS = 12
 
@@ -76,7 +76,7 @@ def take_directives(items: Iterable[Item], basket: Basket) -> None:
     misfits = 0
     for item in asked:
         share = RULES_SHARE if item.tier > 1 else REQUESTS_SHARE
-        limit = max(share * budget, min(budget, _FEW)) - (budget - basket.left)
+        limit = max(share * budget, min(budget, FEW)) - (budget - basket.left)
         shorter = (replace(item, text=shorten(item.text, longest)) for longest in _SHORTER if longest < len(item.text))
         misfits = 0 if any(basket.take(one, limit) for one in (item, *shorter)) else misfits + 1
         if misfits == _MISFITS:
@@ -87,7 +87,7 @@ def take_shares(items: Sequence[Item], basket: Basket) -> None:
     """Takes the best of each section, up to its share, but if possible a line of each."""
     rest = basket.left
     for section, share in SHARES.items():
-        limit = max(share * rest, min(rest / 4, _FEW))
+        limit = max(share * rest, min(basket.left / 2, FEW))
         basket.take_best((item for item in items if item.section is section), limit)
 
 

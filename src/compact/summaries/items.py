@@ -43,11 +43,11 @@ class Item:
 
 def rank(tier: int, value: float, length: int) -> tuple[int, float]:
     """What puts one line before another: what was asked for by its value, all else by value for its length."""
-    return tier, value if tier else value / (min(length, _LONG) + _OVERHEAD)
+    return tier, value if tier else value / (min(length, _LONG) + OVERHEAD)
 
 
 _LONG = 300
-_OVERHEAD = 60  # in characters: the marks around a line, and what makes a short one hard to understand
+OVERHEAD = 60  # in characters: the marks around a line, and what makes a short one hard to understand
 _ID = re.compile(r"[\w.:-]{1,64}")
 _IDS = re.compile(r"[\w.:-]{1,64}(?:,[\w.:-]{1,64}){0,9}\]")
 _SECTIONS = {f"## {section.value}": section for section in Section}

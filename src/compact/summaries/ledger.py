@@ -101,7 +101,8 @@ def keep_ledger(messages: Sequence[Message], reading: Reading, ledger: Ledger) -
 def subject_of(action: Action) -> str:
     """What the facts of a call and its result are about: a file, or the call itself."""
     if action.is_command:
-        paths = [text for kind, text in names_in(action.subject, Source.CALL) if kind is Kind.PATH]
+        named = names_in(action.subject, Source.CALL)
+        paths = [text for kind, text in named if kind is Kind.PATH and not text.startswith("/dev/")]
         return paths[-1] if paths and action.kind == "read" else ""
     return action.subject or describe(action.call, _LONGEST_CALL)
 

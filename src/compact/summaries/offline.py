@@ -9,7 +9,7 @@ from compact.facts import Kind, Source
 from compact.messages import Message
 from compact.summaries.carrying import ROOT, carry
 from compact.summaries.decisions import decision_items
-from compact.summaries.filling import Basket, Count, fit, take_directives, take_shares
+from compact.summaries.filling import FEW, Basket, Count, fit, take_directives, take_shares
 from compact.summaries.items import Item, Section
 from compact.summaries.ledger import Ledger, keep_ledger
 from compact.summaries.naming import merge, name_items
@@ -59,9 +59,10 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
     if root:
         basket.take(Item(Section.STATE, f"{ROOT}{root}", (), float("-inf"), 100), basket.left / 4)
     take_shares(items, basket)
-    names = merge(ledger.entries.values(), root)
-    for item in name_items(names, reading.length, basket):
-        basket.take(item, basket.left)
+    if basket.left > FEW:
+        names = merge(ledger.entries.values(), root)
+        for item in name_items(names, reading.length, basket):
+            basket.take(item, basket.left)
     basket.take_best(items, basket.left)
     return fit(basket.items, budget, count) or _least(items, budget, count)
 

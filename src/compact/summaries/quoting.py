@@ -18,13 +18,15 @@ _MARK = re.compile(
     r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )
+_HEADING = re.compile(r"(?:^|(?<=\s))#{2,6}(?=\s)")
 _ROLE = re.compile(
     r"(?:[#>*\s\"'-]*(?:system|assistant|user|human|developer|ai|tool|instructions?)(?: (?:prompt|message))?\s?:)+"
     r"[\s*]*",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?:(?:#{1,6}|[>*+•–—|-]|\d{1,3}[.)]|\*\*)(?:\s|(?<=\*\*))\s*+)+")
-_BOLD = re.compile(r"\*\*([^*]{1,300})\*\*")
+# Pairs, and halves of pairs that a cut left over; an operator stands free or between two words.
+_BOLD = re.compile(r"\*\*([^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<=\S)\*\*(?=[\s:.,;)]|\Z)|(?:(?<=[\s(])|^)\*\*(?=\S)")
 _TAG = re.compile(r"<(/?)([a-z]+(?:[-_][a-z]+)+)>")
 _NOT_THE_USERS = re.compile(r"reminder|caveat|stdout|stderr|output|observation|environment|command-message|system")
 
@@ -35,9 +37,9 @@ def quote(text: str, longest: int = LONGEST) -> str:
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text[: 4 * longest]))
     if "\\n" in text:
         text = text.replace("\\n", " ")
-    line = " ".join(_MARK.sub(" ", text).split())
+    line = " ".join(_HEADING.sub(" ", _MARK.sub(" ", text)).split())
     if "**" in line:
-        line = _BOLD.sub(r"\1", line).removesuffix("**").rstrip()
+        line = _BOLD.sub(r"\1", line).rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 
 from compact.facts import Source, strings_in
-from compact.summaries.items import Item, Section
+from compact.summaries.items import OVERHEAD, Item, Section
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Action, Reading, Utterance
 from compact.summaries.tallies import subject
 
 _MOST = 40
+_NEWEST = 0.06
 _LOOK = 20_000
+_SHOWN = 600
 _SHORTEST = 5
 _FRAME = ("***", "---", "+++", "@@", "cd ", "cat ")
 _NEW = re.compile(r"new|content|replacement|patch|text|command", re.IGNORECASE)
@@ -29,7 +31,8 @@ def step_items(reading: Reading, root: str) -> Iterator[Item]:
         ids = (step.message_id,) if isinstance(step, Utterance) else (step.message_id, step.result_id)
         if text:
             told = 1 if isinstance(step, Utterance) or step.kind != "read" else 0.4
-            yield Item(Section.STEPS, text, ids, -age, told * 12 / (1 + age / 3))
+            # By age, long or short: lines are ranked by value for length.
+            yield Item(Section.STEPS, text, ids, -age, told * _NEWEST * (len(text) + OVERHEAD) / (1 + age / 3))
 
 
 def _told(spoken: Utterance) -> str:
@@ -52,7 +55,8 @@ def _answer(action: Action) -> str:
     """The line of the result that tells most: an error, else the last line, which is where programs sum up."""
     if action.errors:
         return quote(action.errors[0], 160)
-    lines = [line for line in action.result[-600:].split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
+    shown = action.result[-_SHOWN:] if action.kind == "ran" else action.result[:_SHOWN]
+    lines = [line for line in shown.split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
     return quote(lines[-1] if action.kind == "ran" else lines[0], 160) if lines else ""
 
 

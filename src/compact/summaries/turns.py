@@ -81,16 +81,20 @@ def _directives(turn: Utterance, found: list[Directive], recency: float, note: s
 def _said(turn: Utterance, told: set[int], recency: float) -> Iterator[Candidate]:
     """What a turn says beside its directives: the first sentence tells most, each further one less."""
     if not told and len(turn.text) <= LONGEST_QUOTE:
-        worth = substance(turn.text) + 1.5 * _is_personal(turn.text)
-        if worth or turn.text.count(" ") > _CHATTER:
-            yield Candidate(Section.SAID, turn, _whole(turn), 0.5 + worth + 2 * recency)
+        if worth := _worth(turn.text):
+            yield Candidate(Section.SAID, turn, _whole(turn), worth + 2 * recency)
         return
     rank = 0
     for sentence in sentences_in(turn.text):
-        if sentence.start not in told and _is_prose(sentence.text):
+        if sentence.start not in told and _is_prose(sentence.text) and (worth := _worth(sentence.text)):
             rank += 1
-            value = (2 + substance(sentence.text) + 2 * _is_personal(sentence.text)) / rank + 2 * recency
-            yield Candidate(Section.SAID, turn, sentence, value)
+            yield Candidate(Section.SAID, turn, sentence, (1.5 + worth) / rank + 2 * recency)
+
+
+def _worth(text: str) -> float:
+    """What a statement is worth: what it names, what it tells of the user; thanks and the like are worth nothing."""
+    told = substance(text) + 1.5 * _is_personal(text)
+    return told + 0.5 if told or text.count(" ") > _CHATTER else 0
 
 
 def _whole(turn: Utterance) -> Span:
