@@ -215,7 +215,9 @@ def test_calibrate_needs_something_to_learn_from(run: Run, chat: Path) -> None:
 def test_demo_shows_every_format_valid(run: Run) -> None:
     shown = run("demo")
     assert shown.status == 0
-    assert "violations" not in shown.out
+    rows = [line.split() for line in shown.out.splitlines() if line.startswith(("openai-", "anthropic-", "google-"))]
+    assert [row[-2:] for row in rows] == [["yes", "yes"]] * 4
+    assert "Restored from the plan: equal to the original" in shown.out
     assert "recounted in" in shown.out
 
 
