@@ -183,6 +183,7 @@ def test_code_and_successes_are_no_errors(line: str) -> None:
         "can you rename it?",
         "Fix the build",
         "ok, now run it again",
+        "Re-review the changes",
         "make sure it works on Windows",
         "The header should be dimmer.",
         "I want it sent to New York.",

@@ -92,7 +92,7 @@ support switch tell test translate treat try turn undo update upgrade use valida
 """
 _NOUNS = "design document file format list plan report test"
 _DETERMINER = re.compile(
-    r"[\s,]{1,3}(?:the|this|that|these|those|it|them|all|each|every|an?|my|our|for|with|if|me|to)\b"
+    r"[\s,]{1,3}(?:the|this|that|these|those|it|them|all|each|every|only|an?|my|our|for|with|if|me|to)\b"
 )
 _verbs = frozenset(_VERBS.split())
 _nouns = frozenset(_NOUNS.split())
@@ -136,7 +136,7 @@ def _strength(sentence: str) -> Strength | None:
 def _is_imperative(sentence: str) -> bool:
     filler = _FILLER.match(sentence)
     verb = _WORDS.match(sentence, filler.end() if filler else 0)
-    if verb is None or verb[0] not in _verbs or sentence[verb.end() : verb.end() + 1] == ":":
+    if verb is None or verb[0].removeprefix("re-") not in _verbs or sentence[verb.end() : verb.end() + 1] == ":":
         return False
     # "Test results" is a heading, "test it" and a mere "test" are not.
     return verb[0] not in _nouns or verb.end() == len(sentence) or _DETERMINER.match(sentence, verb.end()) is not None

@@ -40,6 +40,8 @@ def carry(previous: str, tallies: Tallies, ledger: Ledger) -> Carried:
     lines = list(islice(parse(previous), _MOST_LINES))
     for number, (section, raw, ids) in enumerate(lines):
         text, order = quote(raw, _LONGEST_LINE), float(number - len(lines))
+        if not text:
+            continue
         if section is Section.STATE and text.startswith(ROOT):
             carried.root = text.removeprefix(ROOT)
         elif section is Section.STATE and (plan := read_plan(text, ids)):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from compact.summaries.items import Item, Section, heading, rank, render
-from compact.summaries.quoting import shorten
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -77,7 +75,7 @@ def take_directives(items: Iterable[Item], basket: Basket) -> None:
     for item in asked:
         share = RULES_SHARE if item.tier > 1 else REQUESTS_SHARE
         limit = max(share * budget, min(budget, FEW)) - (budget - basket.left)
-        shorter = (replace(item, text=shorten(item.text, longest)) for longest in _SHORTER if longest < len(item.text))
+        shorter = (item.shortened(longest) for longest in _SHORTER if longest < len(item.text))
         misfits = 0 if any(basket.take(one, limit) for one in (item, *shorter)) else misfits + 1
         if misfits == _MISFITS:
             return

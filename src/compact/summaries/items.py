@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+
+from compact.summaries.quoting import shorten
 
 
 class Section(Enum):
@@ -40,6 +42,12 @@ class Item:
     def line(self) -> str:
         return f"- {self.text}{self.note}{citation(self.ids)}"
 
+    def shortened(self, longest: int) -> Item:
+        """The item with only the beginning of its text."""
+        text = shorten(self.text, longest)
+        quoted = self.text.startswith('"') and text != self.text
+        return replace(self, text=f'{text}"' if quoted else text)
+
 
 def rank(tier: int, value: float, length: int) -> tuple[int, float]:
     """What puts one line before another: what was asked for by its value, all else by value for its length."""
@@ -51,14 +59,14 @@ OVERHEAD = 60  # in characters: the marks around a line, and what makes a short 
 _ID = re.compile(r"[\w.:-]{1,64}")
 _IDS = re.compile(r"[\w.:-]{1,64}(?:,[\w.:-]{1,64}){0,9}\]")
 _SECTIONS = {f"## {section.value}": section for section in Section}
-MOST_IDS = 3
+_MOST_IDS = 3
 
 
 def citation(ids: Sequence[str]) -> str:
     """The ids in brackets: the first, and the last ones."""
     good = list(dict.fromkeys(id for id in ids if _ID.fullmatch(id)))
-    if len(good) > MOST_IDS:
-        good = [good[0], *good[1 - MOST_IDS :]]
+    if len(good) > _MOST_IDS:
+        good = [good[0], *good[1 - _MOST_IDS :]]
     return f" [{','.join(good)}]" if good else ""
 
 

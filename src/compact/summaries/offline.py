@@ -14,7 +14,6 @@ from compact.summaries.items import Item, Section
 from compact.summaries.ledger import Ledger, keep_ledger
 from compact.summaries.naming import merge, name_items
 from compact.summaries.plans import follow, plans
-from compact.summaries.quoting import shorten
 from compact.summaries.reading import Reading, read
 from compact.summaries.steps import step_items
 from compact.summaries.tallies import Tallies, common_root, finding_items, state_items
@@ -22,16 +21,23 @@ from compact.summaries.turns import answer, user_items
 
 # No line has fewer tokens than this, which bounds how many can be chosen.
 _SHORTEST_LINE = 6
+# How the ids of messages begin that a fold made: nobody else can give a message such an id.
+_FOLD = "fold-"
 
 
 def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count, previous: str | None = None) -> str:
     """The messages in at most `budget` tokens, as `count` counts them; the same input gives the same text.
 
-    `previous` is an earlier summary of what came before these messages; it is merged in. Nothing that a tool said
-    stands among the user's directives, and every line names the messages it comes from.
+    `previous` is an earlier summary of what came before these messages; it is merged in. Without it, a summary that
+    stands among the messages is. Nothing that a tool said stands among the user's directives, and every line names the
+    messages it comes from.
     """
+    folds = [message for message in messages if message.id.startswith(_FOLD)]
+    messages = [message for message in messages if not message.id.startswith(_FOLD)] if folds else messages
+    if previous is None:
+        previous = "\n".join(message.text for message in folds)
     tallies, ledger = Tallies(), Ledger()
-    carried = carry(previous or "", tallies, ledger)
+    carried = carry(previous, tallies, ledger)
     reading = read(messages)
     keep_ledger(messages, reading, ledger)
     paths = [entry for entry in ledger.entries.values() if entry.kind is Kind.PATH]
@@ -96,7 +102,8 @@ def _joined(one: Item, other: Item) -> Item:
 def _least(items: Sequence[Item], budget: int, count: Count) -> str:
     """The most valuable line, or the beginning of it, where not even a heading fits."""
     for item in sorted(items, key=lambda item: (-item.tier, -item.value))[:3]:
-        for line in (item.line, *(f"- {shorten(item.text, longest)}" for longest in (120, 60, 30))):
+        shorter = (replace(item.shortened(longest), ids=()).line for longest in (120, 60, 30))
+        for line in (item.line, *shorter):
             if 0 < count(line) <= budget:
                 return line
     return ""

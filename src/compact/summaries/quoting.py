@@ -35,11 +35,9 @@ def quote(text: str, longest: int = LONGEST) -> str:
     """The text as one line without marks, cut at a word."""
     # Only so much is looked at as could be left.
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text[: 4 * longest]))
-    if "\\n" in text:
-        text = text.replace("\\n", " ")
-    line = " ".join(_HEADING.sub(" ", _MARK.sub(" ", text)).split())
-    if "**" in line:
-        line = _BOLD.sub(r"\1", line).rstrip(" *")
+    # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
+    text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if "**" in text or "\\n" in text else text
+    line = " ".join(_HEADING.sub(" ", _MARK.sub(" ", text)).split()).rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from compact.facts import Source, command_of, failures_in, only_reads, strings_in, written_by
 from compact.messages import Message, Place, Text, ToolCall, ToolResult, pairs
+from compact.summaries.items import Section, heading
 from compact.summaries.quoting import quote, users_own
 
 _EDITING = re.compile(
@@ -26,6 +27,7 @@ _REFUSAL = re.compile(
 _GENERIC = re.compile(
     r"Traceback \(|exit (?:code|status)|returncode|exited with code|^FAIL$|^error: script|^</?output>", re.IGNORECASE
 )
+_SUMMARY = heading(Section.DIRECTIVES)
 _LONGEST_PATH = 300
 _LONGEST_COMMAND = 2000
 _LONGEST_ERROR = 240
@@ -83,7 +85,7 @@ def read(messages: Sequence[Message]) -> Reading:
         source = written_by(message)
         for position, block in enumerate(message.blocks):
             if isinstance(block, Text) and source in (Source.USER, Source.ASSISTANT):
-                text = _ends(users_own(block.text) if source is Source.USER else block.text)
+                text = _spoken(users_own(block.text) if source is Source.USER else block.text)
                 if text.strip():
                     reading.utterances.append(Utterance(index, message.id, source, text, not message.calls))
             elif isinstance(block, ToolCall):
@@ -103,8 +105,12 @@ def describe(call: ToolCall, longest: int) -> str:
     return quote(f"{call.name}({', '.join(text for text, _ in zip(shown, range(_ARGUMENTS), strict=False))})", longest)
 
 
-def _ends(text: str) -> str:
-    """The text, or of a very long one, which nobody wrote by hand, its beginning and its end."""
+def _spoken(text: str) -> str:
+    """What a text says itself: of a very long one, which nobody wrote by hand, its beginning and its end.
+
+    A summary of ours that it quotes is not the speaker's: words of tools in it would pass for the user's.
+    """
+    text = text.partition(_SUMMARY)[0]
     if len(text) <= _LONGEST_SPEECH:
         return text
     return f"{text[: _LONGEST_SPEECH * 3 // 4]}\n{text[-_LONGEST_SPEECH // 4 :]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from compact.facts import Directive, Source, Span, Strength, directives_in, sentences_in
 from compact.summaries.candidates import LONGEST_QUOTE, Candidate, best, recent, substance
@@ -29,6 +30,9 @@ def user_items(reading: Reading, most: int) -> Iterator[Item]:
     for turn in turns:
         recency = recent(turn.index, reading.length) + 0.75 * (turn is turns[0] or turn is turns[-1])
         found = list(directives_in(turn.text))
+        if not found and turn is turns[0] and reading.actions:
+            # Whatever it looks like, it made the assistant act.
+            found = [Directive(*sentence, Strength.REQUEST) for sentence in islice(sentences_in(turn.text), 1)]
         note = ANSWERED if turn.index in answered else ""
         if found and len(turn.text) <= LONGEST_QUOTE and "```" not in turn.text:
             candidates.append(_asked(turn, _whole(turn), strongest(found), recency, note))
