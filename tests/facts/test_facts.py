@@ -25,7 +25,7 @@ def found(text: str, kind: Kind, source: Source = Source.TOOL) -> list[str]:
         ("read src/app/main.py, then ./docs/index.md.", ["src/app/main.py", "docs/index.md"]),
         ("hooks.go:196: output", ["hooks.go"]),
         ("cmd/cli/resume.go-387-\tfmt.Println()", ["cmd/cli/resume.go"]),
-        ("see /Users/ann/work/tool/README.md#L12-L30", ["/Users/ann/work/tool/README.md"]),
+        ("see /Users/ann/code/tool/README.md#L12-L30", ["/Users/ann/code/tool/README.md"]),
         ("--- a/lib/x.ts\n+++ b/lib/x.ts", ["lib/x.ts"]),
         ("in ~/.config/tool/ and ../sibling/file.json", ["~/.config/tool", "../sibling/file.json"]),
         (r"at C:\Users\ann\notes.txt:", [r"C:\Users\ann\notes.txt"]),
