@@ -115,6 +115,7 @@ class Condensation:
             cost=sum(spent[1:], spent[0]) if spent else None,
             saved=removed,
             notes=self._notes(after),
+            events=outcome.events,
         )
 
     def _notes(self, after: int) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def main() -> None:
 def run(commands: typer.Typer) -> int:
     """Run the commands and return the status to leave with; only what goes wrong with the output is left to do."""
     try:
-        status = commands(standalone_mode=False)
+        status = commands(prog_name="compact", standalone_mode=False)
     except CompactError as error:
         fail(error)
     except typer.TyperException as error:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from compact.engine.driver import AskModel, AskModelLater
-from compact.ports import Answer, Ask, Completion, Failure
+from compact.ports import Answer, Ask, Failure
 
 _NOBODY = "no model is configured: pass a function that answers questions"
 
@@ -35,7 +35,7 @@ class Asking:
                 return _failures(asks, f"{type(error).__name__}: {error}")
 
         def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            answers = once(_questions(asks))
+            answers = once(asks)
             again = _unanswered(asks, answers)
             return self._completed(answers, again, once(list(again.values()))) if again else answers
 
@@ -53,7 +53,7 @@ class Asking:
                 return _failures(asks, f"{type(error).__name__}: {error}")
 
         async def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            answers = await once(_questions(asks))
+            answers = await once(asks)
             again = _unanswered(asks, answers)
             return self._completed(answers, again, await once(list(again.values()))) if again else answers
 
@@ -61,7 +61,7 @@ class Asking:
 
     def _checked(self, asks: Sequence[Ask], answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
         for answer in answers:
-            if isinstance(answer, Completion) and answer.cost is not None:
+            if not isinstance(answer, Failure) and answer.cost is not None:
                 self.cost = (self.cost or Decimal(0)) + answer.cost
         if len(answers) == len(asks):
             return answers
@@ -77,13 +77,6 @@ class Asking:
         why = first.reason if isinstance(first, Failure) else ""
         self.notes.append(f"the condensing model could not be asked ({why}), so the conversation's own was")
         return tuple(whole)
-
-
-def _questions(step: Sequence[Ask]) -> Sequence[Ask]:
-    """What a provider yielded, if it is what a provider may yield."""
-    if not isinstance(step, tuple) or not all(isinstance(ask, Ask) for ask in step):
-        raise TypeError(f"a provider yields a Pass or a tuple of Asks, not {step!r}"[:200])
-    return step
 
 
 def _failures(asks: Sequence[Ask], why: str) -> tuple[Answer, ...]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from compact.engine.report import PassReport
 from compact.errors import EditError
 from compact.messages import Conversation, Pass, Plan, Rules, apply, check, mend
-from compact.ports import Answer, Ask, Completion, Measure
+from compact.ports import Answer, Ask, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
 
 AskModel: TypeAlias = Callable[[Sequence[Ask]], tuple[Answer, ...]]
@@ -20,21 +20,26 @@ AskModelLater: TypeAlias = Callable[[Sequence[Ask]], Awaitable[tuple[Answer, ...
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to: the conversation, the accepted passes, and a report of each pass, accepted or not."""
+    """What a run came to: the conversation, the accepted passes, a report of each pass, accepted or not, the events."""
 
     conversation: Conversation
     plan: Plan
     passes: tuple[PassReport, ...]
+    events: tuple[Event, ...] = ()
 
 
 class Judge:
     """Decides about proposed passes; what it accepts becomes the plan."""
 
-    def __init__(self, conversation: Conversation, measure: Measure, rules: Rules) -> None:
+    def __init__(
+        self, conversation: Conversation, measure: Measure, rules: Rules, observe: Observe | None = None
+    ) -> None:
         self.conversation = conversation
         self.tokens = measure.conversation(conversation)
         self._measure = measure
         self._rules = rules
+        self._observe = observe
+        self._events: list[Event] = []
         self._plan: list[Pass] = []
         self._reports: list[PassReport] = []
         self._began = perf_counter()
@@ -64,11 +69,17 @@ class Judge:
         """Charge the next pass with what its questions cost."""
         self._asked += len(answers)
         for answer in answers:
-            if isinstance(answer, Completion) and answer.cost is not None:
+            if not isinstance(answer, Failure) and answer.cost is not None:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
 
+    def note(self, event: Event) -> None:
+        """Keep what happened, and pass it on."""
+        self._events.append(event)
+        if self._observe is not None:
+            self._observe(event)
+
     def outcome(self) -> Outcome:
-        return Outcome(self.conversation, tuple(self._plan), tuple(self._reports))
+        return Outcome(self.conversation, tuple(self._plan), tuple(self._reports), tuple(self._events))
 
     def _record(self, proposal: Pass, verdict: Verdict) -> Verdict:
         now = perf_counter()
@@ -96,7 +107,8 @@ def run(steps: Steps, judge: Judge, ask: AskModel) -> Outcome:
     try:
         step = next(steps)
         while True:
-            step = steps.send(judge.decide(step) if isinstance(step, Pass) else _answered(judge, ask(step)))
+            reply = _reply(judge, step)
+            step = steps.send(_answered(judge, ask(reply)) if isinstance(reply, tuple) else reply)
     except StopIteration:
         return judge.outcome()
 
@@ -106,9 +118,22 @@ async def run_async(steps: Steps, judge: Judge, ask: AskModelLater) -> Outcome:
     try:
         step = next(steps)
         while True:
-            step = steps.send(judge.decide(step) if isinstance(step, Pass) else _answered(judge, await ask(step)))
+            reply = _reply(judge, step)
+            step = steps.send(_answered(judge, await ask(reply)) if isinstance(reply, tuple) else reply)
     except StopIteration:
         return judge.outcome()
+
+
+def _reply(judge: Judge, step: object) -> Verdict | tuple[Ask, ...] | None:
+    """What the step is answered with, or the questions that somebody has to answer first."""
+    if isinstance(step, Pass):
+        return judge.decide(step)
+    if isinstance(step, Event):
+        judge.note(step)
+        return None
+    if isinstance(step, tuple) and all(isinstance(ask, Ask) for ask in step):
+        return step
+    raise TypeError(f"a provider yields a Pass, an Event or a tuple of Asks, not {step!r}"[:200])
 
 
 def _answered(judge: Judge, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:

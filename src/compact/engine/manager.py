@@ -224,6 +224,7 @@ class ProviderManager:
             seconds=time.perf_counter() - began,
             cost=asking.cost,
             notes=tuple(asking.notes),
+            events=judge.outcome().events,
         )
         return Condensation(judge.conversation, judge.outcome().plan, decision, report, floor)
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from compact.messages import Json
+from compact.ports import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Report:
     cost: Decimal | None = None
     saved: Decimal | None = None
     notes: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
 
     @property
     def target_met(self) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
+from compact.ports.usage import Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -23,19 +25,27 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model wrote. `truncated`: it had more to say; `estimated`: nobody was asked, only the size is right."""
+    """What the model wrote. `truncated`: it had more to say; `estimated`: nobody was asked, only the size is right.
+
+    `model` is the one that answered; `usage` and `cost` are what that took, where it is known.
+    """
 
     text: str
     cost: Decimal | None = None
     truncated: bool = False
     estimated: bool = False
+    usage: Usage | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The model declined."""
+    """The model declined, which may cost as much as an answer."""
 
     reason: str
+    cost: Decimal | None = None
+    usage: Usage | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """What a condensation provider is.
 
-A provider is a generator. It yields a batch of questions for a model and receives the answers, or it yields a proposed
-pass and receives the verdict. It never applies an edit, counts a conversation as a whole or calls a model itself, so it
-needs no `await` and no error handling, and a test feeds it by hand.
+A provider is a generator. It yields a batch of questions for a model and receives the answers, or a proposed pass and
+receives the verdict, or an event and goes on. It never applies an edit, counts a conversation as a whole or calls a
+model itself, so it needs no `await` and no error handling, and a test feeds it by hand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from compact.messages import Conversation, Pass
 from compact.policies import Configuration
-from compact.ports import Answer, Ask, Measure
+from compact.ports import Answer, Ask, Event, Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,17 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be condensed, to how many tokens if there is a target, for a window of what size."""
+    """What is to be condensed, to how many tokens if there is a target, for a window of what size.
+
+    `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own.
+    """
 
     conversation: Conversation
     tokens: int
     target: int | None
     window: int
     measure: Measure
+    reads: int | None = None
 
     def reached(self, tokens: int) -> bool:
         return self.target is not None and tokens <= self.target
@@ -58,10 +62,9 @@ class Rejected:
 
 
 Verdict: TypeAlias = Applied | Rejected
-Step: TypeAlias = tuple[Ask, ...] | Pass
-Reply: TypeAlias = tuple[Answer, ...] | Verdict
+Step: TypeAlias = tuple[Ask, ...] | Pass | Event
 Steps: TypeAlias = Generator[Step, Any, None]
-"""Yields steps; is sent a tuple of answers for a tuple of asks, a verdict for a pass."""
+"""Yields steps; is sent a tuple of answers for a tuple of asks, a verdict for a pass, None for an event."""
 
 
 class Provider(Protocol):

@@ -29,8 +29,8 @@ from compact.messages import (
 from compact.messages.seals import is_summary, seal
 from compact.policies import Configuration, Retention, select
 from compact.ports import Answer, Ask, Failure, Refusal
-from compact.providers.native.transcript import transcribe
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, ask, propose
+from compact.summaries.transcript import transcribe
 
 MESSAGES_KEPT = 3
 PASS = "Summary"  # noqa: S105 - a pass of a plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 from compact.messages import Fold, Message, Pass, Text
 from compact.messages.seals import seal
 from compact.ports import Ask, Completion
-from compact.providers.native.transcript import transcribe
 from compact.providers.provider import Steps, Task, ask, propose
 from compact.providers.smart.prompting import batch_instructions
 from compact.providers.smart.selecting import foldable
 from compact.providers.smart.settings import PassSettings
+from compact.summaries.transcript import transcribe
 
 
 def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Steps:

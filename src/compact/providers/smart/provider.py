@@ -8,7 +8,7 @@ from typing import Any
 
 from compact.messages import Pass
 from compact.policies import Configuration
-from compact.ports import Answer, Ask
+from compact.ports import Answer, Ask, Event
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.individual import rewrite_each
@@ -97,6 +97,8 @@ def _followed(steps: Steps, now: Applied, known: dict[Ask, Answer], *, again: bo
         if isinstance(step, Pass):
             reply = Rejected("nothing to do") if again and not step.edits else (yield step)
             now = reply if isinstance(reply, Applied) else now
+        elif isinstance(step, Event):
+            reply = yield step
         else:
             fresh = tuple(question for question in dict.fromkeys(step) if question not in known)
             if fresh:
