@@ -245,3 +245,11 @@ def test_when_all_reasoning_is_dropped_none_is_left(format: str, data: st.DataOb
     kept = [type(block) for message in before.messages for block in message.blocks if not isinstance(block, Reasoning)]
     assert [type(block) for message in after.messages for block in message.blocks] == kept
     assert restore(after, (done,)) == before
+
+
+@pytest.mark.parametrize("value", [None, 3, ["a"], {"type": "text", "text": "a"}, b"a"])
+@pytest.mark.parametrize("lines", [None, (0, 1)])
+def test_only_a_text_takes_the_place_of_a_text(value: Json, lines: tuple[int, int] | None) -> None:
+    conversation = parse([{"role": "user", "content": "one\ntwo"}])
+    with pytest.raises(EditError, match=f"a replacement is a text, not {type(value).__name__}"):
+        apply(conversation, Pass("wrong", (Replace(Where("0", 0, (), lines), value, "w"),)))

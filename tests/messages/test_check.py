@@ -201,7 +201,7 @@ def test_rules_see_what_the_conversation_was_made_from() -> None:
 
     after = shortened(TALK, "6")
     assert check(TALK, after, rules=rules, count=size) == ()
-    assert seen == [(TALK, TALK), (TALK, after)]
+    assert seen == [(TALK, after), (TALK, TALK)]
 
 
 @st.composite

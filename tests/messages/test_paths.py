@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compact.errors import EditError
-from compact.messages import Json, Path
-from compact.messages.paths import describe, locate, splice, value_at, with_value, without
+from compact.messages import Json, Path, ToolCall
+from compact.messages.paths import can_splice, describe, locate, splice, value_at, with_value, without
 from compact.testing.strategies import hostile_json, hostile_text
 
 scalars = (
@@ -219,3 +220,35 @@ def test_without_takes_one_item_away(data: st.DataObject) -> None:
 def test_paths_are_described_as_people_write_them() -> None:
     assert describe(("content", 0, "text")) == "content[0].text"
     assert describe(()) == "the value itself"
+
+
+@given(st.data())
+def test_what_can_be_spliced_is_known_without_splicing(data: st.DataObject) -> None:
+    value = data.draw(trees)
+    encoders = [
+        json.JSONEncoder(ensure_ascii=ascii_only, separators=separators).encode
+        for ascii_only in (False, True)
+        for separators in ((", ", ": "), (",", ":"), (" , ", ":"))
+    ]
+    spoilt = st.sampled_from([lambda raw: raw, lambda raw: raw.replace("0", "\\u0030"), lambda raw: raw + " "])
+    raw = data.draw(spoilt)(data.draw(st.sampled_from(encoders))(value))
+    call = ToolCall("id", "tool", raw, ())
+    for path, text in call.strings:
+        assert text == value_at(call.arguments, path)
+        try:
+            splice(raw, path, "")
+        except EditError:
+            assert not can_splice(call, path)
+        else:
+            assert can_splice(call, path)
+
+
+def test_what_was_read_of_a_call_is_kept_and_no_part_of_it() -> None:
+    call, other = (ToolCall("id", "tool", '{"a": ["b", 1, {"c": "d"}]}', ("x",)) for _ in range(2))
+    assert call.strings == ((("a", 0), "b"), (("a", 2, "c"), "d"))
+    assert call.arguments is call.arguments
+    assert call.regular
+    assert call == other
+    assert repr(call) == repr(other)
+    assert replace(call, raw="{").strings == ()
+    assert replace(call, raw="{").arguments is None

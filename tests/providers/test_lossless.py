@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome, run
 from compact.formats import FORMATS, parse, render, tools_of, violations
-from compact.messages import Conversation, restore, texts, unfold, untouchable
+from compact.messages import Conversation, Pass, apply, restore, texts, unfold, untouchable
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.lossless.formatting import simplify
+from compact.providers.lossless.repeats import find_repeats
 from compact.testing.generate import random_body
 
 LEVELS = ("verbatim", "formatting", "superseded")
@@ -154,6 +155,33 @@ def test_the_laws_hold(format: str, level: Level, seed: int) -> None:
     assert condense(conversation, level).conversation == after
     if level == "verbatim":
         assert unfold(after).messages == conversation.messages
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+@given(seed=st.integers(0, 2**32))
+def test_a_search_that_says_it_is_final_leaves_nothing_to_be_found(format: str, seed: int) -> None:
+    conversation = repetitive(random.Random(seed), format)
+    count = counter_for("gpt-4o").text
+    found = find_repeats(conversation, count)
+    after, _ = apply(conversation, Pass("repeats", found.edits))
+    assert not (found.final and find_repeats(after, count).edits)
+
+
+def test_a_search_is_not_final_where_a_better_source_is_hidden() -> None:
+    short = [f"a line of forty characters, number {index:4}" for index in range(2)]
+    hidden, better = "\n".join([*BLOCK, *short]), "\n".join([*short, "and then", "something new follows", *BLOCK[:1]])
+    again = "\n".join(["first of all", *short, "and then", "something new follows"])
+    steps: list[tuple[str, dict[str, Any], str]] = [
+        ("a", {}, "\n".join(BLOCK)),
+        ("b", {}, hidden),
+        ("c", {}, better),
+        ("d", {}, again),
+    ]
+    conversation = session(*steps)
+    count = {True: 30, False: 60}
+    found = find_repeats(conversation, lambda text: count[text.startswith("⟨=") or text.count("\n") < 3])
+    assert [edit.where.message for edit in found.edits] == ["4"]
+    assert not found.final
 
 
 def test_hostile_markers_are_neither_source_nor_target() -> None:

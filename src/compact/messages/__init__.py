@@ -30,8 +30,9 @@ from compact.messages.exchanges import Exchange, Place, current_step, exchanges,
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
-from compact.messages.seals import is_summary, seal
+from compact.messages.seals import is_summary, seal, version_of
 from compact.messages.texts import message_texts, texts
+from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
     "MARK",
@@ -74,14 +75,18 @@ __all__ = [
     "checksum",
     "common_prefix",
     "current_step",
+    "digest_of",
     "exchanges",
     "fingerprint",
     "freeze",
     "has_references",
     "is_summary",
     "mend",
+    "message_bytes",
     "message_texts",
     "pairs",
+    "plan_from_json",
+    "plan_to_json",
     "protect",
     "restore",
     "seal",
@@ -90,4 +95,5 @@ __all__ = [
     "unfold",
     "unresolved",
     "untouchable",
+    "version_of",
 ]

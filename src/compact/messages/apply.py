@@ -106,6 +106,9 @@ def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop])
     for edit in edits:
         block, path = edit.where.block, edit.where.path
         if isinstance(edit, Replace):
+            text: object = edit.with_  # providers are other people's code
+            if not isinstance(text, str):
+                raise EditError(f"message {message.id!r}: a replacement is a text, not {type(text).__name__}")
             by_place[block, path].append(edit)
         elif path or edit.where.lines is not None or block in dropped:
             raise EditError(f"message {message.id!r}: reasoning is dropped whole, and once")

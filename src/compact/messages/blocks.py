@@ -7,13 +7,23 @@ there and nowhere else, so whatever Compact does not understand stays as it was.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 """A decoded JSON value: what `json.loads` gives."""
 
 Path: TypeAlias = tuple[str | int, ...]
+
+_UNREAD: Json = ...
+
+_SPELLINGS = tuple(
+    (ascii_only, json.JSONEncoder(ensure_ascii=ascii_only, separators=separators).encode)
+    for ascii_only in (False, True)
+    for separators in ((", ", ": "), (",", ":"))
+)
+"""The ways in which arguments are usually encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +82,71 @@ class Opaque:
 class ToolCall:
     """A request to run a tool.
 
-    `raw` is what stands on the wire at `path`: a JSON object, or a string that encodes one.
+    `raw` is what stands on the wire at `path`: a JSON object, or a string that encodes one. What is read of it is kept:
+    every pass over a conversation needs it.
     """
 
     id: str
     name: str
     raw: Json
     path: Path
+    _arguments: Json = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _strings: tuple[tuple[Path, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _regular: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def arguments(self) -> Json:
-        """The decoded arguments, or None where the string does not decode."""
+        """The decoded arguments, or None where the string does not decode; not to be changed."""
         if not isinstance(self.raw, str):
             return self.raw
-        try:
-            return json.loads(self.raw)
-        except (ValueError, RecursionError):
-            return None
+        if self._arguments is _UNREAD:
+            object.__setattr__(self, "_arguments", _decoded(self.raw))
+        return self._arguments
+
+    @property
+    def strings(self) -> tuple[tuple[Path, str], ...]:
+        """The strings inside the arguments, however deep, each with its path, in the order they are written."""
+        if self._strings is None:
+            object.__setattr__(self, "_strings", tuple(_strings(self.arguments)))
+        return self._strings or ()
+
+    @property
+    def regular(self) -> bool:
+        """Whether encoded arguments are written in a usual way, so that any string in them can be written again."""
+        if self._regular is None:
+            object.__setattr__(self, "_regular", _is_regular(self.raw, self.arguments))
+        return bool(self._regular)
+
+
+def _decoded(raw: str) -> Json:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _strings(value: Json) -> Iterator[tuple[Path, str]]:
+    pending: list[tuple[Path, Json]] = [((), value)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, str):
+            if path:
+                yield path, value
+        elif isinstance(value, dict):
+            pending += [((*path, key), item) for key, item in reversed(value.items())]
+        elif isinstance(value, list):
+            pending += [((*path, index), item) for index, item in reversed(list(enumerate(value)))]
+
+
+def _is_regular(raw: Json, arguments: Json) -> bool:
+    if not isinstance(raw, str):
+        return True
+    if arguments is None:
+        return False
+    try:
+        return any(encode(arguments) == raw for ascii_only, encode in _SPELLINGS if not ascii_only or "\\u" in raw)
+    except (ValueError, RecursionError):
+        return False
 
 
 Part: TypeAlias = Text | Image | Attachment | Opaque

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation
+from compact.messages.conversation import Conversation, Message
 from compact.messages.exchanges import pairs, untouchable
-from compact.messages.resolve import has_references, unresolved
+from compact.messages.references import MARK
+from compact.messages.resolve import unresolved
+from compact.messages.texts import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def _touched(before: Conversation, after: Conversation) -> Iterable[Problem]:
     now = {message.id: message for message in after.messages}
     fixed = untouchable(before)
     for message in before.messages:
-        if message.id in fixed and ((kept := now.get(message.id)) is None or kept.wire != message.wire):
+        if message.id not in fixed or (kept := now.get(message.id)) is message:
+            continue
+        if kept is None or kept.wire != message.wire:
             yield Problem("protected", f"message {message.id!r} must stay as it is")
     if before.system != after.system or before.tools != after.tools:
         yield Problem("protected", "the system prompt and the tools must stay as they are")
@@ -77,38 +81,44 @@ def _reordered(before: Conversation, after: Conversation) -> Iterable[Problem]:
 
 
 def _orphaned(before: Conversation, after: Conversation) -> Iterable[Problem]:
-    def broken(conversation: Conversation) -> Counter[str]:
-        answered = pairs(conversation.messages)
-        called = set(answered.values())
-        lost: Counter[str] = Counter()
-        for index, message in enumerate(conversation.messages):
-            for position, block in enumerate(message.blocks):
-                if isinstance(block, ToolCall) and (index, position) not in called:
-                    lost[f"the call {block.id!r} of message {message.id!r}"] += 1
-                elif isinstance(block, ToolResult) and (index, position) not in answered:
-                    lost[f"the result of {block.call_id!r} in message {message.id!r}"] += 1
-        return lost
+    # What is broken now is mostly nothing: only otherwise does it matter what was broken before.
+    if broken := _broken(after):
+        for what in broken - _broken(before):
+            yield Problem("pair", f"{what} lost its other half")
 
-    for what in broken(after) - broken(before):
-        yield Problem("pair", f"{what} lost its other half")
+
+def _broken(conversation: Conversation) -> Counter[str]:
+    answered = pairs(conversation.messages)
+    called = set(answered.values())
+    lost: Counter[str] = Counter()
+    for index, message in enumerate(conversation.messages):
+        for position, block in enumerate(message.blocks):
+            if isinstance(block, ToolCall) and (index, position) not in called:
+                lost[f"the call {block.id!r} of message {message.id!r}"] += 1
+            elif isinstance(block, ToolResult) and (index, position) not in answered:
+                lost[f"the result of {block.call_id!r} in message {message.id!r}"] += 1
+    return lost
 
 
 def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Problem]:
-    def seals(conversation: Conversation) -> Counter[tuple[str, str, str]]:
-        return Counter(
-            (message.id, block.text, block.sealed)
-            for message in conversation.messages
-            for block in message.blocks
-            if isinstance(block, Reasoning)
-        )
+    kept = set(map(id, before.messages))
+    if changed := _seals(message for message in after.messages if id(message) not in kept):
+        for name, _, _ in changed - _seals(before.messages):
+            yield Problem("reasoning", f"reasoning in message {name!r} was altered: keep it identical or drop it whole")
 
-    for id, _, _ in seals(after) - seals(before):
-        yield Problem("reasoning", f"reasoning in message {id!r} was altered: keep it identical or drop it whole")
+
+def _seals(messages: Iterable[Message]) -> Counter[tuple[str, str, str]]:
+    return Counter(
+        (message.id, block.text, block.sealed)
+        for message in messages
+        for block in message.blocks
+        if isinstance(block, Reasoning)
+    )
 
 
 def _dangling(before: Conversation, after: Conversation) -> Iterable[Problem]:
-    if has_references(after):
-        for line in unresolved(after) - unresolved(before):
+    if mentions(after, MARK) and (lost := unresolved(after)):
+        for line in lost - unresolved(before):
             yield Problem("reference", f"nothing is left of what {line} stands for")
 
 
@@ -122,10 +132,11 @@ def _added_violations(before: Conversation, after: Conversation, rules: Rules) -
             found[violation.rule, owner, seen[violation.rule, owner]] = violation
         return found
 
-    known = keyed(before)
-    for key, violation in keyed(after).items():
-        if key not in known:
-            yield Problem("invalid", f"{violation.rule}: {violation.text}")
+    if now := keyed(after):
+        known = keyed(before)
+        for key, violation in now.items():
+            if key not in known:
+                yield Problem("invalid", f"{violation.rule}: {violation.text}")
 
 
 def _grown(before: int, after: int) -> Iterable[Problem]:

@@ -79,7 +79,7 @@ class Pass:
     """Edits that are applied and judged together.
 
     `originals` (positions and messages as they were) and `added` (ids of the messages that folds made) are filled in
-    by `apply`; with them a pass can be reverted.
+    by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Pass:
     notes: tuple[str, ...] = ()
     originals: tuple[tuple[int, Message], ...] = ()
     added: tuple[str, ...] = ()
+    alone: bool = False
 
 
 Plan: TypeAlias = tuple[Pass, ...]

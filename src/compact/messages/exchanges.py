@@ -7,7 +7,9 @@ anywhere but between exchanges breaks a pair that the vendors insist on.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
@@ -21,15 +23,43 @@ Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
 
 
-def pairs(messages: Sequence[Message]) -> dict[Place, Place]:
+class _Same:
+    """A tuple of messages as a key: equal to itself alone, so that comparing takes no time."""
+
+    __slots__ = ("messages",)
+
+    def __init__(self, messages: tuple[Message, ...]) -> None:
+        self.messages = messages
+
+    def __hash__(self) -> int:
+        return id(self.messages)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.messages is other.messages
+
+
+def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
     """Which call each result answers.
 
     Real transcripts repeat ids, so a result belongs to the nearest preceding message with an unanswered call of its
     id, and there to the first such call.
     """
+    find = _pairs if isinstance(messages, tuple) else _pairs.__wrapped__
+    return find(_Same(tuple(messages)))
+
+
+def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
+    """The exchanges in order of their first message; every message is in exactly one."""
+    find = _exchanges if isinstance(messages, tuple) else _exchanges.__wrapped__
+    return find(_Same(tuple(messages)))
+
+
+# Every step of a pass asks about the same conversation, and a check about the one it became.
+@lru_cache(maxsize=2)
+def _pairs(given: _Same) -> Mapping[Place, Place]:
     waiting: defaultdict[str, list[deque[Place]]] = defaultdict(list)
     answers: dict[Place, Place] = {}
-    for index, message in enumerate(messages):
+    for index, message in enumerate(given.messages):
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
                 calls = waiting[block.id]
@@ -40,11 +70,12 @@ def pairs(messages: Sequence[Message]) -> dict[Place, Place]:
                 answers[index, position] = calls[-1].popleft()
                 if not calls[-1]:
                     calls.pop()
-    return answers
+    return MappingProxyType(answers)
 
 
-def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
-    """The exchanges in order of their first message; every message is in exactly one."""
+@lru_cache(maxsize=2)
+def _exchanges(given: _Same) -> tuple[Exchange, ...]:
+    messages = given.messages
     leader = list(range(len(messages)))
 
     def find(index: int) -> int:
@@ -54,12 +85,11 @@ def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
         return index
 
     def join(one: int, other: int) -> None:
-        first, second = sorted((find(one), find(other)))
-        leader[second] = first
+        one, other = find(one), find(other)
+        leader[max(one, other)] = min(one, other)
 
-    answered = pairs(messages)
     last_answer: dict[int, int] = {}
-    for (result, _), (call, _) in answered.items():
+    for (result, _), (call, _) in pairs(messages).items():
         join(call, result)
         last_answer[call] = max(last_answer.get(call, 0), result)
     for earlier, later in _split_turns(messages, last_answer):
@@ -67,7 +97,7 @@ def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
     groups: defaultdict[int, list[int]] = defaultdict(list)
     for index in range(len(messages)):
         groups[find(index)].append(index)
-    return tuple(tuple(group) for group in groups.values())
+    return tuple(map(tuple, groups.values()))
 
 
 def untouchable(conversation: Conversation) -> frozenset[str]:
@@ -78,9 +108,9 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
     """
     messages = conversation.messages
     ids = {message.id for message in messages if message.protected}
-    people = [index for index, message in enumerate(messages) if message.from_user and not is_summary(message)]
-    if people:
-        ids |= {messages[people[0]].id, messages[people[-1]].id}
+    people = (message.id for message in messages if _is_person(message))
+    if (first := next(people, None)) is not None:
+        ids |= {first, next(message.id for message in reversed(messages) if _is_person(message))}
     ids |= {messages[index].id for index in current_step(messages)}
     return frozenset(ids)
 
@@ -89,11 +119,15 @@ def current_step(messages: Sequence[Message]) -> Exchange:
     """The last exchange with calls, if nobody has spoken since; with the reasoning that led to it."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        if message.from_user and not message.results and not is_summary(message):
+        if _is_person(message) and not message.results:
             return ()
         if message.calls:
             return next(group for group in reversed(exchanges(messages)) if index in group)
     return ()
+
+
+def _is_person(message: Message) -> bool:
+    return message.role == "user" and message.from_user and not is_summary(message)
 
 
 def _split_turns(messages: Sequence[Message], last_answer: dict[int, int]) -> list[tuple[int, int]]:

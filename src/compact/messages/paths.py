@@ -11,9 +11,10 @@ from collections.abc import Container
 from typing import Any
 
 from compact.errors import EditError
-from compact.messages.blocks import Json, Path
+from compact.messages.blocks import Json, Path, ToolCall
 
 _decoder = json.JSONDecoder()
+_ENCODERS = tuple(json.JSONEncoder(ensure_ascii=ascii_only).encode for ascii_only in (False, True))
 _WHITESPACE = " \t\n\r"
 
 
@@ -55,31 +56,47 @@ def splice(literal: str, path: Path, new: Json) -> str:
     Refused (EditError) where re-encoding the old value does not give the text that stands there: what was written in
     a way of its own could not be written again from the value alone.
     """
-    start, end = locate(literal, path)
+    start, end, value = _find(literal, path)
     old = literal[start:end]
-    value = json.loads(old)
-    for ascii_only in (False, True):
-        if json.dumps(value, ensure_ascii=ascii_only) == old:
-            return literal[:start] + json.dumps(new, ensure_ascii=ascii_only) + literal[end:]
+    for encode in _ENCODERS:
+        if encode(value) == old:
+            return literal[:start] + encode(new) + literal[end:]
     raise EditError(f"the value at {describe(path)} is written in a way that cannot be reproduced")
 
 
 def locate(literal: str, path: Path) -> tuple[int, int]:
     """Where in the JSON text the value at `path` begins and ends."""
+    start, end, _ = _find(literal, path)
+    return start, end
+
+
+def can_splice(call: ToolCall, path: Path) -> bool:
+    """Whether the string at `path` may be replaced: in encoded arguments, only one written as we would write it."""
+    if call.regular:
+        return True
     try:
-        at = _skip(literal, 0)
-        for step in path:
-            at = _enter(literal, at, step)
-        _, end = _decoder.raw_decode(literal, at)
-    except (ValueError, IndexError, KeyError, RecursionError):
-        raise EditError(f"nothing stands at {describe(path)} of the encoded arguments") from None
-    return at, end
+        splice(call.raw, path, "")
+    except EditError:
+        return False
+    return True
 
 
 def describe(path: Path) -> str:
     """A path as people write it: `content[0].text`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".") or "the value itself"
+
+
+def _find(literal: str, path: Path) -> tuple[int, int, Json]:
+    """Where the value at `path` begins and ends, and the value."""
+    try:
+        at = _skip(literal, 0)
+        for step in path:
+            at = _enter(literal, at, step)
+        value, end = _decoder.raw_decode(literal, at)
+    except (ValueError, IndexError, KeyError, RecursionError):
+        raise EditError(f"nothing stands at {describe(path)} of the encoded arguments") from None
+    return at, end, value
 
 
 def _copy_along(value: Any, path: Path, new: Json) -> Json:

@@ -24,6 +24,7 @@ _REFERENCE = re.compile(
     r"(?P<check>[0-9a-f]{4})(?:@(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2}))?⟩"
 )
 _NUMBERED = re.compile(r"(?P<pad>[ 0]*)(?P<number>\d{1,9})(?P<mark>→|\t|: |:|\| |\|)")
+_NUMBERED_LINE = re.compile(r"^[ 0]*\d{1,9}[→\t:|]", re.MULTILINE)
 _SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b"}
 _MARKS = {sign: mark for mark, sign in _SIGNS.items()}
 
@@ -97,37 +98,42 @@ def parse_reference(line: str) -> Reference | None:
 
 def segments(text: str) -> Iterator[Segment]:
     """The lines of a text, taken apart where their numbering begins, ends or changes."""
-    first, lines = 0, list[str]()
     raw = text.split("\n")
-    at = 0
+    if _NUMBERED_LINE.search(text) is None:
+        yield Segment(0, raw, None)
+        return
+    first = at = 0
     match = _NUMBERED.match
     while at < len(raw):
         found = match(raw[at])
         counted = None if found is None else _numbered_run(raw, at, found)
         if counted is None:
-            lines.append(raw[at])
             at += 1
             continue
-        if lines:
-            yield Segment(first, lines, None)
-        numbering, length = counted
-        counted_lines = enumerate(raw[at : at + length])
-        yield Segment(at, [line[len(numbering.prefix(offset)) :] for offset, line in counted_lines], numbering)
-        at += length
-        first, lines = at, []
-    if lines:
-        yield Segment(first, lines, None)
+        if first < at:
+            yield Segment(first, raw[first:at], None)
+        numbering, lines = counted
+        yield Segment(at, lines, numbering)
+        at += len(lines)
+        first = at
+    if first < at:
+        yield Segment(first, raw[first:at], None)
 
 
-def _numbered_run(raw: list[str], at: int, found: re.Match[str]) -> tuple[Numbering, int] | None:
-    """The numbering that begins at a line and how many lines it counts; at least two, or it is no numbering."""
-    zeros = found["pad"].startswith("0")
-    width = len(found["pad"]) + len(found["number"]) if found["pad"] else 1
-    numbering = Numbering(int(found["number"]), found["mark"], width, zeros)
-    length = 0
-    while at + length < len(raw) and raw[at + length].startswith(numbering.prefix(length)):
-        length += 1
-    return (numbering, length) if length > 1 else None
+def _numbered_run(raw: list[str], at: int, found: re.Match[str]) -> tuple[Numbering, list[str]] | None:
+    """The numbering that begins at a line and the lines it counts, without it; at least two, or it is no numbering."""
+    pad, number, mark = found.groups()
+    zeros = pad.startswith("0")
+    width = len(pad) + len(number) if pad else 1
+    numbering = Numbering(int(number), mark, width, zeros)
+    template = f"%{'0' * zeros}{width}d{mark}"  # what `prefix` gives, faster
+    lines: list[str] = []
+    for index in range(at, len(raw)):
+        prefix = template % (numbering.start + index - at)
+        if not raw[index].startswith(prefix):
+            break
+        lines.append(raw[index][len(prefix) :])
+    return (numbering, lines) if len(lines) > 1 else None
 
 
 def fingerprint(text: str) -> str:

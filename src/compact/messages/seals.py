@@ -12,21 +12,34 @@ from compact.messages.conversation import Message
 from compact.messages.references import MARK, fingerprint
 
 _SEALED = re.compile(
+    r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
     r"⟨ Summary of \d+ earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n(?P<body>.*)\n⟨ End of summary, (?P=code) ⟩",
     re.DOTALL,
 )
+_BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v")
 
 
-def seal(summary: str, count: int) -> str:
-    """The summary of `count` messages, marked."""
+def seal(summary: str, count: int, version: int | None = None) -> str:
+    """The summary of `count` messages, marked; a rolling summary says which version of it this is."""
     # A model may repeat a reference it has read; here it would have no source.
     body = summary.strip().replace(MARK, "⟨ =")
     code = fingerprint(body)[:8]
     plural = "s" * (count != 1)
-    return f"⟨ Summary of {count} earlier message{plural}, {code} ⟩\n{body}\n⟨ End of summary, {code} ⟩"
+    head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
+    return f"{head}⟨ Summary of {count} earlier message{plural}, {code} ⟩\n{body}\n⟨ End of summary, {code} ⟩"
 
 
 def is_summary(message: Message) -> bool:
     """Whether the message is a summary that `seal` has marked."""
-    found = _SEALED.fullmatch(message.text) if message.text.startswith("⟨ Summary of ") else None
-    return found is not None and fingerprint(found["body"])[:8] == found["code"]
+    return _sealed(message.text) is not None
+
+
+def version_of(message: Message) -> int:
+    """The version of a rolling summary; 0 for everything else."""
+    found = _sealed(message.text)
+    return int(found["version"] or 0) if found else 0
+
+
+def _sealed(text: str) -> re.Match[str] | None:
+    found = _SEALED.fullmatch(text) if text.startswith(_BEGINNINGS) else None
+    return found if found is not None and fingerprint(found["body"])[:8] == found["code"] else None

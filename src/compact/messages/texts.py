@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compact.messages.blocks import Json, Path, Text, ToolCall, ToolResult
+from compact.messages.blocks import Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
 from compact.messages.edits import Where
 
@@ -15,29 +15,31 @@ def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
         yield from message_texts(message)
 
 
+def mentions(conversation: Conversation, sign: str) -> bool:
+    """Whether any of the texts contains the sign; faster than to look at each with its place."""
+    for message in conversation.messages:
+        for block in message.blocks:
+            if isinstance(block, Text):
+                if sign in block.text:
+                    return True
+            elif isinstance(block, ToolResult):
+                if any(sign in part.text for part in block.parts if isinstance(part, Text)):
+                    return True
+            elif isinstance(block, ToolCall) and any(sign in text for _, text in block.strings):
+                return True
+    return False
+
+
 def message_texts(message: Message) -> Iterator[tuple[Where, str]]:
     """The texts of one message."""
+    id = message.id
     for index, block in enumerate(message.blocks):
         if isinstance(block, Text):
-            yield Where(message.id, index), block.text
+            yield Where(id, index), block.text
         elif isinstance(block, ToolResult):
             for position, part in enumerate(block.parts):
                 if isinstance(part, Text):
-                    yield Where(message.id, index, (position,)), part.text
-        elif isinstance(block, ToolCall) and (arguments := block.arguments) is not None:
-            for path, text in _strings(arguments, ()):
-                yield Where(message.id, index, path), text
-
-
-def _strings(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
-    """The strings inside a JSON value, however deep, in the order they are written."""
-    pending: list[tuple[Path, Json]] = [(path, value)]
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, str):
-            if path:
-                yield path, value
-        elif isinstance(value, dict):
-            pending += [((*path, key), item) for key, item in reversed(value.items())]
-        elif isinstance(value, list):
-            pending += [((*path, index), item) for index, item in reversed(list(enumerate(value)))]
+                    yield Where(id, index, (position,)), part.text
+        elif isinstance(block, ToolCall):
+            for path, text in block.strings:
+                yield Where(id, index, path), text

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from compact.messages import MARK, Conversation, Replace, ToolResult, message_texts, segments, untouchable
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_TRAILING = re.compile(r"[ \t\r]+(?=\n|\Z)")
+_BLANKS = " \t\r"
 _NUMBERED = "⟨ lines from "
 _SHORTEST = 40
 _FEWEST = 3
@@ -34,10 +34,16 @@ def simplify(text: str) -> str:
     """The text in fewer characters that say the same; one that carries our own marks stays as it is."""
     if MARK in text or _NUMBERED in text:
         return text
-    plain = _ESCAPES.sub("", text)
+    plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     compact = _compact_json(plain)
     # Numbers first: an empty line's number may end in a tab, and without it would not be counted as one.
-    return _TRAILING.sub("", _without_numbers(plain)) if compact is None else compact
+    return _without_trailing(_without_numbers(plain)) if compact is None else compact
+
+
+def _without_trailing(text: str) -> str:
+    if text[-1:] in _BLANKS or any(f"{blank}\n" in text for blank in _BLANKS):
+        return "\n".join([line.rstrip(_BLANKS) for line in text.split("\n")])
+    return text
 
 
 def _compact_json(text: str) -> str | None:
@@ -55,7 +61,10 @@ def _compact_json(text: str) -> str | None:
 
 def _without_numbers(text: str) -> str:
     out: list[str] = []
-    for segment in segments(text):
+    parts = list(segments(text))
+    if all(part.numbering is None for part in parts):
+        return text
+    for segment in parts:
         numbering = segment.numbering
         if numbering is None or len(segment.lines) < _FEWEST:
             out += text_lines(segment.lines, numbering.prefix if numbering else None)

@@ -18,7 +18,6 @@ Find = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
 
 # What is obsolete goes first, then layout: both change texts that references point to, so these come last. A reference
 # may take away a source that hid a better one, so they are sought until no more are found: condensing again finds none.
-_REPEATS: tuple[str, Find] = ("Repeated text", find_repeats)
 _LEVELS: dict[str, tuple[tuple[str, Find], ...]] = {
     "verbatim": (),
     "formatting": (("Layout", find_layout),),
@@ -49,13 +48,30 @@ class LosslessProvider:
 
     def condense(self, task: Task, settings: LosslessSettings) -> Steps:
         """One pass for each kind of thing that need not be said, as long as the target is not reached."""
-        conversation, tokens = task.conversation, task.tokens
-        for name, find in (*_LEVELS[settings.level], *[_REPEATS] * _ROUNDS):
-            if task.reached(tokens):
+        now = Applied(task.conversation, task.tokens)
+        for name, find in _LEVELS[settings.level]:
+            if task.reached(now.tokens):
                 return
-            edits = find(conversation, task.measure.text)
-            if not edits and find is find_repeats:
-                return
+            edits = find(now.conversation, task.measure.text)
             verdict = yield from propose(Pass(name, edits, () if edits else ("nothing found",)))
-            if isinstance(verdict, Applied):
-                conversation, tokens = verdict.conversation, verdict.tokens
+            now = verdict if isinstance(verdict, Applied) else now
+        for _ in range(_ROUNDS):
+            if task.reached(now.tokens):
+                return
+            found = find_repeats(now.conversation, task.measure.text)
+            if not found.edits:
+                return
+            before = now.conversation
+            # What is verbatim restores from the messages alone, so no reasoning may go for its sake.
+            verdict = yield from propose(Pass("Repeated text", found.edits, alone=settings.level == "verbatim"))
+            if not isinstance(verdict, Applied):
+                return
+            now = verdict
+            if found.final and _changed(before, now.conversation) == {edit.where.message for edit in found.edits}:
+                return
+
+
+def _changed(before: Conversation, after: Conversation) -> set[str]:
+    """The ids of the messages that differ."""
+    kept = set(map(id, before.messages))
+    return {message.id for message in after.messages if id(message) not in kept}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compact.messages import (
@@ -29,7 +29,8 @@ from compact.messages import (
     segments,
     untouchable,
 )
-from compact.providers.lossless.calls import Names, can_edit
+from compact.messages.paths import can_splice
+from compact.providers.lossless.calls import Names
 
 SHORTEST = 80
 """A repeated run of fewer characters is left alone: a reference to it would hardly be shorter."""
@@ -43,17 +44,32 @@ class Source:
     text: int
 
 
-class Memory:
-    """The lines shown so far, as hashes. A line that is not shown literally, or that ends a stretch, is a gap."""
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Lines of a text as hashes, with the runs that begin there, and the spans that give way to references."""
 
-    def __init__(self) -> None:
+    source: Source
+    hashes: tuple[int, ...]
+    runs: list[int]
+    hidden: list[tuple[int, int]]
+
+
+class Memory:
+    """The lines shown so far, as hashes. A line that is not shown literally, or that ends a stretch, is a gap.
+
+    Runs are found by open addressing, in a table that has room for as many lines as there will be.
+    """
+
+    def __init__(self, lines: int) -> None:
         self.lines = array("q")
         self.shown = bytearray()
+        """For every line: 0 where it is a gap, 1 in a text that stays as it is, 2 in one that is edited."""
+        self.later: dict[int, int] = {}
+        """Where runs first found in an edited text stand in one that stays as it is."""
         self.sources: list[Source] = []
         self._starts: list[int] = []
         self._runs = array("q")
-        self._table = array("q", [-1]) * 1024
-        self._used = 0
+        self._table = array("i", [-1]) * (1 << (2 * lines + 16).bit_length())
 
     def find(self, run: int) -> int:
         """Where the first run of this hash begins, or -1."""
@@ -65,7 +81,12 @@ class Memory:
             slot = (slot + 1) & mask
         return -1
 
-    def extent(self, at: int, hashes: list[int], begin: int) -> int:
+    def perhaps_known(self, runs: Sequence[int]) -> list[int]:
+        """The positions of the runs whose place in the table is taken; no others can be found."""
+        table, mask = self._table, len(self._table) - 1
+        return [at for at, run in enumerate(runs) if table[run & mask] >= 0]
+
+    def extent(self, at: int, hashes: Sequence[int], begin: int) -> int:
         """How many lines from `begin` are those from `at` on."""
         lines, shown = self.lines, self.shown
         length, most = 0, min(len(hashes) - begin, len(lines) - at)
@@ -79,49 +100,41 @@ class Memory:
         source = self.sources[which]
         return source, source.first + at - self._starts[which]
 
-    def add(self, source: Source, hashes: list[int], runs: list[int], hidden: list[tuple[int, int]]) -> None:
+    def add(self, stretch: Stretch, *, edited: bool) -> None:
         """Remember a stretch of lines; those in the `hidden` spans are not shown."""
-        start = len(self.lines)
+        start, runs = len(self.lines), stretch.runs
         self._starts.append(start)
-        self.sources.append(source)
-        self.lines.extend(hashes)
+        self.sources.append(stretch.source)
+        self.lines.extend(stretch.hashes)
         self.lines.append(0)
-        shown = bytearray(b"\1") * len(hashes)
-        for first, last in hidden:
+        shown = bytearray(b"\2" if edited else b"\1") * len(stretch.hashes)
+        for first, last in stretch.hidden:
             shown[first:last] = bytes(last - first)
         self.shown += shown
         self.shown.append(0)
         self._runs.extend(runs)
-        self._runs.extend([0] * (len(hashes) + 1 - len(runs)))
+        self._runs.extend([0] * (len(stretch.hashes) + 1 - len(runs)))
+        table, known, mask = self._table, self._runs, len(self._table) - 1
         for at, run in enumerate(runs):
             if shown[at]:
-                self._insert(run, start + at)
-
-    def _insert(self, run: int, at: int) -> None:
-        if self._used * 3 > len(self._table) * 2:
-            self._grow()
-        table, mask, runs = self._table, len(self._table) - 1, self._runs
-        slot = run & mask
-        while (known := table[slot]) >= 0:
-            if runs[known] == run:
-                return
-            slot = (slot + 1) & mask
-        table[slot] = at
-        self._used += 1
-
-    def _grow(self) -> None:
-        old = self._table
-        self._table = array("q", [-1]) * (len(old) * 2)
-        mask = len(self._table) - 1
-        for at in old:
-            if at >= 0:
-                slot = self._runs[at] & mask
-                while self._table[slot] >= 0:
+                slot = run & mask
+                while (other := table[slot]) >= 0 and known[other] != run:
                     slot = (slot + 1) & mask
-                self._table[slot] = at
+                if other < 0:
+                    table[slot] = start + at
+                elif not edited and self.shown[other] == 2:
+                    self.later.setdefault(run, start + at)
 
 
-def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Edits that replace repeated runs; `final` where another search, after they are made, would find no more."""
+
+    edits: tuple[Replace, ...]
+    final: bool
+
+
+def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> Repeats:
     """The edits that replace every repeated run by a reference, where that saves tokens."""
     finder = _Finder(conversation, count)
     if conversation.system is not None:
@@ -132,18 +145,21 @@ def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> tup
         editable = message.id not in fixed and conversation.dialect.edited(message.wire) is message.wire
         for where, text in message_texts(message):
             finder.look(where, text, message if editable else None)
-    return tuple(finder.edits)
+    return Repeats(tuple(finder.edits), finder.final)
 
 
 class _Finder:
     def __init__(self, conversation: Conversation, count: Callable[[str], int]) -> None:
         self.edits: list[Replace] = []
-        self._memory = Memory()
+        self.final = True
+        self._memory = Memory(_count_lines(conversation))
         self._texts: list[tuple[Where, str]] = []
         self._names = Names(conversation)
         self._count = count
         self._lines: dict[int, list[str]] = {}
         self._prints: dict[int, str] = {}
+        self._edited: set[tuple[str, int]] = set()
+        self._doubtful = False
 
     def look(self, where: Where, text: str, message: Message | None) -> None:
         """Take in one text; where it may be edited, replace what was shown before."""
@@ -153,41 +169,62 @@ class _Finder:
         self._texts.append((where, text))
         raw = text.split("\n") if message is not None else []
         editable = message is not None
+        self._doubtful = False
         stretches = []  # remembered when the text is done: a text cannot point into itself
+        edits: list[Replace] = []
         for segment in segments(text):
-            hashes = list(map(hash, segment.lines))
+            hashes = tuple(map(hash, segment.lines))
             runs = _runs(segment.lines, hashes)
             hidden: list[tuple[int, int]] = []
             if editable and runs:
                 for start, end, reference in self._matches(segment, hashes, runs, raw):
                     if message is not None and not _editable(message, where):
-                        editable = False
+                        editable = self._doubtful = False
                         break
                     place = replace(where, lines=(segment.first + start, segment.first + end))
-                    self.edits.append(Replace(place, reference, "shown before"))
+                    edits.append(Replace(place, reference, "shown before"))
                     hidden.append((start, end))
-            stretches.append((Source(segment.first, number), hashes, runs, hidden))
+            stretches.append(Stretch(Source(segment.first, number), hashes, runs, hidden))
         for stretch in stretches:
-            self._memory.add(*stretch)
+            self._memory.add(stretch, edited=bool(edits))
+        self.edits += edits
+        if edits:
+            self._edited.add((where.message, where.block))
+        elif self._doubtful:
+            self.final = False
 
     def _matches(
-        self, segment: Segment, hashes: list[int], runs: list[int], raw: list[str]
+        self, segment: Segment, hashes: Sequence[int], runs: Sequence[int], raw: list[str]
     ) -> Iterator[tuple[int, int, str]]:
-        at = 0
-        find = self._memory.find
-        while at < len(runs):
-            found = find(runs[at])
+        memory, end = self._memory, 0
+        for at in memory.perhaps_known(runs):
+            found = memory.find(runs[at]) if at >= end else -1
             if found < 0:
-                at += 1
                 continue
-            length = self._memory.extent(found, hashes, at)
-            shown = raw[segment.first + at : segment.first + at + length]
-            reference = self._refer(segment, at, found, shown) if shown else ""
-            if reference and self._pays(reference, "\n".join(shown)) and self._same(segment, at, found, length):
+            length, reference = self._weigh(segment, hashes, at, found, raw)
+            if reference:
                 yield at, at + length, reference
-                at += length
-            else:
-                at += 1
+                end = at + length
+            elif not self._doubtful:
+                # The source of a run not worth a reference may be edited; what is found instead may be worth one.
+                found = memory.later.get(runs[at], -1) if memory.shown[found] == 2 else found
+                self._doubtful = found >= 0 and bool(
+                    self._renamed(found) or self._weigh(segment, hashes, at, found, raw)[1]
+                )
+
+    def _weigh(self, segment: Segment, hashes: Sequence[int], at: int, found: int, raw: list[str]) -> tuple[int, str]:
+        """How many lines were shown before, and the reference to them; nothing if it does not pay."""
+        length = self._memory.extent(found, hashes, at)
+        shown = raw[segment.first + at : segment.first + at + length]
+        reference = self._refer(segment, at, found, shown) if shown else ""
+        if reference and self._pays(reference, "\n".join(shown)) and self._same(segment, at, found, length):
+            return length, reference
+        return length, ""
+
+    def _renamed(self, found: int) -> bool:
+        """Whether the call by which a text is named will be edited."""
+        where, _ = self._texts[self._memory.source(found)[0].text]
+        return self._names.call(where) in self._edited
 
     def _pays(self, reference: str, shown: str) -> bool:
         return len(reference) < len(shown) and self._count(reference) < self._count(shown)
@@ -215,22 +252,31 @@ class _Finder:
         return self._lines[number]
 
 
-def _runs(lines: list[str], hashes: list[int]) -> list[int]:
+def _count_lines(conversation: Conversation) -> int:
+    """No fewer lines than there are in all texts worth looking at."""
+    system = conversation.system
+    everything = conversation.messages if system is None else (system, *conversation.messages)
+    found = (text for message in everything for _, text in message_texts(message))
+    return sum(text.count("\n") + 1 for text in found if len(text) >= SHORTEST)
+
+
+def _runs(lines: list[str], hashes: tuple[int, ...]) -> list[int]:
     """For every line but the last few, the hash of the shortest run from there that is worth a reference."""
+    sizes = [length + 1 for length in map(len, lines)]
     runs: list[int] = []
     end = size = 0
     count = len(lines)
-    for at, line in enumerate(lines):
+    for at, length in enumerate(sizes):
         while size < SHORTEST:
             if end == count:
                 return runs
-            size += len(lines[end]) + 1
+            size += sizes[end]
             end += 1
-        runs.append(hash(tuple(hashes[at:end])))
-        size -= len(line) + 1
+        runs.append(hash(hashes[at:end]))
+        size -= length
     return runs
 
 
 def _editable(message: Message, where: Where) -> bool:
     block = message.blocks[where.block]
-    return not isinstance(block, ToolCall) or can_edit(block, where.path)
+    return not isinstance(block, ToolCall) or can_splice(block, where.path)

@@ -19,7 +19,8 @@ from compact.messages import (
     pairs,
     untouchable,
 )
-from compact.providers.lossless.calls import can_edit, name_call
+from compact.messages.paths import can_splice
+from compact.providers.lossless.calls import name_call
 
 _READS = re.compile(r"(?i)(?:^|[_.-])(?:read|view|open|cat|get)(?:[_.-]?(?:file|text))?$|^(?:read|view)")
 _WRITES = re.compile(r"(?i)(?:^|[_.-])(?:write|create)(?:[_.-]?file)?$")
@@ -77,7 +78,7 @@ def _rewritten(conversation: Conversation, fixed: frozenset[str], count: Callabl
             if not isinstance(call, ToolCall) or not isinstance(arguments, dict):
                 continue
             path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), "")
-            if path in seen and message.id not in fixed and can_edit(call, ("content",)):
+            if path in seen and message.id not in fixed and can_splice(call, ("content",)):
                 marker = f"⟨ Superseded: {name_call(call)} was written anew below ⟩"
                 content = arguments.get("content")
                 if isinstance(content, str) and len(content) >= _SHORTEST and MARK not in content:
@@ -91,23 +92,34 @@ def _answered(conversation: Conversation) -> Iterator[Answered]:
     for (at, position), (call_at, block) in pairs(conversation.messages).items():
         result, call = conversation.messages[at].blocks[position], conversation.messages[call_at].blocks[block]
         if isinstance(result, ToolResult) and isinstance(call, ToolCall):
-            arguments = call.arguments
-            key = f"{call.name} {_canonical(arguments)}"
+            arguments = _trimmed(call.arguments)
+            key = f"{call.name} {_canonical(arguments) or id(call)}"
             path, lines = _reading(call.name, arguments)
             yield Answered(Where(conversation.messages[at].id, position), result, call, key, path, lines)
 
 
+def _trimmed(arguments: Json) -> Json:
+    """The arguments with their commands cut down to what is run."""
+    if not isinstance(arguments, dict):
+        return arguments
+    commands = {key: arguments[key] for key in _COMMANDS if isinstance(arguments.get(key), str)}
+    return {**arguments, **{key: _trim(command) for key, command in commands.items()}} if commands else arguments
+
+
+def _trim(command: str) -> str:
+    if "2>&1" in command or "|" in command or command.lstrip().startswith("cd"):
+        command = _TRIMMINGS.sub("", command)
+    return command.strip()
+
+
 def _canonical(arguments: Json) -> str:
-    """The arguments as one text, without those that only remark on the call."""
+    """The arguments as one text, without those that only remark on the call; nothing where they cannot be written."""
     if isinstance(arguments, dict):
         arguments = {key: value for key, value in arguments.items() if key not in _REMARKS}
-        for key in _COMMANDS:
-            if isinstance(command := arguments.get(key), str):
-                arguments[key] = _TRIMMINGS.sub("", command).strip()
     try:
         return json.dumps(arguments, sort_keys=True)
     except (ValueError, TypeError, RecursionError):
-        return repr(id(arguments))
+        return ""
 
 
 def _reading(name: str, arguments: Json) -> tuple[str, tuple[float, float]]:
@@ -115,7 +127,7 @@ def _reading(name: str, arguments: Json) -> tuple[str, tuple[float, float]]:
     if not isinstance(arguments, dict):
         return "", (0, 0)
     if command := next((arguments[key] for key in _COMMANDS if isinstance(arguments.get(key), str)), ""):
-        return _printing(_TRIMMINGS.sub("", command).strip())
+        return _printing(command)
     if not _READS.search(name):
         return "", (0, 0)
     path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), "")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from compact.messages import MARK, Conversation, Where, fingerprint, has_references, texts
+from compact.messages import MARK, Conversation, Where, fingerprint, texts
 from compact.messages.references import parse_reference
 from compact.messages.resolve import Shown
+from compact.messages.texts import mentions
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, Markers, missing_lines
 from compact.providers.truncation.places import Place, Shortening
@@ -25,8 +26,8 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
 
     `found` is everything that may be cut: what any other text refers to is left out, for it must stay.
     """
-    if not has_references(conversation):
-        return [place for place in found if MARK not in place.text], []
+    if not mentions(conversation, MARK):
+        return list(found), []
     links = {where: (meaning, sources) for where, meaning, sources in _links(conversation)}
     free = {place.where for place in found}
     needed: set[str] = set()
@@ -48,6 +49,8 @@ def follow(
     cuts: Sequence[Shortening], followers: Sequence[Place], cut: Callable[[Place], str], measure: Measure
 ) -> list[Shortening]:
     """All that refer to the cuts, cut as well."""
+    if not followers:
+        return []
     gone = {_hash(each.place.text): each.why for each in cuts}
     done = []
     for place in followers:
@@ -65,6 +68,8 @@ def blank(
     cuts: Sequence[Shortening], followers: Sequence[Place], markers: Markers, measure: Measure
 ) -> list[Shortening]:
     """All others that refer to the cuts, with a marker in place of each such reference; the rest of them stays."""
+    if not followers:
+        return []
     gone = {_hash(each.place.text): each.why for each in cuts}
     cut = {each.place.where for each in cuts}
     done = []
@@ -94,7 +99,7 @@ def _links(conversation: Conversation) -> Iterator[tuple[Where, str, frozenset[s
         sources: set[str] = set()
         lines: list[str] = []
         for line in text.split("\n") if MARK in text else [text]:
-            reference = parse_reference(line)
+            reference = parse_reference(line) if line.startswith(MARK) else None
             found = shown.follow(reference) if reference else None
             lines += [line] if found is None else found
             if reference is not None and found is not None:

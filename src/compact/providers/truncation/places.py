@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compact.errors import EditError
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Conversation,
@@ -23,7 +22,7 @@ from compact.messages import (
     pairs,
     untouchable,
 )
-from compact.messages.paths import splice
+from compact.messages.paths import can_splice
 from compact.messages.seals import is_summary
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
@@ -33,6 +32,8 @@ Kind: TypeAlias = Literal["text", "parameter", "result"]
 # Finding a value in encoded arguments means reading them from the start, so that a call with thousands of texts would
 # take quadratic time. No tool is called with so many long ones.
 _MOST_VALUES = 64
+
+_quote, _escape = (json.JSONEncoder(ensure_ascii=ascii_only).encode for ascii_only in (False, True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Place:
     def tokens(self, text: str, measure: Measure) -> int:
         """What a text takes in this place: arguments are sent as JSON."""
         if self.kind == "parameter":
-            text = json.dumps(text, ensure_ascii=self.escaped)
+            text = _escape(text) if self.escaped else _quote(text)
         return measure.text(text)
 
     def tokens_now(self, measure: Measure) -> int:
@@ -103,7 +104,7 @@ def places(conversation: Conversation, positions: Collection[int]) -> Iterator[P
         message = conversation.messages[position]
         if message.id in fixed or message.role in ROLES_NEVER_PRUNED or is_summary(message):
             continue
-        tried: Counter[int] = Counter()
+        tried: dict[int, int] = {}
         for where, text in message_texts(message):
             if len(text) <= len(SUPPRESSED) or is_condensed(text):
                 continue
@@ -112,11 +113,21 @@ def places(conversation: Conversation, positions: Collection[int]) -> Iterator[P
                 yield Place(where, "text", text, position)
             elif isinstance(block, ToolResult):
                 yield Place(where, "result", text, position, tools.get((position, where.block), ""))
-            elif isinstance(block, ToolCall) and tried[where.block] < _MOST_VALUES:
-                tried[where.block] += 1
-                if _can_be_replaced(block, where):
+            elif isinstance(block, ToolCall):
+                tries = tried[where.block] = tried.get(where.block, 0) + 1
+                if tries <= _MOST_VALUES and can_splice(block, where.path):
                     escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
                     yield Place(where, "parameter", text, position, block.name, escaped)
+
+
+def all_tried(conversation: Conversation, found: Sequence[Place]) -> bool:
+    """Whether nothing was passed over that another round would find: in calls with too many values, or odd ones."""
+    calls = Counter((place.position, place.where.block) for place in found if place.kind == "parameter")
+    for (position, index), values in calls.items():
+        call = conversation.messages[position].blocks[index]
+        if values >= _MOST_VALUES or not (isinstance(call, ToolCall) and call.regular):
+            return False
+    return True
 
 
 def _tools(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
@@ -126,13 +137,3 @@ def _tools(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
         call = messages[index].blocks[block]
         names[result] = call.name if isinstance(call, ToolCall) else ""
     return names
-
-
-def _can_be_replaced(call: ToolCall, where: Where) -> bool:
-    if not isinstance(call.raw, str):
-        return True
-    try:
-        splice(call.raw, where.path, "")
-    except EditError:
-        return False
-    return True

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import chain
 
-from compact.messages import Conversation, Pass
+from compact.messages import MARK, Conversation, Pass
+from compact.messages.texts import mentions
 from compact.policies import Configuration
 from compact.ports import Measure
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, propose
 from compact.providers.truncation.links import blank, follow, separate
-from compact.providers.truncation.places import Shortening, older, places
+from compact.providers.truncation.places import Shortening, all_tried, older, places
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import by_stage, cut_all, cut_until, least_text
 
@@ -44,29 +45,35 @@ class TruncationProvider:
                 if not attempt:
                     yield from propose(Pass(self.id, (), (f"{tokens:,} tokens are within the target of {target:,}",)))
                 return
-            cuts = _cuts(conversation, None if target is None else (tokens - target, target), settings, task.measure)
+            goal = None if target is None else (tokens - target, target)
+            cuts, last = _cuts(conversation, goal, settings, task.measure)
             if not cuts and attempt:
                 return
             verdict = yield from propose(as_pass(self.id, cuts))
-            if isinstance(verdict, Rejected):
+            if last or isinstance(verdict, Rejected):
                 return
             conversation, tokens = verdict.conversation, verdict.tokens
 
 
 def _cuts(
     conversation: Conversation, goal: tuple[int, int] | None, settings: TruncationSettings, measure: Measure
-) -> list[Shortening]:
-    """Everything there is to cut, or what it takes to remove so many tokens on the way to a target."""
+) -> tuple[list[Shortening], bool]:
+    """Everything there is to cut, or what it takes to remove so many tokens on the way to a target.
+
+    And whether it is sure that another round would find nothing more.
+    """
     positions = older(conversation.messages, settings.preserve_recent)
     found = [place for place in places(conversation, positions) if settings.operation(place.kind) != "keep"]
-    free, followers = separate(conversation, found)
+    linked = mentions(conversation, MARK)
+    free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
         cuts = cut_all(free, settings, measure)
-        return cuts + follow(cuts, followers, partial(least_text, settings), measure)
+        cuts += follow(cuts, followers, partial(least_text, settings), measure)
+        return cuts, not linked and all_tried(conversation, found)
     excess, target = goal
     ordered = chain(by_stage(free, settings, measure), followers)
     cuts = cut_until(ordered, excess, target // _PRECISION, settings, measure)
-    return cuts + blank(cuts, followers, settings.markers, measure)
+    return cuts + blank(cuts, followers, settings.markers, measure), False
 
 
 def as_pass(name: str, cuts: Iterable[Shortening], notes: Iterable[str] = ()) -> Pass:

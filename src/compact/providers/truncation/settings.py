@@ -47,7 +47,9 @@ class TruncationSettings(Configuration):
     """How a cut is marked: with the lines that are missing and the tool (s3), or in the middle of the text (s0)."""
 
     def operation(self, kind: Kind) -> Operation:
-        return {"result": self.tool_results, "parameter": self.tool_parameters, "text": self.message_text}[kind]
+        if kind == "result":
+            return self.tool_results
+        return self.tool_parameters if kind == "parameter" else self.message_text
 
     def threshold(self, kind: Kind) -> int:
         return self.parameter_threshold if kind == "parameter" else self.result_threshold

@@ -1,0 +1,86 @@
+"""Plans as plain JSON, and messages as bytes, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import TypeVar
+
+from compact.messages.blocks import Json
+from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
+
+_Kind = TypeVar("_Kind")
+
+
+def message_bytes(wire: Json) -> bytes:
+    """A message as bytes from which an equal one can be read, order of keys and odd characters included."""
+    return json.dumps(wire, separators=(",", ":")).encode()
+
+
+def digest_of(wire: Json) -> str:
+    """What a message is kept under: the SHA-256 of its bytes."""
+    return hashlib.sha256(message_bytes(wire)).hexdigest()
+
+
+def plan_to_json(plan: Plan) -> Json:
+    """The passes, without the messages they replaced."""
+    return [_pass_data(step) for step in plan]
+
+
+def plan_from_json(data: Json) -> Plan:
+    """The passes that were written; KeyError, TypeError or ValueError where it is something else."""
+    return tuple(_read_pass(step) for step in _is(list, data))
+
+
+def _pass_data(step: Pass) -> Json:
+    return {
+        "name": step.name,
+        "notes": list(step.notes),
+        "edits": [_edit_data(edit) for edit in step.edits],
+        "added": list(step.added),
+    }
+
+
+def _edit_data(edit: Edit) -> Json:
+    if isinstance(edit, Fold):
+        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.why}
+    where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
+    return (
+        {"drop": where, "why": edit.why}
+        if isinstance(edit, Drop)
+        else {
+            "replace": where,
+            "with": edit.with_,
+            "why": edit.why,
+        }
+    )
+
+
+def _read_pass(data: Json) -> Pass:
+    return Pass(
+        name=_is(str, data["name"]),
+        edits=tuple(_read_edit(edit) for edit in _is(list, data["edits"])),
+        notes=tuple(_texts(data["notes"])),
+        added=tuple(_texts(data["added"])),
+    )
+
+
+def _read_edit(data: Json) -> Edit:
+    why = _is(str, data["why"])
+    if "fold" in data:
+        into = data["into"]
+        return Fold(tuple(_texts(data["fold"])), None if into is None else _is(str, into), why, _is(str, data["role"]))
+    message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
+    where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
+    return Drop(where, why) if "drop" in data else Replace(where, _is(str, data["with"]), why)
+
+
+def _texts(values: Json) -> Iterator[str]:
+    return (_is(str, value) for value in _is(list, values))
+
+
+def _is(kind: type[_Kind], value: Json) -> _Kind:
+    if not isinstance(value, kind):
+        raise TypeError(f"{kind.__name__} expected, not {type(value).__name__}")
+    return value
