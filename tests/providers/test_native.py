@@ -17,7 +17,7 @@ from compact.messages.seals import is_summary, seal
 from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Task
-from compact.providers.native import NativeProvider, NativeSettings, Reason, slide
+from compact.providers.native import NativeProvider, NativeSettings, Reason
 from compact.summaries.transcript import transcribe
 from compact.testing.strategies import hostile_text
 
@@ -109,7 +109,14 @@ def test_the_prompt_has_six_sections_and_fences_the_transcript() -> None:
     model = Model()
     condense(parse(talk(9)), model)
     (ask,) = model.asked
-    assert [line[:2] for line in ask.instructions.splitlines() if line[:1].isdigit()] == [f"{n}." for n in range(1, 7)]
+    assert re.findall(r"^## (.+)$", ask.instructions, re.MULTILINE) == [
+        "Previous conversation",
+        "Current work",
+        "Key technical concepts",
+        "Relevant files and code",
+        "Problem solving",
+        "Pending tasks",
+    ]
     code = transcribe(parse(talk(9)).messages[:6]).code
     assert f"the code {code}" in ask.instructions
     assert ask.material.startswith(f"=== transcript {code} ===\n")
@@ -142,6 +149,10 @@ def test_protected_messages_stay_and_are_read() -> None:
         (9, Refusal("against the rules"), Reason.REFUSED),
         (9, Completion(" \n"), Reason.EMPTY_SUMMARY),
         (9, Completion(LONG * 20), Reason.CONTEXT_GREW),
+        (9, Completion("What happ", truncated=True), Reason.TOO_LONG),
+        (9, Completion('{"error": {"type": "overloaded_error"}}'), Reason.HANDLER_INVALID),
+        (9, Completion("I'm sorry, but I can't help with that."), Reason.REFUSED),
+        (9, Completion("It all stands in src/invented.py."), Reason.NOT_BELIEVED),
     ],
 )
 def test_every_way_to_fail_has_a_name_and_changes_nothing(turns: int, answer: Answer, reason: Reason) -> None:
@@ -172,7 +183,9 @@ def test_nothing_is_asked_when_nothing_can_be_condensed() -> None:
 
 def test_a_summary_that_is_not_used_has_its_price() -> None:
     outcome = condense(parse(talk(9)), Model(Completion(LONG * 20, cost=Decimal("0.02"))))
-    assert outcome.passes[0].cost == Decimal("0.02")
+    # It was asked for three times: as long as allowed, half as long, and half of that.
+    assert outcome.passes[0].asked == 3
+    assert outcome.passes[0].cost == Decimal("0.06")
 
 
 def test_a_summary_is_not_summarized_again_at_once() -> None:
@@ -241,13 +254,13 @@ def test_what_is_no_text_is_named() -> None:
 def test_more_than_the_summarizer_can_read_is_summarized_in_parts() -> None:
     messages = talk(40)
     model = Model(Completion("The beginning."), Completion("The middle."), Completion("The end."))
-    settings = NativeSettings(max_input_tokens=3000)
+    settings = NativeSettings(max_input_tokens=4000)
     outcome = condense(parse(messages), model, settings)
     assert len(model.asked) > 2
     count = counter_for("gpt-4o").text
-    assert all(count(ask.instructions) + count(ask.material) <= 3000 for ask in model.asked)
+    assert all(count(ask.instructions) + count(ask.material) <= 4000 for ask in model.asked)
     assert all(any(wire["content"] in ask.material for ask in model.asked) for wire in messages[:-3])
-    assert all(f"part {n} of {len(model.asked)};" in ask.instructions for n, ask in enumerate(model.asked, 1))
+    assert all(f"part {n} of {len(model.asked)}." in ask.instructions for n, ask in enumerate(model.asked, 1))
     summary = outcome.conversation.messages[1].text
     assert summary.index("The beginning.") < summary.index("The middle.") < summary.index("The end.")
     assert f"summarized in {len(model.asked)} parts" in outcome.passes[0].notes
@@ -286,22 +299,54 @@ def test_parts_hold_everything_in_order(said: list[str], room: int) -> None:
     assert list(bodies) == [entry.id for entry in whole.entries]
 
 
-def test_a_summary_that_was_cut_is_said_to_be() -> None:
-    outcome = condense(parse(talk(9)), Model(Completion("What happ", truncated=True)))
-    assert any("max_summary_tokens" in note for note in outcome.passes[0].notes)
+def test_a_summary_that_was_cut_is_asked_for_again_shorter() -> None:
+    model = Model(Completion("What happ", truncated=True), Completion("What happened."))
+    outcome = condense(parse(talk(9)), model, NativeSettings(max_summary_tokens=800))
+    assert [ask.max_tokens for ask in model.asked] == [800, 400]
+    assert outcome.conversation.messages[1].text == seal("What happened.", 5)
+
+
+def test_without_a_summary_the_messages_stay_or_go_or_are_summarized_offline() -> None:
+    messages = talk(9)
+    for answer in (Failure("no key"), Refusal("no"), Completion("half", truncated=True)):
+        pruned = condense(parse(messages), Model(answer), NativeSettings(on_failure="prune"))
+        assert texts(pruned.conversation)[1].startswith("⟨ 5 earlier messages removed, recall fold-")
+        assert render(restore(pruned.conversation, pruned.plan)) == messages
+        again = condense(pruned.conversation, Model(answer), NativeSettings(on_failure="prune"))
+        assert again.plan == ()
+        offline = condense(parse(messages), Model(answer), NativeSettings(on_failure="offline"))
+        assert is_summary(offline.conversation.messages[1])
+        assert "splits it at commas" in offline.conversation.messages[1].text
+        assert offline.passes[0].notes[0].startswith("summarized without a model: ")
+
+
+def test_every_step_is_an_event() -> None:
+    outcome = condense(parse(talk(9)), Model(Refusal("no"), Completion("What happened.")))
+    names = [event.name for event in outcome.events]
+    assert names == ["summary_requested", "summary_refused", "summary_retry", "summary_requested", "summary_created"]
 
 
 def test_a_prompt_of_ones_own_replaces_the_sections_but_not_the_fence() -> None:
     model = Model()
-    settings = configure(NativeSettings, {"prompt": "List the {files}.", "profile": "cheap", "max_summary_tokens": 500})
+    settings = configure(NativeSettings, {"prompt": "List the files.", "profile": "cheap", "max_summary_tokens": 500})
     condense(parse(talk(9)), model, settings)
     (ask,) = model.asked
-    assert ask.instructions.startswith("List the {files}.\n\nThe transcript stands between two lines")
+    assert ask.instructions.startswith("List the files.\n\n")
+    assert "The transcript stands between two lines" in ask.instructions
     assert (ask.profile, ask.max_tokens) == ("cheap", 500)
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("prompt", " \n"), ("prompt", "x" * 20_001), ("max_input_tokens", 10), ("model", "gpt")]
+    ("field", "value"),
+    [
+        ("prompt", " \n"),
+        ("prompt", "x" * 20_001),
+        ("prompt", "List the {files}."),
+        ("strategy", "verse"),
+        ("on_failure", "cry"),
+        ("max_input_tokens", 10),
+        ("model", "gpt"),
+    ],
 )
 def test_wrong_settings_are_named(field: str, value: Json) -> None:
     with pytest.raises(InvalidConfiguration, match=f"^native.{field}: "):
@@ -327,32 +372,7 @@ def test_reasoning_goes_with_what_it_was_bound_to() -> None:
     conversation = parse(body, format="anthropic-messages")
     assert violations(conversation) == []
     outcome = condense(conversation, Model())
-    assert [report.name for report in outcome.passes] == ["Summary", "Summary, reasoning dropped"]
-    assert "signature" in outcome.passes[0].skipped
+    assert [report.name for report in outcome.passes] == ["Summary"]
+    assert "bound" in outcome.passes[0].notes[-1]
     assert render(outcome.conversation)[2]["content"] == messages[7]["content"][1:]
     assert render(restore(outcome.conversation, outcome.plan)) == messages
-
-
-def sliding(conversation: Conversation, target: int) -> Outcome:
-    gauge = Gauge(counter_for("gpt-4o"), ())
-    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
-    return run(slide(Task(conversation, judge.tokens, target, 128_000, gauge)), judge, Model())
-
-
-def test_the_window_slides_over_half_of_the_messages_as_an_even_number() -> None:
-    messages = talk(12)
-    # Eleven follow the first; half of that is five, and the next even number below is four.
-    outcome = sliding(parse(messages), 1700)
-    assert render(outcome.conversation)[2:] == messages[5:]
-    assert texts(outcome.conversation)[1].startswith("⟨ 4 earlier messages removed, recall fold-")
-
-
-def test_the_window_slides_on_until_the_target_is_met_or_nothing_is_left() -> None:
-    messages = talk(12)
-    met = sliding(parse(messages), 800)
-    assert len(met.plan) > 1
-    assert met.passes[-1].tokens_after <= 800
-    least = sliding(parse(messages), 1)
-    assert texts(least.conversation)[0] == messages[0]["content"]
-    assert least.conversation.messages[-1].text == messages[-1]["content"]
-    assert render(restore(least.conversation, least.plan)) == messages

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import takewhile
 from time import perf_counter
 from typing import TypeAlias
 
 from compact.engine.report import PassReport
 from compact.errors import EditError
-from compact.messages import Conversation, Pass, Plan, Rules, apply, check, mend
+from compact.messages import (
+    Conversation,
+    Drop,
+    Pass,
+    Plan,
+    Problem,
+    Reasoning,
+    Rules,
+    Where,
+    apply,
+    check,
+    mend,
+    untouchable,
+)
 from compact.ports import Answer, Ask, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
 
@@ -48,21 +62,29 @@ class Judge:
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
+        return self._decide(proposal, None)
+
+    def decide_within(self, limit: int, proposal: Pass) -> Verdict:
+        """The same for a pass that may leave more tokens than it found, but no more than `limit`."""
+        return self._decide(proposal, limit)
+
+    def _decide(self, proposal: Pass, limit: int | None) -> Verdict:
         if not proposal.edits:
             return self._record(proposal, Rejected("; ".join(proposal.notes) or "nothing to do"))
         before = self.conversation
         try:
-            after, done = apply(before, proposal)
-            steps = [done]
-            if mending := mend(before, after):
-                after, done = apply(after, mending)
-                steps.append(done)
+            after, steps = _applied(before, proposal)
+            problems = self._problems(after, limit)
+            if problems and not proposal.alone and all(problem.kind == "invalid" for problem in problems):
+                after, problems, drops = self._without_reasoning(after, problems, limit)
+                steps += drops
         except EditError as error:
             return self._record(proposal, Rejected(str(error)))
-        if problems := check(before, after, rules=self._rules, count=self._measure.conversation):
+        if problems:
             return self._record(proposal, Rejected("; ".join(problem.text for problem in problems[:3])))
         self._plan += steps
         self.conversation = after
+        proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
         return self._record(proposal, Applied(after, self._measure.conversation(after)))
 
     def note_answers(self, answers: Sequence[Answer]) -> None:
@@ -71,6 +93,26 @@ class Judge:
         for answer in answers:
             if not isinstance(answer, Failure) and answer.cost is not None:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
+
+    def _problems(self, after: Conversation, limit: int | None) -> tuple[Problem, ...]:
+        problems = check(self.conversation, after, rules=self._rules, count=self._measure.conversation)
+        if limit is None or self._measure.conversation(after) > limit:
+            return problems
+        return tuple(problem for problem in problems if problem.kind != "grew")
+
+    def _without_reasoning(
+        self, after: Conversation, problems: tuple[Problem, ...], limit: int | None
+    ) -> tuple[Conversation, tuple[Problem, ...], list[Pass]]:
+        """The same with what the model thought since the first change dropped, if that makes it valid.
+
+        Some vendors bind reasoning to everything before it: it goes with what it was bound to.
+        """
+        drops = _later_reasoning(self.conversation, after)
+        note = f"{len(drops)} blocks of reasoning went with what they were bound to"
+        freed, done = apply(after, Pass("Reasoning dropped", drops, (note,)))
+        if not drops or self._problems(freed, limit):
+            return after, problems, []
+        return freed, (), [done]
 
     def note(self, event: Event) -> None:
         """Keep what happened, and pass it on."""
@@ -100,6 +142,30 @@ class Judge:
         )
         self._began, self._cost, self._asked = now, None, 0
         return verdict
+
+
+def _applied(before: Conversation, proposal: Pass) -> tuple[Conversation, list[Pass]]:
+    """The conversation after the pass with the references it broke mended, and what was done."""
+    after, done = apply(before, proposal)
+    if not (mending := mend(before, after)):
+        return after, [done]
+    after, mended = apply(after, mending)
+    return after, [done, mended]
+
+
+def _later_reasoning(before: Conversation, after: Conversation) -> tuple[Drop, ...]:
+    """The edits that drop what was thought in the messages after the first one that changed."""
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before.messages, after.messages, strict=False))
+    )
+    fixed = untouchable(before)
+    return tuple(
+        Drop(Where(message.id, position), "bound to what was changed")
+        for message in after.messages[same:]
+        if message.id not in fixed
+        for position, block in enumerate(message.blocks)
+        if isinstance(block, Reasoning)
+    )
 
 
 def run(steps: Steps, judge: Judge, ask: AskModel) -> Outcome:

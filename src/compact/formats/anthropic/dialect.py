@@ -140,7 +140,9 @@ def text_part(text: str, role: str) -> Json:
 
 
 def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
-    return [{"role": summary_role(role, neighbours), "content": text}]
+    # What the system says between messages must be followed by the model.
+    follows_system = neighbours[0] is not None and neighbours[0].role == "system"
+    return [{"role": "assistant" if follows_system else summary_role(role, neighbours), "content": text}]
 
 
 def edited(wire: Json) -> Json:
