@@ -105,7 +105,7 @@ def test_registered_providers_are_listed_and_take_the_place_of_their_namesakes()
     mine.id = "native"
     made.register(mine)
     assert made.active is mine
-    assert [listed.id for listed in made.providers()] == ["lossless", "truncation", "smart", "native"]
+    assert [listed.id for listed in made.providers()] == ["lossless", "truncation", "smart", "layers", "native"]
     assert made.providers()[-1].origin == "registered"
     with pytest.raises(InvalidConfiguration, match="Registered here: native"):
         made.provider("magic")
@@ -177,8 +177,8 @@ def test_at_the_threshold_it_condenses_to_below_it() -> None:
     assert result.report.target == WINDOW * 0.9 // 2
     assert result.report.target_met
     assert result.report.provider == "Native"
-    # The conversation fills the window, so with room for the answer it takes two questions.
-    assert (result.report.passes[0].asked, result.report.cost) == (2, Decimal("0.02"))
+    # The conversation fills the window, so with room for instructions and answer it takes three questions.
+    assert (result.report.passes[0].asked, result.report.cost) == (3, Decimal("0.03"))
     assert not made.should_condense(result.report.tokens_after, WINDOW).triggered
     assert [is_summary(message) for message in result.conversation.messages] == [False, True, False, False, False]
     assert 0 < result.report.kept_prefix < result.report.tokens_after
@@ -258,7 +258,7 @@ def test_what_is_no_provider_at_all_gives_way_to_native() -> None:
 
 def test_native_does_not_take_over_from_itself() -> None:
     def count(text: str) -> int:
-        if "six sections" in text:
+        if "lets the work go on" in text:
             raise ValueError("cannot count a prompt")
         return len(text) // 4
 

@@ -8,10 +8,11 @@ import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset, load_presets, presets, validate
+from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset, presets, validate
 from compact.providers.registry import provider
 from compact.providers.smart.settings import SmartSettings
 from compact.providers.truncation.settings import TruncationSettings
+from compact.settings.presets import load_presets
 from compact.testing.providers import check_provider
 
 NAMES = [preset.name for preset in presets()]
@@ -57,6 +58,9 @@ def test_v3_summarizes_what_v2_would_cut() -> None:
     assert (only.selection.type, only.selection.result_threshold, v3.max_parallel) == ("oversized", 500, 5)
     results = only.individual.defaults.tool_results
     assert (results.operation, results.max_tokens, only.individual.markers) == ("summarize", 100, "s3")
+    parameters = only.individual.defaults.tool_parameters
+    assert (parameters.operation, parameters.max_tokens, parameters.max_chars) == ("summarize", 100, 100)
+    assert only.selection.parameter_threshold == 100
     assert not v3.lossless_prelude.enabled
 
 

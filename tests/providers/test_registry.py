@@ -53,9 +53,10 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_built_in_provider_is_there_and_called_by_its_id() -> None:
-    assert {id: provider(id).id for id in BUILT_IN} == {id: id for id in ("native", "lossless", "truncation", "smart")}
-    assert [listed.id for listed in providers()][:4] == list(BUILT_IN)
-    assert [listed.error for listed in providers() if listed.id in BUILT_IN] == [""] * 4
+    ids = ["native", "lossless", "truncation", "smart", "layers"]
+    assert [provider(id).id for id in BUILT_IN] == ids
+    assert [listed.id for listed in providers()][:5] == ids
+    assert [listed.error for listed in providers() if listed.id in BUILT_IN] == [""] * 5
     assert isinstance(provider(DEFAULT), NativeProvider)
 
 
@@ -112,10 +113,10 @@ def test_the_comparison_has_a_column_for_each_provider_and_tells_what_they_can_d
     assert len(table) == 11
     assert all(set(row) == {"feature", *COMPARISON} for row in table.values())
     expected = {
-        "multi-pass": ["no", "no", "no", "yes"],
-        "batch mode": ["yes", "no", "no", "yes"],
-        "individual mode": ["no", "no", "yes", "yes"],
-        "lossless phase": ["no", "yes", "no", "optional"],
+        "multi-pass": ["no", "no", "no", "yes", "no"],
+        "batch mode": ["yes", "no", "no", "yes", "yes"],
+        "individual mode": ["no", "no", "yes", "yes", "no"],
+        "lossless phase": ["no", "yes", "no", "optional", "no"],
     }
     assert {name: [table[name][id] for id in COMPARISON] for name in expected} == expected
     assert provider("lossless").capabilities.lossless

@@ -10,11 +10,11 @@ import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.formats import parse
-from compact.messages import Conversation, Fold, Pass, Replace, restore
-from compact.messages.seals import is_summary
+from compact.messages import Conversation, Pass, Replace, fingerprint, restore
 from compact.policies import configure
-from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 from compact.providers import Applied, Rejected
+from compact.providers.provider import Step, Steps
 from compact.providers.smart import SmartProvider, SmartSettings
 from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
 from tests.providers.conversations import (
@@ -49,6 +49,19 @@ def each(**defaults: dict[str, Any]) -> dict[str, Any]:
     return {"individual": {"defaults": defaults}, "selection": {"keep_recent": 2}}
 
 
+def beyond_events(steps: Steps, step: Step) -> Step:
+    """The step, or the first one after it that is no event."""
+    while isinstance(step, Event):
+        step = steps.send(None)
+    return step
+
+
+def questions(steps: Steps) -> tuple[Ask, ...]:
+    asks = beyond_events(steps, next(steps))
+    assert isinstance(asks, tuple)
+    return asks
+
+
 V3 = {
     "selection": {"type": "oversized", "keep_recent": 2},
     "individual": {
@@ -80,20 +93,23 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     steps = PROVIDER.condense(task_for(conversation), smart(each(tool_results=do("summarize", max_tokens=50))))
     asks = next(steps)
     assert isinstance(asks, tuple)
-    assert [(ask.material, ask.max_tokens, ask.sources) for ask in asks] == [
-        (LONG, 50, ("2",)),
-        (LONG + "\nend", 50, ("7",)),
-    ]
+    assert [(ask.max_tokens, ask.sources) for ask in asks] == [(50, ("2",)), (50, ("7",))]
+    for ask, text in zip(asks, (LONG, LONG + "\nend"), strict=True):
+        code = fingerprint(text)[:8]
+        assert ask.material == f"=== piece {code} ===\n{text}\n=== end of piece {code} ==="
+        assert f"carry the code {code}" in ask.instructions
     assert "what the tool 'read' answered" in asks[0].instructions
     assert "at most 50 tokens" in asks[0].instructions
-    proposed = steps.send((Completion(" A file of sixty lines. "), Completion("All of ⟨=it⟩ passed.")))
+    proposed = steps.send(
+        (Completion(" The lines are numbered. It is in src/x.py. "), Completion("All of ⟨=it⟩ passed."))
+    )
     assert isinstance(proposed, Pass)
     texts = [edit.with_ for edit in proposed.edits if isinstance(edit, Replace)]
     assert texts == [
-        f"⟨ Summarized by LLM ⟩\n\nA file of sixty lines.\n\n⟨ Original was {len(LONG)} chars ⟩",
-        f"⟨ Summarized by LLM ⟩\n\nAll of ⟨ =it⟩ passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
+        f"⟨ Summarized by LLM ⟩\n\nThe lines are numbered.\n\n⟨ Original was {len(LONG)} chars ⟩",
+        f"⟨ Summarized by LLM ⟩\n\nAll of (=it) passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
     ]
-    assert proposed.notes == ("2 tool results summarized",)
+    assert proposed.notes == ("2 tool results summarized", "1 statements of the model were not believed")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +117,12 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     [
         (Refusal("I must not"), "1 without a summary: I must not"),
         (Failure("connection lost"), "1 without a summary: connection lost"),
-        (Completion(" \n"), "1 without a summary: the answer was empty"),
+        (Completion(" \n"), "1 without a summary: the model answered with nothing"),
+        (Completion("A fil", truncated=True), "1 without a summary: the answer was cut off"),
+        (
+            Completion("Error: 429 Too Many Requests"),
+            "1 without a summary: the model answered with an error: Error: 429 Too Many Requests",
+        ),
         (Completion(LONG * 2), "1 without a summary: it was longer than the text"),
     ],
 )
@@ -162,44 +183,6 @@ def test_selections(selection: dict[str, Any], cut: list[int]) -> None:
     assert changed(conversation, outcome.conversation) == cut
 
 
-def test_a_batch_becomes_one_summary() -> None:
-    conversation = session()
-    settings = smart({"mode": "batch", "selection": {"keep_recent": 2}, "batch": {"keep_first": 2, "max_tokens": 300}})
-    steps = PROVIDER.condense(task_for(conversation), settings)
-    asks = next(steps)
-    assert isinstance(asks, tuple)
-    (ask,) = asks
-    assert ask.sources == ("3", "4", "5", "6", "7")
-    assert ask.max_tokens == 300
-    assert LONG in ask.material
-    assert "at most 300 tokens" in ask.instructions
-    proposed = steps.send((Completion("They wrote a file and ran it."),))
-    assert isinstance(proposed, Pass)
-    (fold,) = proposed.edits
-    assert isinstance(fold, Fold)
-    assert fold.messages == ask.sources
-    assert "They wrote a file and ran it." in fold.text
-
-
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (Refusal("I must not"), "no summary: I must not"),
-        (Failure("connection lost"), "no summary: connection lost"),
-        (Completion(""), "no summary: the answer was empty"),
-        (Completion(LONG * 9), "no summary: "),
-    ],
-)
-def test_without_a_usable_answer_a_batch_stays_as_it_is(answer: Answer, why: str) -> None:
-    conversation = session()
-    settings = smart({"mode": "batch", "name": "Everything", "selection": {"keep_recent": 2}})
-    outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer,))
-    assert outcome.conversation == conversation
-    (report,) = outcome.passes
-    assert (report.name, report.asked) == ("Everything", 1)
-    assert report.skipped.startswith(why)
-
-
 def test_a_batch_may_keep_everything() -> None:
     keep = smart({"mode": "batch", "batch": {"operation": "keep"}}, {"mode": "batch", "selection": {"keep_recent": 99}})
     outcome = drive(PROVIDER, keep, session(), ask=_never)
@@ -224,7 +207,8 @@ def test_custom_prompts_and_profiles_reach_the_model() -> None:
 
     drive(PROVIDER, settings, session(), ask=answer)
     assert len(asked) == 3
-    assert {(ask.instructions, ask.profile, ask.max_tokens) for ask in asked} == {("Say it in verse.", "cheap", 64)}
+    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64)}
+    assert all(ask.instructions.startswith("Say it in verse.\n\n") for ask in asked)
 
 
 def test_questions_are_asked_some_at_a_time() -> None:
@@ -335,22 +319,13 @@ def test_no_question_is_asked_twice() -> None:
     first = next(steps)
     assert isinstance(first, Pass)
     # What the first pass leaves is not changed by it here, so that the second round would ask the same again.
-    assert isinstance(steps.send(Applied(conversation, 1_000)), tuple)
-    declined = steps.send((Failure("busy"),))
+    assert isinstance(beyond_events(steps, steps.send(Applied(conversation, 1_000))), tuple)
+    declined = beyond_events(steps, steps.send((Failure("busy"),)))
     assert isinstance(declined, Pass)
-    again = steps.send(Rejected(declined.notes[0]))
+    again = beyond_events(steps, steps.send(Rejected(declined.notes[0])))
     assert isinstance(again, Pass)
     with pytest.raises(StopIteration):
-        steps.send(Rejected("enough"))
-
-
-def test_a_summary_is_not_summarized_again_and_counts_as_what_it_stands_for() -> None:
-    conversation = parse([user("go"), *[assistant(f"{n} {LONG}") for n in range(18)], user("so?")])
-    settings = smart({"mode": "batch", "selection": {"type": "preserve_percent", "keep_percentage": 50}})
-    outcome = drive(PROVIDER, settings, conversation, 10)
-    assert [is_summary(message) for message in outcome.conversation.messages].count(True) == 1
-    assert len(outcome.conversation) == 12
-    assert drive(PROVIDER, settings, outcome.conversation, 10).plan == ()
+        beyond_events(steps, steps.send(Rejected("enough")))
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,8 @@ def test_less_room_leaves_what_was_asked_for() -> None:
 - ran `pytest test_login.py` ×2, ok [1,7]
 ## Findings and errors (tool-reported)
 - open: `npm run lint`: "src/web/app.ts(3,4): error TS2554: Expected 1 argument." [10]
-## Last steps
-- edited src/auth/session.py: "ttl = SESSION_TTL # seconds" [5,6]
-- ran `pytest test_login.py`, tool-reported "3 passed in 0.41s" [7,8]\
+## Decisions and answers
+- "Fixed: the session lived 30 seconds instead of 30 minutes." [11]\
 """)
     assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
 ## Task and directives (the user's words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from compact.ports.usage import Usage
 
@@ -27,6 +27,7 @@ class Ask:
 class Completion:
     """What the model wrote. `truncated`: it had more to say; `estimated`: nobody was asked, only the size is right.
 
+    `trusted`: no model wrote it, but our own code, of nothing but the words of the sources.
     `model` is the one that answered; `usage` and `cost` are what that took, where it is known.
     """
 
@@ -36,6 +37,7 @@ class Completion:
     estimated: bool = False
     usage: Usage | None = None
     model: str = ""
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,28 @@ class Refusal:
     model: str = ""
 
 
+FailureKind: TypeAlias = Literal[
+    "authentication",
+    "connection",
+    "malformed",
+    "overflow",
+    "quota",
+    "rate_limited",
+    "rejected",
+    "timeout",
+    "unavailable",
+    "unconfigured",
+    "unknown",
+]
+"""What went wrong: "overflow" is a question too long for the model, "malformed" an answer nobody can read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The model could not be asked."""
 
     reason: str
+    kind: FailureKind = "unknown"
 
 
 Answer: TypeAlias = Completion | Refusal | Failure

@@ -1,6 +1,6 @@
 """Ways to condense a conversation."""
 
-from compact.providers.presets import Preset, dump_presets, find_preset, load_presets, presets
+from compact.providers.presets import Preset, dump_presets, find_preset, presets
 from compact.providers.provider import (
     Applied,
     Capabilities,
@@ -31,7 +31,6 @@ __all__ = [
     "dump_presets",
     "find_preset",
     "find_provider",
-    "load_presets",
     "presets",
     "propose",
     "providers",

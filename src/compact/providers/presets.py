@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration
@@ -20,7 +19,6 @@ LARGEST = 1_000_000
 """Bytes of a file of presets."""
 
 Form: TypeAlias = Literal["json", "yaml"]
-_FORMS: Mapping[str, Form] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _LONGEST_NAME = 64
 _DEEPEST = 50
 
@@ -56,19 +54,9 @@ def validate(preset: Preset) -> Configuration:
     return configure(provider(preset.provider).settings, preset.settings, under=f"presets.{preset.name}.settings")
 
 
-def load_presets(path: Path) -> tuple[Preset, ...]:
-    """The presets in a .json, .yaml or .yml file, each validated; none may be called as a built-in one."""
-    form = _FORMS.get(path.suffix.lower())
-    if form is None:
-        raise InvalidConfiguration(
-            f"{path.name} is of no known kind", field="presets", remedy="Name the file .json, .yaml or .yml."
-        )
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    try:
-        found = read_presets(content.decode("utf-8"), form)
-    except UnicodeDecodeError as error:
-        raise _unreadable(path.name, error) from None
+def custom_presets(text: str, form: Form) -> tuple[Preset, ...]:
+    """The presets that a text holds, each validated; none may be called as a built-in one."""
+    found = read_presets(text, form)
     taken = {preset.name for preset in presets()}
     for preset in found:
         if preset.name in taken:

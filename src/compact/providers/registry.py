@@ -23,6 +23,7 @@ BUILT_IN = {
     "lossless": "compact.providers.lossless:LosslessProvider",
     "truncation": "compact.providers.truncation:TruncationProvider",
     "smart": "compact.providers.smart:SmartProvider",
+    "layers": "compact.providers.layers:LayersProvider",
 }
 _ATTRIBUTES = ("name", "description", "version", "capabilities", "settings", "condense")
 
@@ -55,6 +56,7 @@ COMPARISON = {
     "lossless": Traits("fast (< 1 s)", "20-40%", "none", "$0", "low", "yes", "quality"),
     "truncation": Traits("very fast (< 100 ms)", "80-95%", "high", "$0", "medium", "no", "speed"),
     "smart": Traits("variable (0-10 s)", "10-90%", "configurable", "$0-0.05", "very high", "optional", "power users"),
+    "layers": Traits("medium (2-5 s)", "40-90%", "medium", "$0.001-0.03", "medium", "no", "agents that run for long"),
 }
 
 

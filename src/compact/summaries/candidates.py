@@ -40,6 +40,7 @@ def best(candidates: Iterable[Candidate], most: int) -> Iterator[Item]:
         if text := quote(sentence.text, LONGEST_QUOTE):
             order = spoken.index + sentence.start / (len(spoken.text) + 1)
             ids = (spoken.message_id,)
+            text = text[1:].removesuffix('"') if text[0] == '"' else text
             yield Item(chosen.section, f'"{text}"', ids, order, chosen.value, chosen.tier, chosen.note)
 
 

@@ -64,7 +64,12 @@ def _decisions(spoken: Utterance, bonus: float) -> Iterator[Candidate]:
 
 def _worth(sentence: str) -> float:
     lower = sentence.lower()
-    if len(lower) < _SHORTEST_SENTENCE or lower.rstrip("*_ ").endswith(("?", ":")) or _PREAMBLE.match(lower):
+    if (
+        len(lower) < _SHORTEST_SENTENCE
+        or lower.count("|") > 1
+        or lower.rstrip("*_ ").endswith(("?", ":"))
+        or _PREAMBLE.match(lower)
+    ):
         return 0
     cue = next((weight for weight, pattern in _DECIDING if pattern.search(lower)), 0.0)
     named = substance(sentence)

@@ -24,6 +24,7 @@ SHARES = {
 FEW = 60  # tokens: so many a single line may take, however small the share
 _SHORTER = (120, 60)
 _MISFITS = 12
+_GAPS = 2
 
 
 class Basket:
@@ -32,6 +33,7 @@ class Basket:
     def __init__(self, budget: int, count: Count) -> None:
         self.left: float = budget
         self.items: dict[Item, None] = {}
+        self.shortened: set[Item] = set()
         self._count = count
         self._opened: set[Section] = set()
 
@@ -51,12 +53,14 @@ class Basket:
         return price
 
     def take_best(self, items: Iterable[Item], limit: float) -> None:
-        """Takes what is worth most for its length, until it fits no longer."""
-        misfits = 0
+        """Takes what is worth most for its length, until it fits no longer; of the last steps, none before a gap."""
+        misfits = gaps = 0
         for item in sorted(items, key=worth, reverse=True):
-            if item in self.items:
+            is_step = item.section is Section.STEPS
+            if item in self.items or item in self.shortened or (is_step and gaps > _GAPS):
                 continue
             price = self.take(item, limit)
+            gaps += is_step and not price
             limit -= price
             misfits = 0 if price else misfits + 1
             if misfits == _MISFITS or limit <= 0:
@@ -76,7 +80,10 @@ def take_directives(items: Iterable[Item], basket: Basket) -> None:
         share = RULES_SHARE if item.tier > 1 else REQUESTS_SHARE
         limit = max(share * budget, min(budget, FEW)) - (budget - basket.left)
         shorter = (item.shortened(longest) for longest in _SHORTER if longest < len(item.text))
-        misfits = 0 if any(basket.take(one, limit) for one in (item, *shorter)) else misfits + 1
+        taken = next((one for one in (item, *shorter) if basket.take(one, limit)), None)
+        misfits = 0 if taken else misfits + 1
+        if taken is not None and taken is not item:
+            basket.shortened.add(item)
         if misfits == _MISFITS:
             return
 

@@ -1,18 +1,13 @@
-"""Which names and numbers will be needed again.
-
-The weights were fitted on real coding sessions, to what the model wrote in its next forty messages: what it edits or
-has written itself comes back most, then what several messages mention, then what was mentioned last.
-"""
+"""The names and numbers of a conversation: what they belong to, and how they were mentioned."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import log2
 from typing import TypeAlias
 
-from compact.facts import Kind, Source, names_in, numbers_in, strings_in, written_by
+from compact.facts import Kind, Source, Standing, names_in, numbers_in, strings_in, written_by
 from compact.messages import Message, Text, ToolCall, ToolResult
 from compact.summaries.plans import plans
 from compact.summaries.quoting import quote, users_own
@@ -29,37 +24,11 @@ _LONGEST_CALL = 48
 
 
 @dataclass(slots=True)
-class Entry:
-    """A name or number, and where and by whom it was mentioned."""
+class Entry(Standing):
+    """A name or number with its standing, what it belongs to, and the messages that mention it."""
 
-    kind: Kind
-    text: str
-    last: int = -1
-    mentions: float = 0
-    by_user: bool = False
-    by_assistant: bool = False
-    edits: int = 0
-    shown: bool = False
     subject: str = ""
-    label: str = ""
     ids: list[str] = field(default_factory=list)
-
-    def value(self, length: int) -> float:
-        """The odds that it will be needed, up to a factor."""
-        is_number = self.kind is Kind.NUMBER
-        is_plain = self.kind is Kind.IDENTIFIER and self.text.isalpha() and self.text.islower()
-        log_odds = (
-            -0.5 * log2(max(length - self.last, 1))
-            + 0.9 * log2(self.mentions + 1)
-            + 0.6 * log2(1 + self.edits)
-            + 1.5 * (not self.shown)
-            + 1.0 * self.by_user
-            + 0.3 * self.by_assistant
-            - 1.0 * is_number
-            - 2.0 * (is_number and not self.label)
-            - 1.5 * is_plain
-        )
-        return float(2**log_odds)
 
 
 class Ledger:

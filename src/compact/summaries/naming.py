@@ -12,9 +12,11 @@ from compact.summaries.items import Item, Section, citation, heading
 from compact.summaries.ledger import Entry
 from compact.summaries.tallies import HERE, relative
 
-FILES, ELSEWHERE = "other files", "elsewhere"
+FILES, ELSEWHERE = "other files", "also mentioned"
 _A_LINE = 20
 _NAMESAKES = 20
+_SHORT_NUMBER = 3
+_SHORT_WORD = 3
 
 
 def name_items(merged: Sequence[Entry], length: int, basket: Basket) -> Iterator[Item]:
@@ -22,7 +24,11 @@ def name_items(merged: Sequence[Entry], length: int, basket: Basket) -> Iterator
     place = {id(entry): number for number, entry in enumerate(merged)}
     subjects = {entry.subject for entry in merged if entry.kind is not Kind.PATH}
     covered = _covered(item.text for item in basket.items)
-    candidates = [(entry.value(length), entry) for entry in merged if (entry.kind, entry.text) not in covered]
+    candidates = [
+        (entry.odds(length), entry)
+        for entry in merged
+        if (entry.kind, entry.text) not in covered and not _says_nothing(entry)
+    ]
     chosen: defaultdict[str, list[tuple[float, Entry]]] = defaultdict(list)
     left = basket.left - basket.tokens(heading(Section.FACTS) + "\n")
     # Each costs a token at least.
@@ -41,6 +47,13 @@ def name_items(merged: Sequence[Entry], length: int, basket: Basket) -> Iterator
         for start in range(0, len(named), _A_LINE):
             # In the order they were mentioned in: what stands together belongs together.
             yield _line(subject, sorted(named[start : start + _A_LINE], key=lambda one: place[id(one[1])]))
+
+
+def _says_nothing(entry: Entry) -> bool:
+    """Whether nobody could tell what it means by itself: a small number without a name, a short plain word."""
+    if entry.kind is Kind.NUMBER:
+        return not entry.label and entry.text.isdigit() and len(entry.text) <= _SHORT_NUMBER
+    return entry.kind is Kind.IDENTIFIER and entry.text.isalpha() and len(entry.text) <= _SHORT_WORD
 
 
 def spelled(entry: Entry) -> str:

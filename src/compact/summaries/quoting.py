@@ -18,6 +18,7 @@ _MARK = re.compile(
     r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )
+_HALF_TAG = re.compile(r"<\s?/?[\w-]{0,40}\Z")
 _HEADING = re.compile(r"(?:^|(?<=\s))#{2,6}(?=\s)")
 _ROLE = re.compile(
     r"(?:[#>*\s\"'-]*(?:system|assistant|user|human|developer|ai|tool|instructions?)(?: (?:prompt|message))?\s?:)+"
@@ -37,7 +38,7 @@ def quote(text: str, longest: int = LONGEST) -> str:
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text[: 4 * longest]))
     # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
     text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if "**" in text or "\\n" in text else text
-    line = " ".join(_HEADING.sub(" ", _MARK.sub(" ", text)).split()).rstrip(" *")
+    line = " ".join(_HEADING.sub(" ", _HALF_TAG.sub("", _MARK.sub(" ", text))).split()).rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]

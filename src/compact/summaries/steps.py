@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from compact.facts import Source, strings_in
 from compact.summaries.items import OVERHEAD, Item, Section
+from compact.summaries.plans import plans
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Action, Reading, Utterance
 from compact.summaries.tallies import subject
@@ -16,7 +17,24 @@ _NEWEST = 0.06
 _LOOK = 20_000
 _SHOWN = 600
 _SHORTEST = 5
-_FRAME = ("***", "---", "+++", "@@", "cd ", "cat ")
+_FRAME = (
+    "***",
+    "---",
+    "+++",
+    "@@",
+    "cd ",
+    "cat ",
+    "import ",
+    "from ",
+    "#!",
+    "package ",
+    "using ",
+    '"""',
+    "// ",
+    "use ",
+)
+_PATCH = ("*** Begin Patch", "--- ", "diff --git ")
+_FEW_WORDS = 3
 _NEW = re.compile(r"new|content|replacement|patch|text|command", re.IGNORECASE)
 _OLD = re.compile(r"old|search", re.IGNORECASE)
 
@@ -25,7 +43,8 @@ def step_items(reading: Reading, root: str) -> Iterator[Item]:
     """The latest steps; the later, the more they are worth."""
     said = [spoken for spoken in reading.utterances[-2 * _MOST :] if spoken.source is Source.ASSISTANT]
     said = [spoken for spoken in said if spoken.closing or spoken is said[-1]]
-    steps: list[Action | Utterance] = sorted([*said, *reading.actions[-_MOST:]], key=lambda step: step.index)
+    done = [action for action in reading.actions[-2 * _MOST :] if not plans(action)]
+    steps: list[Action | Utterance] = sorted([*said, *done[-_MOST:]], key=lambda step: step.index)
     for age, step in enumerate(reversed(steps[-_MOST:])):
         text = _told(step) if isinstance(step, Utterance) else _done(step, root)
         ids = (step.message_id,) if isinstance(step, Utterance) else (step.message_id, step.result_id)
@@ -37,7 +56,7 @@ def step_items(reading: Reading, root: str) -> Iterator[Item]:
 
 def _told(spoken: Utterance) -> str:
     text = quote(spoken.text, 300 if spoken.closing else 160)
-    return f'said "{text}"' if len(text) > 12 else ""
+    return f'said "{text}"' if text.count(" ") > _FEW_WORDS else ""
 
 
 def _done(action: Action, root: str) -> str:
@@ -68,7 +87,10 @@ def _first_new_line(action: Action) -> str:
             old.update(text[:_LOOK].split("\n"))
     for key, text in strings_in(action.call.arguments):
         if _NEW.search(key) and not _OLD.search(key):
-            for line in text[:_LOOK].split("\n"):
+            lines = text[:_LOOK].split("\n")
+            if text.lstrip().startswith(_PATCH):
+                lines = [line.removeprefix("+") for line in lines if line.startswith("+")]
+            for line in lines:
                 if line not in old and not line.startswith(_FRAME) and sum(map(str.isalnum, line)) > _SHORTEST:
                     return quote(line.lstrip("+ \t"), 120)
     return ""

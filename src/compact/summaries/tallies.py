@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from compact.facts import normal_command
+from compact.facts import core_command
 from compact.summaries.candidates import LONGEST_QUOTE, recent
 from compact.summaries.items import Item, Section
 from compact.summaries.quoting import quote
@@ -17,12 +17,6 @@ OPEN, FIXED = "open", "fixed, passes now"
 HERE = "."
 LONGEST_SUBJECT = 160
 
-# What does not change which command it is: where it runs, what is done with its output.
-_PREFIX = re.compile(r"(?:cd [^&;|]{1,300}(?:&&|;)\s*|(?:export )?[A-Z_]{2,40}=\S{0,200}\s+|timeout \d+\w?\s+)+")
-_SUFFIX = re.compile(
-    r"(?:\s*(?:2>&1|[12]?>\s?/dev/null"
-    r"|\|\s*(?:head|tail|grep|cat|sed|less|tee|wc|sort|uniq)\b(?:[^|\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,200}))+\s*\Z"
-)
 _FETCHING = re.compile(
     r"get|find|list|search|read|view|fetch|query|lookup|check|calculate|show|describe", re.IGNORECASE
 )
@@ -87,14 +81,12 @@ def subject(action: Action, root: str) -> str:
 
 def plain_command(command: str) -> str:
     """The command without where it runs and what is done with its output."""
-    line = normal_command(command)
-    prefix = _PREFIX.match(line)
-    core = _SUFFIX.sub("", line[prefix.end() :] if prefix else line).strip()
-    return quote((core or line).replace("`", "'"), LONGEST_SUBJECT)
+    return quote(core_command(command).replace("`", "'"), LONGEST_SUBJECT)
 
 
 def relative(path: str, root: str) -> str:
     """The path as seen from the root; the root itself is a dot."""
+    path = path.removeprefix("./") if len(path) > 2 else path
     return path.removeprefix(root) if f"{path}/" != root else HERE
 
 

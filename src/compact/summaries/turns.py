@@ -15,6 +15,12 @@ from compact.summaries.reading import Reading, Utterance
 ANSWERED = ", answered"
 _RULES_A_TURN = 6
 _CHATTER = 6
+_NOTHING_SAID = re.compile(
+    r"\W*(?:(?:ok|okay|yes|yeah|please|great|thanks|now|just)\W+)*"
+    r"(?:continue|go on|go ahead|proceed|next|keep going|carry on|do it|/\w+)(?: please)?\W*",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"[A-Z][\w ]{0,30}: ")
 _PERSONAL = re.compile(
     r"\b(?:my|i'm|i am|i've|i have|i was|i like|i love|i prefer|i hate|name is|i live|i work|allergic|birthday|i bought"
     r"|i decided|i started|i went|i joined|i tried)\b",
@@ -28,9 +34,11 @@ def user_items(reading: Reading, most: int) -> Iterator[Item]:
     answered = _answered(reading.utterances)
     candidates: list[Candidate] = []
     for turn in turns:
+        if turn is not turns[-1] and _NOTHING_SAID.fullmatch(turn.text):
+            continue  # it only moved things on
         recency = recent(turn.index, reading.length) + 0.75 * (turn is turns[0] or turn is turns[-1])
         found = list(directives_in(turn.text))
-        if not found and turn is turns[0] and reading.actions:
+        if not found and turn is turns[0] and reading.actions and " " in turn.text.strip():
             # Whatever it looks like, it made the assistant act.
             found = [Directive(*sentence, Strength.REQUEST) for sentence in islice(sentences_in(turn.text), 1)]
         note = ANSWERED if turn.index in answered else ""
@@ -97,6 +105,9 @@ def _said(turn: Utterance, told: set[int], recency: float) -> Iterator[Candidate
 
 def _worth(text: str) -> float:
     """What a statement is worth: what it names, what it tells of the user; thanks and the like are worth nothing."""
+    text = _SPEAKER.sub("", text.strip())
+    if " " not in text.strip(" .,!?-"):
+        return 0
     told = substance(text) + 1.5 * _is_personal(text)
     return told + 0.5 if told or text.count(" ") > _CHATTER else 0
 

@@ -100,7 +100,9 @@ def breaches(
 
 def summarizing(asks: Sequence[Ask]) -> tuple[Answer, ...]:
     """A model that answers every question shortly, and the same question always alike."""
-    return tuple(Completion(f"In short: {fingerprint(ask.instructions + ask.material)[:8]}") for ask in asks)
+    return tuple(
+        Completion(f"In short: {fingerprint(ask.instructions + ask.material)[:8]}", trusted=True) for ask in asks
+    )
 
 
 def _answering(answer: Callable[[Ask], Answer]) -> AskModel:

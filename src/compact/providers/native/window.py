@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from compact.messages import Fold, Pass
+import re
+
+from compact.messages import Fold, Message, Pass
 from compact.policies import Retention, select
 from compact.providers.provider import Applied, Steps, Task, propose
 
 NAME = "Sliding window"
+_PRUNED = re.compile(r"⟨ \d{1,9} earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
+
+
+def is_pruned(message: Message) -> bool:
+    """Whether the message only says that others were removed."""
+    return _PRUNED.fullmatch(message.text) is not None
 
 
 def slide(task: Task) -> Steps:

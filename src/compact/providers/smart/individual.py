@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from compact.messages import MARK
-from compact.ports import Answer, Ask, Completion, Measure
+from compact.ports import Answer, Completion, Measure
 from compact.providers.provider import Step, Steps, Task, ask, propose
-from compact.providers.smart.prompting import content_instructions
+from compact.providers.smart.prompting import question
 from compact.providers.smart.settings import ContentOperation, Overrides, PassSettings, SelectionSettings
 from compact.providers.truncation.cutting import SUMMARIZED, SUPPRESSED
 from compact.providers.truncation.links import blank, follow, separate
@@ -19,9 +18,13 @@ from compact.providers.truncation.places import Place, Shortening, places, short
 from compact.providers.truncation.provider import as_pass
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import oversized
+from compact.summaries.evidence import Evidence
+from compact.summaries.trust import Refused, check_summary
 
 _FRAME = 24
 """Tokens of the two markers around a summary, more or less."""
+_INSTRUCTIONS = 600
+"""Tokens of the usual instructions, generously."""
 
 
 @dataclass(slots=True)
@@ -34,6 +37,7 @@ class _Work:
     excess: int | None
     done: list[Shortening] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
+    doubted: int = 0
 
     @property
     def finished(self) -> bool:
@@ -83,6 +87,7 @@ def rewrite_each(
     else:
         followed = follow(work.done, followers, work.shortened, task.measure)
     notes = [f"{count} without a summary: {reason}" for reason, count in work.failures.items()]
+    notes += [f"{work.doubted} statements of the model were not believed"] if work.doubted else []
     yield from propose(as_pass(settings.title, work.done + followed, notes))
 
 
@@ -99,13 +104,23 @@ def _ordered(found: Sequence[Place], selection: SelectionSettings, measure: Meas
 
 def _summarize(work: _Work, wanted: Sequence[Place], parallel: int) -> Generator[Step, Any, None]:
     """Ask for the summaries, some at a time; where one is of no use, the text is cut instead."""
-    measure = work.task.measure
-    sizes = ((place, place.tokens(place.text, measure) - work.operation(place).max_tokens) for place in wanted)
-    waiting = iter([(place, excess) for place, excess in sizes if excess > 0])
+    task = work.task
+    readable: list[tuple[Place, int]] = []
+    for place in wanted:
+        tokens, longest = place.tokens(place.text, task.measure), work.operation(place).max_tokens
+        if tokens + longest + _INSTRUCTIONS > (task.reads or task.window):
+            work.failures["it is too long to be read at once"] += 1
+            work.take(work.cut(place))
+        elif tokens > longest:
+            readable.append((place, tokens - longest))
+    waiting = iter(readable)
     while not work.finished and (batch := list(_next_batch(waiting, work.excess, parallel))):
-        answers = yield from ask(*(_question(place, work.operation(place)) for place in batch))
+        answers = yield from ask(*(question(place, work.operation(place)) for place in batch))
         for place, answer in zip(batch, answers, strict=True):
-            work.take(_summary(work, place, answer) or work.cut(place))
+            summary = _summary(work, place, answer)
+            if isinstance(summary, str):
+                work.failures[summary] += 1
+            work.take(work.cut(place) if isinstance(summary, str) else summary)
 
 
 def _next_batch(waiting: Iterator[tuple[Place, int]], excess: int | None, parallel: int) -> Iterator[Place]:
@@ -118,20 +133,18 @@ def _next_batch(waiting: Iterator[tuple[Place, int]], excess: int | None, parall
             return
 
 
-def _question(place: Place, operation: ContentOperation) -> Ask:
-    instructions = operation.prompt or content_instructions(place.kind, place.tool, operation.max_tokens)
-    return Ask(instructions, place.text, operation.max_tokens, (place.where.message,), operation.profile)
-
-
-def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | None:
-    """The summary in the text's place, if there is one and it is shorter."""
+def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
+    """The summary in the text's place; why there is none, where it cannot be believed or is not shorter."""
     if not isinstance(answer, Completion):
-        work.failures[answer.reason] += 1
-        return None
-    # A model may repeat a reference it has read; here it would have no source.
-    summary = answer.text.strip().replace(MARK, "⟨ =")
+        return answer.reason
+    if answer.truncated:
+        return "the answer was cut off"
+    summary = answer.text.strip()
+    if not (answer.trusted or answer.estimated):
+        verdict = check_summary(summary, Evidence((), (place.text,)))
+        if isinstance(verdict, Refused):
+            return verdict.reason
+        work.doubted += len(verdict.flags)
+        summary = verdict.text
     text = f"{SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
-    found = shorten(place, text, work.task.measure, "summarized") if summary else None
-    if found is None:
-        work.failures["it was longer than the text" if summary else "the answer was empty"] += 1
-    return found
+    return shorten(place, text, work.task.measure, "summarized") or "it was longer than the text"

@@ -1,9 +1,14 @@
-"""The instructions that come with the package."""
+"""The question about one text: what a model is told, and the text between marks that no text can forge."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+
+from compact.messages import fingerprint
+from compact.ports import Ask
+from compact.providers.smart.settings import ContentOperation
+from compact.providers.truncation.places import Place
 
 _PIECES = {
     "text": "something that was said",
@@ -12,12 +17,17 @@ _PIECES = {
 }
 
 
-def batch_instructions(tokens: int) -> str:
-    return _prompt("batch").replace("{tokens}", str(tokens))
+def question(place: Place, operation: ContentOperation) -> Ask:
+    """The question for a summary of the text at a place."""
+    code = fingerprint(place.text)[:8]
+    told = operation.prompt or _instructions(place, operation.max_tokens)
+    instructions = f"{told}\n\n{_prompt('fence').replace('{code}', code)}"
+    material = f"=== piece {code} ===\n{place.text}\n=== end of piece {code} ==="
+    return Ask(instructions, material, operation.max_tokens, (place.where.message,), operation.profile)
 
 
-def content_instructions(kind: str, tool: str, tokens: int) -> str:
-    what = _PIECES[kind].replace("{tool}", f"the tool {tool!r}" if tool else "a tool")
+def _instructions(place: Place, tokens: int) -> str:
+    what = _PIECES[place.kind].replace("{tool}", f"the tool {place.tool!r}" if place.tool else "a tool")
     return _prompt("content").replace("{tokens}", str(tokens)).replace("{what}", what)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, exchanges, untouchable
@@ -35,6 +35,19 @@ class Positions:
             return None
         return self._messages[bisect_right(self._starts, index % size) - 1].id
 
+    def told(self, indices: Collection[int]) -> Iterator[str]:
+        """The ids of the messages at those positions, up to the first summary that stands among them.
+
+        It may stand for messages that did not stand together, so what comes after it cannot be told by position; and
+        it is there because what was named has been summarized.
+        """
+        size = len(self)
+        named = sorted({index % size for index in indices if -size <= index < size})
+        summaries = (start for start, message in zip(self._starts, self._messages, strict=False) if is_summary(message))
+        end = next((start for start in summaries if named and start >= named[0]), size)
+        for index in named[: bisect_left(named, end)]:
+            yield self._messages[bisect_right(self._starts, index) - 1].id
+
 
 def _weight(message: Message) -> int:
     found = _SUMMARY.match(message.text) if is_summary(message) else None
@@ -48,8 +61,7 @@ def selected(messages: Sequence[Message], selection: SelectionSettings, original
     """
     match selection.type:
         case "custom":
-            positions = Positions(original)
-            ids = {positions.id_at(index) for index in selection.indices}
+            ids = set(Positions(original).told(selection.indices))
         case "preserve_percent":
             recent = round(len(Positions(original)) * selection.keep_percentage / 100)
             ids = {original[index].id for index in older(original, recent)}

@@ -6,10 +6,13 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
+from compact.errors import InvalidConfiguration
 from compact.policies import Configuration
 from compact.providers.truncation.cutting import Cut, Markers
 from compact.providers.truncation.places import Kind
 from compact.providers.truncation.settings import Priority
+from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
+from compact.summaries.summarize import OnFailure
 
 _Prompt: TypeAlias = Annotated[str, Field(max_length=20_000)]
 
@@ -115,12 +118,31 @@ class BatchSettings(Configuration):
     """How many of the selected messages at the front stay as they are."""
     keep_last: int = Field(default=0, ge=0)
     """How many of the selected messages at the end stay as they are."""
+    strategy: str = DEFAULT
+    """What the summary keeps, and in which sections: see `compact prompt`."""
     prompt: _Prompt = ""
-    """What the model is told, in place of the usual instructions."""
+    """What the model is told, in place of the strategy's own words."""
+    detail: Literal["detailed", "concise"] = "detailed"
+    """How much it is to write."""
     profile: str = ""
     """The model to ask; empty for the usual one."""
     max_tokens: int = Field(default=2000, ge=64)
     """How long the summary may be, in tokens."""
+    on_failure: OnFailure = "block"
+    """Without a usable summary the messages stay (block), go (prune), or are summarized without a model (offline)."""
+
+    @model_validator(mode="after")
+    def _knows_its_strategy(self) -> BatchSettings:
+        try:
+            self.chosen_strategy()
+        except InvalidConfiguration as error:
+            raise ValueError(f"{error.problem}. {error.remedy}".rstrip(". ")) from None
+        return self
+
+    def chosen_strategy(self) -> Strategy:
+        """The strategy, with a prompt of one's own if there is one."""
+        strategy = find_strategy(self.strategy)
+        return custom_strategy(self.prompt, strategy) if self.prompt else strategy
 
 
 class Execution(Configuration):

@@ -1,0 +1,196 @@
+"""The layers provider: what is pinned, one rolling summary, and what is recent.
+
+Everything that is neither pinned nor recent goes into the summary, the one before it included, so there is never more
+than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from compact.errors import InvalidConfiguration
+from compact.messages import (
+    Conversation,
+    Exchange,
+    Fold,
+    Message,
+    Pass,
+    Text,
+    exchanges,
+    is_summary,
+    seal,
+    untouchable,
+    version_of,
+)
+from compact.policies import Configuration
+from compact.providers.provider import Capabilities, Steps, Task, propose
+from compact.summaries.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
+from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
+
+PASS = "Layers"  # noqa: S105 - a pass of a plan
+
+
+class LayersSettings(Configuration):
+    """Settings of the layers provider."""
+
+    recent_turns: int = Field(default=6, ge=1)
+    """Turns at the end that stay as they are: what a person said and what was answered, calls aside."""
+    tool_pairs: int = Field(default=4, ge=1)
+    """Calls at the end that stay as they are, with their results."""
+    roles_kept: tuple[str, ...] = ("system", "developer")
+    """Messages of these roles stay."""
+    strategy: str = "task_state"
+    """What the summary keeps, and in which sections; `compact prompt` lists the strategies."""
+    prompt: str = Field(default="", max_length=LONGEST_PROMPT)
+    """What the summarizing model is told to write, in place of the strategy's own words."""
+    detail: Literal["detailed", "concise"] = "detailed"
+    """How much it is to write."""
+    focus: str = Field(default="", max_length=2000)
+    """What matters most, in a person's words."""
+    profile: str = ""
+    """The model that summarizes; empty for the usual one."""
+    max_summary_tokens: int = Field(default=2000, ge=64, le=64_000)
+    """How long the summary may be, in tokens."""
+    on_failure: OnFailure = "prune"
+    """Without a usable summary the messages go (prune), stay (block), or are summarized without a model (offline)."""
+
+    @field_validator("strategy")
+    @classmethod
+    def _is_known(cls, strategy: str) -> str:
+        try:
+            find_strategy(strategy)
+        except InvalidConfiguration as error:
+            raise ValueError(str(error)) from None
+        return strategy
+
+    @property
+    def chosen_strategy(self) -> Strategy:
+        strategy = find_strategy(self.strategy)
+        return custom_strategy(self.prompt, strategy) if self.prompt else strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The exchanges of a conversation: how many are kept as recent, and which go into the summary."""
+
+    turns: int
+    pairs: int
+    folded: tuple[Message, ...]
+
+
+class LayersProvider:
+    """One rolling summary in place of everything that is neither pinned nor recent."""
+
+    id = "layers"
+    name = "Layers"
+    description = "Keeps what is pinned and what is recent, and rolls everything else into one summary."
+    version = "1.0"
+    capabilities = Capabilities(batch=True, summarizes=True, speed="medium")
+    settings = LayersSettings
+
+    def condense(self, task: Task, settings: LayersSettings, /) -> Steps:
+        """Fold what is old, and then more of what is recent as long as the target is not met."""
+        if task.reached(task.tokens):
+            yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
+            return
+        layers = _choose(task, settings)
+        if not any(not is_summary(message) for message in layers.folded):
+            yield from propose(Pass(PASS, (), ("everything is pinned or recent",)))
+            return
+        summary = yield from summarize(_request(task, settings, layers), task.measure)
+        yield from propose(_folded(task, layers, summary))
+
+
+def _choose(task: Task, settings: LayersSettings) -> Layers:
+    """As much of what is recent as leaves room for the summary below the target; one turn and one call at least."""
+    eligible = _eligible(task.conversation, settings)
+    choices = (_layers(task.conversation.messages, eligible, *counts) for counts in _reductions(settings))
+    layers = next(choices)
+    if task.target is None:
+        return layers
+    room = task.target - settings.max_summary_tokens
+    while task.tokens - _size(task, layers.folded) > room and (fewer := next(choices, None)):
+        layers = fewer
+    return layers
+
+
+def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
+    """How many turns and calls are kept: as many as the settings say, then fewer and fewer."""
+    turns, pairs = settings.recent_turns, settings.tool_pairs
+    yield turns, pairs
+    while turns > 1 or pairs > 1:
+        if turns > 1:
+            turns -= 1
+            yield turns, pairs
+        if pairs > 1:
+            pairs -= 1
+            yield turns, pairs
+
+
+def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exchange]:
+    """The exchanges that nothing pins. A summary may have had to take the user's role; it is still nobody's word."""
+    messages = conversation.messages
+    people = conversation.with_messages([message for message in messages if not is_summary(message)])
+    fixed = untouchable(people)
+
+    def pinned(message: Message) -> bool:
+        return message.id in fixed or message.role in settings.roles_kept
+
+    return [group for group in exchanges(messages) if not any(pinned(messages[index]) for index in group)]
+
+
+def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: int, pairs: int) -> Layers:
+    recent: set[Exchange] = set()
+    heard = called = 0
+    for group in reversed(eligible):
+        calls = sum(len(messages[index].calls) for index in group)
+        if is_summary(messages[group[0]]):
+            continue
+        if calls and called < pairs:
+            recent.add(group)
+            called += calls
+        elif not calls and heard < 2 * turns:
+            recent.add(group)
+            heard += 1
+    older = sorted(index for group in eligible if group not in recent for index in group)
+    folded = tuple(messages[index] for index in older)
+    return Layers(turns, pairs, folded)
+
+
+def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
+    window = task.reads or task.window
+    budget = max(1, min(settings.max_summary_tokens, window // 4))
+    return Request(
+        messages=layers.folded,
+        strategy=settings.chosen_strategy,
+        style=Style(settings.detail, focus=settings.focus),
+        budget=budget,
+        reads=window - budget,
+        profile=settings.profile,
+        on_failure=settings.on_failure,
+    )
+
+
+def _folded(task: Task, layers: Layers, summary: Summary | NoSummary) -> Pass:
+    ids = tuple(message.id for message in layers.folded)
+    kept = f"{layers.turns} turns and {layers.pairs} calls kept"
+    if isinstance(summary, Summary):
+        version = 1 + max(map(version_of, task.conversation.messages), default=0)
+        fold, notes = Fold(ids, seal(summary.text, len(ids), version), "summarized"), (kept, *summary.notes)
+    elif summary.prune:
+        fold, notes = Fold(ids, None, "pruned"), (kept, f"no summary: {summary.reason}")
+    else:
+        return Pass(PASS, (), (f"no summary: {summary.reason}",))
+    after = task.measure.message(Message("summary", "assistant", (Text(fold.text, ()),), None))
+    before = _size(task, layers.folded)
+    if after >= before:
+        return Pass(PASS, (), (f"{before:,} tokens would have become {after:,}",))
+    return Pass(PASS, (fold,), notes)
+
+
+def _size(task: Task, messages: Sequence[Message]) -> int:
+    return sum(map(task.measure.message, messages))

@@ -1,0 +1,37 @@
+"""The sliding window: the oldest messages go."""
+
+from __future__ import annotations
+
+from compact.app import counter_for
+from compact.engine import Gauge, Judge, Outcome, run
+from compact.formats import parse, render, violations
+from compact.messages import Conversation, restore
+from compact.providers import Task
+from compact.providers.native import slide
+from tests.providers.conversations import in_short
+from tests.providers.test_native import talk, texts
+
+
+def sliding(conversation: Conversation, target: int) -> Outcome:
+    gauge = Gauge(counter_for("gpt-4o"), ())
+    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
+    return run(slide(Task(conversation, judge.tokens, target, 128_000, gauge)), judge, in_short)
+
+
+def test_the_window_slides_over_half_of_the_messages_as_an_even_number() -> None:
+    messages = talk(12)
+    # Eleven follow the first; half of that is five, and the next even number below is four.
+    outcome = sliding(parse(messages), 1700)
+    assert render(outcome.conversation)[2:] == messages[5:]
+    assert texts(outcome.conversation)[1].startswith("⟨ 4 earlier messages removed, recall fold-")
+
+
+def test_the_window_slides_on_until_the_target_is_met_or_nothing_is_left() -> None:
+    messages = talk(12)
+    met = sliding(parse(messages), 800)
+    assert len(met.plan) > 1
+    assert met.passes[-1].tokens_after <= 800
+    least = sliding(parse(messages), 1)
+    assert texts(least.conversation)[0] == messages[0]["content"]
+    assert least.conversation.messages[-1].text == messages[-1]["content"]
+    assert render(restore(least.conversation, least.plan)) == messages
