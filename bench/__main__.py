@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-SECTIONS = ("tokens", "recount", "usage", "lossless", "offline")
+SECTIONS = ("tokens", "recount", "usage", "lossless", "truncation", "speed", "offline", "retained")
 
 
 def main(names: list[str]) -> int:

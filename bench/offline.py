@@ -54,10 +54,10 @@ def cases(messages: Sequence[Message]) -> Iterator[Case]:
 
 def text_of(message: Message) -> str:
     """Everything a message says, calls and results included; a model's reasoning is not."""
-    return "\n".join(_pieces(message))
+    return "\n".join(strings_of(message))
 
 
-def _pieces(message: Message) -> Iterator[str]:
+def strings_of(message: Message) -> Iterator[str]:
     for block in message.blocks:
         if isinstance(block, ToolCall):
             yield block.name

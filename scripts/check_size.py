@@ -13,7 +13,7 @@ from typing import TypeAlias
 MODULE_LINES = 400
 FUNCTION_LINES = 50
 PARAMETERS = 5  # without self and cls
-PROMISED = {"condense": 8}  # public signatures that the documentation promises as they are
+PROMISED = {"condense": 10}  # public signatures that the documentation promises as they are: one call says it all
 INHERITANCE_DEPTH = 2  # steps between classes of this project; built-in and foreign ancestors do not count
 
 PRODUCT = ("src",)

@@ -249,3 +249,35 @@ def test_help_has_examples(run: Run, command: str) -> None:
     shown = run(command, "--help")
     assert shown.status == 0
     assert f"Examples: compact {command}" in shown.out
+
+
+def test_a_receipt_tells_what_can_still_be_read(run: Run, file: Path) -> None:
+    small, plan = file.with_name("small.json"), file.with_name("plan.json")
+    shown = run("condense", file, "-t", "20%", "--receipt", "--plan", plan, "-o", small).out
+    assert "Facts retained in context: " in shown
+    assert re.search(r"file paths: [\d,]+ of [\d,]+ \(\d+%\), [\d,]+ recoverable, 0 lost", shown)
+    assert "Missing, the likeliest to be needed first:" in shown
+    safe = json.loads(run("condense", file, "-t", "20%", "--receipt", "--plan", plan, "--json").out)["receipt"]
+    alone = json.loads(run("condense", file, "-t", "20%", "--receipt", "--json").out)["receipt"]
+    assert safe["total"]["lost"] == 0 < safe["total"]["recoverable"]
+    assert alone["total"]["retained"] == safe["total"]["retained"]
+    assert alone["total"]["lost"] > 0
+    assert "receipt" not in json.loads(run("condense", file, "-t", "20%", "--json").out)
+
+
+def test_facts_can_be_retained(run: Run, file: Path, session: bytes) -> None:
+    def told(*arguments: str) -> dict[str, dict[str, dict[str, int]]]:
+        answer: dict[str, dict[str, dict[str, int]]] = json.loads(
+            run("condense", file, "-p", "balanced", "-t", "20%", "--receipt", "--json", *arguments).out
+        )
+        return answer
+
+    bare, retained = told(), told("--retain", "facts")
+    assert retained["receipt"]["total"]["retained"] > bare["receipt"]["total"]["retained"]
+    assert retained["report"]["target_met"]
+    wrong = run("condense", file, "--retain", "all")
+    assert wrong.status == 2
+    assert "error: retain: 'all' cannot be retained" in wrong.err
+    small, plan = file.with_name("small.json"), file.with_name("plan.json")
+    run("condense", file, "-t", "20%", "--retain", "facts", "-o", small, "--plan", plan)
+    assert run("restore", small, "--plan", plan).out.encode() == session

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from time import perf_counter
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from compact import formats, models
 from compact.app.answering import answer_offline
 from compact.app.counting import DEFAULT_MODEL, counter_for
-from compact.engine import Gauge, Judge, Outcome, Report, floor_of, run
+from compact.engine import AskModel, Gauge, Judge, Outcome, Report, RetainFacts, floor_of, report_of, restate, run
 from compact.errors import InvalidConfiguration
-from compact.messages import Conversation, Json, Plan, Violation, common_prefix, unfold
+from compact.facts import Receipt, receipt
+from compact.messages import Conversation, Json, Plan, Violation, unfold
 from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.policies import configure
-from compact.providers import Provider, Task, find_preset, find_provider
+from compact.providers import Provider, Task, find_provider
+from compact.settings.presets import find_preset
 
 DEFAULT_PRESET = "v2"
+
+Retain: TypeAlias = Literal["facts"] | RetainFacts
+"""What is put back into context: facts, with the usual room or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,11 @@ class Result:
     def target_met(self) -> bool:
         return self.report.target_met
 
+    def receipt(self, *, with_plan: bool = True) -> Receipt:
+        """What of the original's facts can still be read, and what else can be had back: all of it, with the plan."""
+        before = restore_plan(self.conversation, self.plan)
+        return receipt(before, self.conversation, self.plan if with_plan else ())
+
 
 def condense(
     messages: Sequence[Json] | Mapping[str, Json] | Conversation,
@@ -50,15 +59,19 @@ def condense(
     target: float | None = None,
     system: Json = None,
     tools: Sequence[Json] | None = None,
+    ask: AskModel | None = None,
+    retain: Retain | None = None,
 ) -> Result:
     """Make a conversation smaller.
 
     `target` is a share of the input below 1, or a number of tokens; one that cannot be reached gives the least there
-    is, with `target_met` false. With nothing said, the preset `v2` is used.
+    is, with `target_met` false. With nothing said, the preset `v2` is used. `ask` answers the questions that are put
+    to a model; without it, summaries are made of the conversation's own words. `retain="facts"` names missing facts
+    again that are likely to be needed, within 10% of the target.
     """
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen, settings = choose(provider, preset, config)
-    return Condensation(given, model, target).run(chosen, settings)
+    return Condensation(given, model, target, retain).run(chosen, settings, ask)
 
 
 def choose(provider: str | None, preset: str | None, config: Mapping[str, Any] | None) -> tuple[Provider, Any]:
@@ -78,45 +91,43 @@ def choose(provider: str | None, preset: str | None, config: Mapping[str, Any] |
 class Condensation:
     """A conversation with its measure and its target, to be condensed in one way or in several."""
 
-    def __init__(self, conversation: Conversation, model: str, target: float | None) -> None:
+    def __init__(
+        self, conversation: Conversation, model: str, target: float | None, retain: Retain | None = None
+    ) -> None:
         self.conversation = conversation
         self.model = models.find_model(model)
         self._gauge = Gauge(counter_for(model), formats.tools_of(conversation))
         self.tokens = self._gauge.conversation(conversation)
         self.target = _tokens(target, self.tokens)
+        self.retain = read_retain(retain)
 
-    def run(self, provider: Provider, settings: Any) -> Result:
-        began = perf_counter()
+    def run(self, provider: Provider, settings: Any, ask: AskModel | None = None) -> Result:
         judge = Judge(self.conversation, self._gauge, _violations)
-        task = Task(self.conversation, self.tokens, self.target, self.model.context_window, self._gauge)
-        if task.reached(self.tokens):
-            outcome = judge.outcome()
-        else:
-            outcome = run(provider.condense(task, settings), judge, partial(answer_offline, judge, self._gauge))
-        return Result(outcome.conversation, outcome.plan, self._report(provider, outcome, perf_counter() - began))
+        if self.target is None or self.tokens > self.target:
+            task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
+            run(provider.condense(task, settings), judge, ask or partial(answer_offline, judge, self._gauge))
+            self._put_back(judge)
+        outcome = judge.outcome()
+        return Result(outcome.conversation, outcome.plan, self._report(provider, outcome))
 
-    def _report(self, provider: Provider, outcome: Outcome, seconds: float) -> Report:
-        after = self._gauge.conversation(outcome.conversation)
-        prices = self.model.prices
-        removed = models.cost(Usage(max(0, self.tokens - after), 0), prices) if prices else None
-        kept = common_prefix(
-            [message.wire for message in self.conversation.messages],
-            [message.wire for message in outcome.conversation.messages],
-        )
-        spent = [done.cost for done in outcome.passes if done.cost is not None]
-        return Report(
-            provider=provider.name,
-            passes=outcome.passes,
-            tokens_before=self.tokens,
-            tokens_after=after,
-            target=self.target,
-            kept_prefix=sum(map(self._gauge.message, self.conversation.messages[:kept])),
-            seconds=seconds,
-            cost=sum(spent[1:], spent[0]) if spent else None,
-            saved=removed,
-            notes=self._notes(after),
-            events=outcome.events,
-        )
+    def _aim(self) -> int | None:
+        """What the provider is to come down to: room for facts is kept free."""
+        if self.target is None or self.retain is None:
+            return self.target
+        return max(self.target - self.retain.room(self.target), 1)
+
+    def _put_back(self, judge: Judge) -> None:
+        """Name missing facts again, if anything was removed and there is room."""
+        limit = self.tokens - 1 if self.target is None else min(self.target, self.tokens - 1)
+        if self.retain is None or not judge.outcome().plan or judge.tokens >= limit:
+            return
+        room = min(self.retain.room(self.target or judge.tokens), limit - judge.tokens)
+        judge.decide_within(limit, restate(self.conversation, judge.conversation, room, limit, self._gauge))
+
+    def _report(self, provider: Provider, outcome: Outcome) -> Report:
+        report = report_of(provider.name, self.conversation, outcome, self._gauge, self.target)
+        removed = Usage(max(0, report.tokens_before - report.tokens_after))
+        return replace(report, saved=models.cost(removed, self.model.prices), notes=self._notes(report.tokens_after))
 
     def _notes(self, after: int) -> tuple[str, ...]:
         if self.target is None or after <= self.target:
@@ -146,6 +157,17 @@ def _tokens(target: float | None, tokens: int) -> int | None:
             f"{target!r} is no target", field="target", remedy="Give a share such as 0.5, or a number of tokens."
         )
     return int(tokens * target) if target < 1 else int(target)
+
+
+def read_retain(retain: str | RetainFacts | None) -> RetainFacts | None:
+    """What is to be retained, as a value; `facts` stands for the usual."""
+    if retain is None or isinstance(retain, RetainFacts):
+        return retain
+    if retain == "facts":
+        return RetainFacts()
+    raise InvalidConfiguration(
+        f"{retain!r} cannot be retained", field="retain", remedy='Give "facts", RetainFacts(...) or None.'
+    )
 
 
 def _violations(before: Conversation, after: Conversation) -> list[Violation]:

@@ -11,14 +11,17 @@ import typer
 from compact.cli.console import AsJson, File, FormatName, busy, choose_model, name_of, print_json, read_bytes, screen
 from compact.cli.options import ForModel, Output, Target, choose_way, grouped, read_settings, read_target
 from compact.cli.output import emit, replace_file, require_apart
+from compact.cli.summarizing import ProfileName, StrategyName, condense_with, implied_provider, prepare
 
 if TYPE_CHECKING:
     from compact.app.condensing import Result
+    from compact.app.costing import Way
     from compact.messages import Json
 
 EXAMPLES = (
     "Examples: compact condense chat.json -o small.json --plan chat.plan.json · "
     "compact condense chat.json --preset balanced --target 50% · "
+    "compact condense chat.json --strategy decision_log --profile anthropic -o small.json · "
     "compact condense - --provider lossless --set level=verbatim --json < chat.json"
 )
 
@@ -34,6 +37,8 @@ class Options:
     ] = None
     model: ForModel = None
     target: Target = None
+    strategy: StrategyName = None
+    profile: ProfileName = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: key=value or group.key=value; repeatable.")
     ] = None
@@ -41,6 +46,12 @@ class Options:
     plan: Annotated[
         Path | None, typer.Option(help="Write a plan file here: with it, `compact restore` brings everything back.")
     ] = None
+    retain: Annotated[
+        str | None, typer.Option(help="Name again what is likely to be needed: facts. Takes 10% of the target at most.")
+    ] = None
+    receipt: Annotated[
+        bool, typer.Option("--receipt", help="Tell which facts can still be read; with --plan, the others are safe.")
+    ] = False
     format: FormatName = None
     as_json: AsJson = False
 
@@ -51,30 +62,44 @@ def condense(options: Options) -> None:
 
     The input is never overwritten. A target that cannot be reached gives the least there is, and the report says so.
     """
-    from compact.app.condensing import Condensation
+    from compact.app.condensing import Condensation, read_retain
     from compact.app.planfile import dump_plan, wires_of, write_like
     from compact.app.transcripts import read_transcript
 
     output = None if str(options.output) == "-" else options.output
     require_apart(("FILE", options.file), ("--output", output), ("--plan", options.plan))
     target = read_target(options.target)
-    provider, settings = choose_way(options.preset, options.provider, read_settings(options.settings or ()))
+    way, profiles = prepare(_way(options), options.strategy, options.profile)
     name = name_of(options.file)
     with busy(f"condensing {name}"):
         original = read_bytes(options.file)
         conversation = read_transcript(original, format=options.format, name=name)
         model, _ = choose_model(options.model, conversation)
-        result = Condensation(conversation, model, target).run(provider, settings)
+        condensation = Condensation(conversation, model, target, read_retain(options.retain))
+        summarized = condense_with(condensation, way, profiles)
+        result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.
             replace_file(options.plan, dump_plan(original, conversation, result, name=options.file.name).encode())
     if output is not None or not options.as_json:
         emit(write_like(original, conversation, wires_of(result.conversation)), output)
+    kept = result.receipt(with_plan=options.plan is not None) if options.receipt else None
     if options.as_json:
-        print_json(_answer(result, options.plan, output))
+        receipt = {"receipt": kept.to_json()} if kept else {}
+        print_json(_answer(result, options.plan, output) | summarized.facts | receipt)
         return
-    for line in str(result.report).split("\n"):
+    told = [str(result.report), *summarized.lines, *([str(kept)] if kept else [])]
+    for line in "\n".join(told).split("\n"):
         screen(stderr=output is None).print(line, soft_wrap=True)
+
+
+def _way(options: Options) -> Way:
+    from compact.app.condensing import DEFAULT_PRESET
+    from compact.app.costing import Way
+
+    provider = implied_provider(options.preset, options.provider, options.strategy, options.profile)
+    name = options.preset or provider or DEFAULT_PRESET
+    return Way(name, *choose_way(options.preset, provider, read_settings(options.settings or ())))
 
 
 def _answer(result: Result, plan: Path | None, output: Path | None) -> dict[str, Json]:

@@ -5,6 +5,8 @@ from compact.engine.gauge import Gauge
 from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
 from compact.engine.manager import ProviderManager
 from compact.engine.report import PassReport, Report
+from compact.engine.reporting import report_of
+from compact.engine.retaining import RetainFacts, restate
 
 __all__ = [
     "AskModel",
@@ -18,7 +20,10 @@ __all__ = [
     "Progress",
     "ProviderManager",
     "Report",
+    "RetainFacts",
     "floor_of",
+    "report_of",
+    "restate",
     "run",
     "run_async",
 ]

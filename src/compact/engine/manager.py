@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
-from itertools import takewhile
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from compact.engine.asking import Asking
@@ -13,6 +12,7 @@ from compact.engine.driver import AskModel, AskModelLater, Judge, run, run_async
 from compact.engine.gauge import Gauge
 from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
 from compact.engine.report import Report
+from compact.engine.reporting import report_of
 from compact.errors import InvalidConfiguration, TokenCountError
 from compact.formats import tools_of, violations
 from compact.messages import Conversation, Json, Plan, Violation
@@ -214,18 +214,8 @@ class ProviderManager:
         if automatic and target is not None:
             enough = not should_condense(judge.tokens, occasion.window, config.threshold).triggered
             self._guard.record(occasion.session, Progress(used, judge.tokens, target, floor, enough))
-        report = Report(
-            provider=config.provider.name,
-            passes=judge.outcome().passes,
-            tokens_before=used,
-            tokens_after=judge.tokens,
-            target=target,
-            kept_prefix=_kept_prefix(conversation, judge.conversation, gauge),
-            seconds=time.perf_counter() - began,
-            cost=asking.cost,
-            notes=tuple(asking.notes),
-            events=judge.outcome().events,
-        )
+        report = report_of(config.provider.name, conversation, judge.outcome(), gauge, target)
+        report = replace(report, seconds=time.perf_counter() - began, notes=tuple(asking.notes))
         return Condensation(judge.conversation, judge.outcome().plan, decision, report, floor)
 
 
@@ -295,12 +285,6 @@ def _unreachable(floor: Floor, target: int | None) -> list[str]:
     if target is None or floor.total <= target:
         return []
     return [f"the target of {target:,} tokens is out of reach: {floor}"]
-
-
-def _kept_prefix(before: Conversation, after: Conversation, gauge: Gauge) -> int:
-    pairs = zip(before.messages, after.messages, strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0].wire == pair[1].wire, pairs))
-    return gauge.conversation(before.with_messages(before.messages[:same]))
 
 
 def _said(error: Exception) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
 
 from compact.facts.fact import Fact, Kind, Origin, Source
 from compact.facts.scan import extract, normal_command
@@ -16,29 +18,53 @@ _POSITIONS = frozenset(("offset", "limit", "line", "line_number", "start_line", 
 _path_keys = frozenset(_PATH_KEYS.split())
 # A tool that reads shows what others wrote: an error in it is not the tool's own.
 _READER = re.compile(r"read|view|open|cat|grep|search|glob|find|list|(?:^|_)ls|fetch|get", re.IGNORECASE)
+_WRITER = re.compile(r"edit|write|patch|replace|create|insert|update|save|append|delete|remove|rename", re.IGNORECASE)
 _READING = re.compile(
     r"(?:cd [^&;|]{1,200}(?:&&|;)\s*)?"
     r"(?:cat|sed -n|head|tail|grep|egrep|rg|ag|find|ls|tree|less|nl|wc|awk|git (?:diff|show|log|blame|grep))\b"
 )
 
 
+class Mention(NamedTuple):
+    """A fact where it is mentioned: the position of the message, and as whose words; `changes` if a call writes it."""
+
+    position: int
+    source: Source
+    fact: Fact
+    changes: bool = False
+
+
 def facts_of(messages: Iterable[Message]) -> Iterator[Fact]:
     """The facts that the messages mention, each once a message; a model's reasoning is not read."""
+    for _, group in groupby(mentions_of(messages), key=lambda mention: mention.position):
+        yield from dict.fromkeys(mention.fact for mention in group)
+
+
+def mentions_of(messages: Iterable[Message]) -> Iterator[Mention]:
+    """Every mention of a fact, in order, each once a block."""
     reading: dict[str, bool] = {}
-    for message in messages:
-        yield from dict.fromkeys(_facts_in(message, reading))
+    for index, message in enumerate(messages):
+        for block in message.blocks:
+            if isinstance(block, Text):
+                source, changes = written_by(message), False
+                facts = extract(block.text, origin=Origin(message.id, source))
+            elif isinstance(block, ToolCall):
+                reading[block.id] = only_reads(block)
+                source, changes = Source.CALL, writes(block)
+                facts = _facts_in_call(block, Origin(message.id, source))
+            elif isinstance(block, ToolResult):
+                shows = reading.get(block.call_id, False) and not block.error
+                source, changes = Source.SHOWN if shows else Source.TOOL, False
+                facts = extract(block.text, origin=Origin(message.id, source))
+            else:
+                continue
+            for fact in facts:
+                yield Mention(index, source, fact, changes)
 
 
-def _facts_in(message: Message, reading: dict[str, bool]) -> Iterator[Fact]:
-    for block in message.blocks:
-        if isinstance(block, Text):
-            yield from extract(block.text, origin=Origin(message.id, written_by(message)))
-        elif isinstance(block, ToolCall):
-            reading[block.id] = only_reads(block)
-            yield from _facts_in_call(block, Origin(message.id, Source.CALL))
-        elif isinstance(block, ToolResult):
-            shows = reading.get(block.call_id, False) and not block.error
-            yield from extract(block.text, origin=Origin(message.id, Source.SHOWN if shows else Source.TOOL))
+def writes(call: ToolCall) -> bool:
+    """Whether a call changes files or records, by its name."""
+    return _WRITER.search(call.name) is not None and command_of(call) is None
 
 
 def only_reads(call: ToolCall) -> bool:

@@ -60,12 +60,13 @@ _REQUEST = re.compile(
     r"\b(?:please|pls|let['’]?s)\b|\b(?:can|could|would|will) (?:you|we|u)\b"
     r"|(?:^|[,;:.!(–—-] ?|\b(?:and|but|so|then|also|now|hi|yes|no) )(?:i|we|you)"
     r"(?:['’]d| would| do| really| just| also| still)? (?:need|want|have to|like you|like to|rather|prefer)\b"
-    r"(?<!you want)(?! to (?:share|say|tell|admit|talk))"
+    r"(?<!you want)(?! (?:to )?(?:share|say|tell|admit|talk|confess))"
     r"|\b(?:bitte|kannst du|könnten sie|lass uns|veuillez|peux-tu|pouvez-vous|por favor|puedes|podrías|você pode)\b"
     r"|\b(?:per favore|puoi|пожалуйста|можешь|давай|plaît)\b"
 )
 _WISH = re.compile(
-    r"\bshould\b(?! have)|\bneeds? to\b|\bprefer\b|\bwould like\b|\b(?:soll|sollten?|sollen|brauche|möchte|nur)\b"
+    r"\bshould\b(?! have)|(?<!\bwe )(?<!\byou )(?<!\bthey )\bneeds? to\b|\bprefer\b|\bwould like\b"
+    r"|\b(?:soll|sollten?|sollen|brauche|möchte|nur)\b"
     r"|\b(?:je veux|voudrais|il faut|quiero|necesito|hay que|quero|preciso|voglio|bisogna|хочу|надо|нужно|только)\b"
 )
 # Who tells a story directs nobody: "I felt that everything should be perfect".
@@ -97,6 +98,7 @@ _DETERMINER = re.compile(
 _verbs = frozenset(_VERBS.split())
 _nouns = frozenset(_NOUNS.split())
 _WORDS = re.compile(r"[^\W\d_][\w'’-]*")
+_PART_OF_NAME = re.compile(r":|[./=(]\w")  # `reproduce.py` and `run: ok` command nothing
 _NUMBERED = re.compile(r"\d{1,6}[:→|]|File \"|\w+\.\w{1,5}:\d")
 _LOOK = 300
 
@@ -136,7 +138,7 @@ def _strength(sentence: str) -> Strength | None:
 def _is_imperative(sentence: str) -> bool:
     filler = _FILLER.match(sentence)
     verb = _WORDS.match(sentence, filler.end() if filler else 0)
-    if verb is None or verb[0].removeprefix("re-") not in _verbs or sentence[verb.end() : verb.end() + 1] == ":":
+    if verb is None or verb[0].removeprefix("re-") not in _verbs or _PART_OF_NAME.match(sentence, verb.end()):
         return False
     # "Test results" is a heading, "test it" and a mere "test" are not.
     return verb[0] not in _nouns or verb.end() == len(sentence) or _DETERMINER.match(sentence, verb.end()) is not None

@@ -26,6 +26,12 @@ _WINDOWS_PATH = re.compile(r"\b[A-Za-z]:\\[\w.-]{2}[\w\\.-]{0,200}")
 _DIFF_PATH = re.compile(r"^((?:---|\+\+\+|diff --git) )[ab]/(\S*+ )?(?:b/)?", re.MULTILINE)
 _SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", "terminal"))
 _LONGEST_COMMAND = 300
+# What does not change which command it is: where it runs, what is done with its output.
+_PREFIX = re.compile(r"(?:cd [^&;|]{1,300}(?:&&|;)\s*|(?:export )?[A-Z_]{2,40}=\S{0,200}\s+|timeout \d+\w?\s+)+")
+_SUFFIX = re.compile(
+    r"(?:\s*(?:2>&1|[12]?>\s?/dev/null"
+    r"|\|\s*(?:head|tail|grep|cat|sed|less|tee|wc|sort|uniq)\b(?:[^|\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,200}))+\s*\Z"
+)
 
 
 def extract(text: str, *, origin: Origin) -> Iterator[Fact]:
@@ -38,6 +44,13 @@ def normal_command(command: str) -> str:
     """A command on one line, without the text it feeds to a program, bounded."""
     head, heredoc, _ = command[: 4 * _LONGEST_COMMAND].partition("<<")
     return " ".join((head + "<<…" if heredoc else head).split())[:_LONGEST_COMMAND]
+
+
+def core_command(command: str) -> str:
+    """A command without where it runs and what is done with its output."""
+    line = normal_command(command)
+    prefix = _PREFIX.match(line)
+    return _SUFFIX.sub("", line[prefix.end() :] if prefix else line).strip() or line
 
 
 def names_in(text: str, source: Source) -> Iterator[tuple[Kind, str]]:

@@ -38,6 +38,13 @@ AppleScript CoffeeScript DevOps FastAPI GitHub GitLab GraphQL IPv4 IPv6 JavaScri
 MongoDB MySQL NumPy OpenAI PayPal PhD PostgreSQL PowerShell PyTorch SQLite TypeScript WebSocket WhatsApp WiFi YouTube
 eBay iOS iPad iPhone macOS
 """
+# Frameworks' own names, which every model knows and every second file repeats.
+_FRAMEWORK_NAMES = """
+__all__ __file__ __init__ __main__ __name__ addEventListener className currentColor endsWith forEach hasOwnProperty
+indexOf innerHTML isArray isFinite isinstance isNaN onBlur onChange onClick onFocus onSubmit parseFloat parseInt
+preventDefault querySelector replaceAll setTimeout startsWith stopPropagation strokeLinecap strokeLinejoin strokeWidth
+toISOString toLowerCase toString toUpperCase useCallback useContext useEffect useMemo useReducer useRef useState viewBox
+"""
 # What every program of its language says: `JSON.parse` is no more a fact than `if`.
 _LANGUAGE = """
 Array Date Error JSON Map Math Number Object Promise Set String bytes console context document e err errors err f fmt
@@ -47,7 +54,7 @@ _extensions = frozenset(_EXTENSIONS.split())
 _language = frozenset(_LANGUAGE.split())
 _first_parts = frozenset(_FIRST_PARTS.split())
 _file_names = frozenset(_FILE_NAMES.split())
-_trade_names = frozenset(_TRADE_NAMES.split())
+_trade_names = frozenset((*_TRADE_NAMES.split(), *_FRAMEWORK_NAMES.split()))
 
 _PATH = re.compile(r"(?:[~@]|\.{1,2})?/?(?:[\w.@+~#$-]+/)*[\w.@+~#$-]+/?")
 _LINE_SUFFIX = re.compile(r"(\.[A-Za-z]\w{0,6})(?:-\d+(?:-\S*)?|#L\d+(?:-L?\d+)?)\Z")
@@ -62,7 +69,8 @@ _NUMBERED = re.compile(r"#(?:[A-Z]?\d{1,10}|[0-9a-fA-F]{6})")
 _SERIAL = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9.]+)+|[A-Za-z][A-Za-z0-9]{4,}")
 _STEP = re.compile(r"[a-z]+(?:-[a-z]+)*-\d{1,3}(?:\.\d)?")  # a style or a size: text-slate-400, gap-3
 _SNAKE = re.compile(r"[A-Za-z0-9$]*_[A-Za-z0-9_$]+")
-_SYLLABLE = re.compile(r"[A-Za-z]{2}|^__")
+_SYLLABLE = re.compile(r"[A-Za-z]{2}|^__[A-Za-z]")
+_RANGE = re.compile(r"[aA]-[fzFZ]")  # of characters, in a pattern
 _CAMEL = re.compile(
     r"[a-z$][a-z0-9$]*[A-Z][A-Za-z0-9]*|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z]{3,}[A-Za-z0-9]*"
 )
@@ -122,7 +130,7 @@ def is_name(word: str) -> bool:
     if any(pattern.fullmatch(word) for pattern in (_CAMEL, _HASH, _TICKET, _UUID)):
         return True
     digits = sum(map(str.isdigit, word))
-    if len(word) < 5 or digits < (1 if "-" in word else 3) or _STEP.fullmatch(word):
+    if len(word) < 5 or digits < (1 if "-" in word else 3) or _STEP.fullmatch(word) or _RANGE.match(word):
         return False
     return _SERIAL.fullmatch(word) is not None
 
