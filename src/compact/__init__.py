@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from compact.app import Result, condense, count_tokens, restore
+    from compact.app.estimating import Estimate, estimate
     from compact.errors import CompactError, ConversionError, InvalidInput, TokenCountError
     from compact.formats import convert, parse, render
     from compact.messages import Conversation, Message
@@ -18,6 +19,7 @@ __all__ = [
     "CompactError",
     "Conversation",
     "ConversionError",
+    "Estimate",
     "InvalidInput",
     "Message",
     "Result",
@@ -25,6 +27,7 @@ __all__ = [
     "condense",
     "convert",
     "count_tokens",
+    "estimate",
     "parse",
     "render",
     "restore",
@@ -32,6 +35,7 @@ __all__ = [
 
 _HOMES = {
     "compact.app": ("Result", "condense", "count_tokens", "restore"),
+    "compact.app.estimating": ("Estimate", "estimate"),
     "compact.errors": ("CompactError", "ConversionError", "InvalidInput", "TokenCountError"),
     "compact.formats": ("convert", "parse", "render"),
     "compact.messages": ("Conversation", "Message"),

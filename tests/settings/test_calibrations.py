@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.settings import home, load_calibrations, save_calibration
+from compact.settings.calibrations import update_calibration
 from compact.tokens import Calibration
+
+OBSERVE = """
+from compact.settings.calibrations import update_calibration
+for _ in range(10):
+    update_calibration("claude-a", lambda known: known.observe(1000, 1200))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +53,26 @@ def test_a_home_that_cannot_be_written_is_named(own_home: Path) -> None:
 def test_home_follows_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COMPACT_HOME")
     assert home().name == "compact"
+
+
+def test_an_observation_is_added_to_what_is_known() -> None:
+    save_calibration("claude-a", Calibration().observe(1000, 1200))
+    updated = update_calibration("claude-a", lambda known: known.observe(1000, 1400))
+    assert updated == Calibration().observe(1000, 1200).observe(1000, 1400)
+    assert load_calibrations() == {"claude-a": updated}
+
+
+def test_processes_that_learn_at_the_same_time_lose_nothing(own_home: Path) -> None:
+    learning = [subprocess.Popen([sys.executable, "-c", OBSERVE]) for _ in range(3)]
+    assert [process.wait(60) for process in learning] == [0, 0, 0]
+    assert load_calibrations()["claude-a"].samples == 30
+    assert {path.name for path in own_home.iterdir()} == {"calibration.json", "calibration.lock"}
+
+
+def test_a_change_that_fails_leaves_everything_as_it_was(own_home: Path) -> None:
+    save_calibration("claude-a", Calibration().observe(1000, 1200))
+    before = (own_home / "calibration.json").read_bytes()
+    with pytest.raises(ZeroDivisionError):
+        update_calibration("claude-a", lambda _: Calibration(1 / 0))
+    assert (own_home / "calibration.json").read_bytes() == before
+    assert update_calibration("claude-a", lambda known: known).samples == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from compact import formats, models, settings
+from compact import formats, settings
 from compact.app.counting import counter_for, meter_for
 from compact.errors import InvalidInput
 from compact.messages import Conversation
@@ -23,7 +23,6 @@ class Learned:
 
 def learn_calibration(conversation: Conversation, model: str, reported: int) -> Learned:
     """Take the vendor's count of the conversation into the model's calibration, and keep it."""
-    known = settings.load_calibrations().get(models.find_model(model).id) or Calibration()
     meter = meter_for(model)
     text = counter_for(model).count_text
     tools = formats.tools_of(conversation)
@@ -39,10 +38,9 @@ def learn_calibration(conversation: Conversation, model: str, reported: int) -> 
             field="reported",
             remedy="Give the input tokens of this very request, cached ones included.",
         )
-    updated = known.observe(plain - fixed, reported - fixed)
-    if updated is known:
+    if not Calibration().observe(plain - fixed, reported - fixed).samples:
         raise InvalidInput(
             f"{plain:,} tokens are too few to learn from", field="file", remedy="Use a request of 200 tokens or more."
         )
-    settings.save_calibration(meter.model, updated)
+    updated = settings.update_calibration(meter.model, lambda known: known.observe(plain - fixed, reported - fixed))
     return Learned(meter.model, counted, updated.factor, updated.samples)

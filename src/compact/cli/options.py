@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_h
 
 import typer
 
-from compact.errors import InvalidConfiguration, InvalidInput
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.messages import Json
     from compact.providers import Provider
-    from compact.providers.presets import Preset
 
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write here instead of standard output.")
@@ -91,32 +90,12 @@ def read_settings(pairs: Sequence[str]) -> dict[str, Json]:
 def choose_way(preset: str | None, provider: str | None, settings: Mapping[str, Json]) -> tuple[Provider, Any]:
     """The provider and its settings: a preset's (built in or imported) or a provider's, with some of them changed."""
     from compact.app.condensing import DEFAULT_PRESET, choose
-    from compact.providers.presets import find_preset, presets
+    from compact.settings.presets import find_preset
 
     if provider is not None:
         return choose(provider, preset, settings)
-    wanted = preset or DEFAULT_PRESET
-    built_in = any(known.name == wanted for known in presets())
-    named = find_preset(wanted, () if built_in else own_presets())
+    named = find_preset(preset or DEFAULT_PRESET)
     return choose(named.provider, None, _merged(named.settings, settings))
-
-
-def own_presets() -> tuple[Preset, ...]:
-    """The presets that were imported."""
-    from compact.providers.presets import load_presets
-
-    path = own_presets_path()
-    try:
-        return load_presets(path) if path.is_file() else ()
-    except InvalidConfiguration as error:
-        raise InvalidConfiguration(error.problem, field=f"{path}: {error.field}", remedy=error.remedy) from None
-
-
-def own_presets_path() -> Path:
-    """Where imported presets are kept."""
-    from compact.settings import home
-
-    return home() / "presets.json"
 
 
 def _merged(settings: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:

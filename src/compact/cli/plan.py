@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
-from compact.cli.options import ForModel, Target, choose_way, own_presets, read_target
+from compact.cli.console import AsJson, File, busy, choose_model, console, legible, print_json, read, screen, table
+from compact.cli.options import ForModel, Target, choose_way, read_target
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
     from rich.text import Text
 
     from compact.app.condensing import Condensation, Result
     from compact.messages import Json, Message
+    from compact.providers import Provider
 
 EXAMPLES = "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json"
 
 _LEVELS = ("verbatim", "formatting", "superseded")
 _SHOWN = 10
 _WIDEST = 60
+_PATIENCE = 1.0
 _ROOMY = 120
 _DISPENSABLE = ("messages ", "edits ", "cost ", "prefix kept ")
 
@@ -47,7 +53,8 @@ def plan(
 ) -> None:
     """Compare every preset and the lossless levels on a conversation; nothing is written.
 
-    No model is asked: where one would be, the size of its answer is that of a summary made here.
+    No model is asked: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
+    asking this model would come to.
     """
     from compact.app.condensing import Condensation
     from compact.cli.screen import styled
@@ -102,15 +109,49 @@ def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Re
 
 
 def compare(condensation: Condensation) -> Iterator[tuple[str, Result]]:
-    """What each way to condense comes to."""
-    from compact.providers.presets import presets
+    """What each way to condense comes to; where a model would be asked, with what that would cost."""
+    from compact.app import counter_for
+    from compact.app.estimating import Asking
 
-    for level in _LEVELS:
-        with busy(f"trying lossless:{level}"):
-            yield f"lossless:{level}", condensation.run(*choose_way(None, "lossless", {"level": level}))
-    for preset in (*presets(), *own_presets()):
-        with busy(f"trying {preset.name}"):
-            yield preset.name, condensation.run(*choose_way(preset.name, None, {}))
+    model = condensation.model
+    count = counter_for(model.id).text
+    ways = _ways()
+    for name in _shown_progress([name for name, _ in ways]):
+        yield name, condensation.run(*dict(ways)[name], Asking(model, count))
+
+
+def _ways() -> list[tuple[str, tuple[Provider, Any]]]:
+    from compact.providers.presets import presets
+    from compact.settings.presets import own_presets
+
+    levels = [(f"lossless:{level}", choose_way(None, "lossless", {"level": level})) for level in _LEVELS]
+    return levels + [(preset.name, choose_way(preset.name, None, {})) for preset in (*presets(), *own_presets())]
+
+
+def _shown_progress(names: Sequence[str]) -> Iterator[str]:
+    """The names one by one; on a terminal with a spinner, and a bar once they have taken longer than a second."""
+    began = monotonic()
+    with ExitStack() as stack:
+        bar: tuple[Progress, TaskID] | None = None
+        for done, name in enumerate(names):
+            if bar is None and monotonic() - began > _PATIENCE and sys.stderr.isatty():
+                bar = stack.enter_context(_bar(len(names)))
+            if bar is None:
+                with busy(f"trying {name}"):
+                    yield name
+            else:
+                bar[0].update(bar[1], completed=done, description=f"trying {legible(name)}")
+                yield name
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[tuple[Progress, TaskID]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    words = TextColumn("{task.description}", markup=False)
+    columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        yield progress, progress.add_task("", total=total)
 
 
 def _facts(result: Result) -> dict[str, Json]:
@@ -158,7 +199,7 @@ def show_ways(results: dict[str, Result]) -> None:
         rows = rows or table(*columns)
         rows.add_row(*(cells[column] for column in columns))
     out.print(rows)
-    out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has.")
+    out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has. Cost: of the summaries.")
 
 
 def _show_removals(name: str, gone: list[Removal]) -> None:

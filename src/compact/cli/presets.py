@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compact.cli.console import AsJson, print_json, screen, table
-from compact.cli.options import own_presets, own_presets_path
 from compact.cli.output import replace_file
 from compact.errors import InvalidInput
 
@@ -35,6 +34,7 @@ def presets(
     """List the presets, show one with its settings, and import and export them."""
     from compact.providers.presets import find_preset
     from compact.providers.presets import presets as built_in
+    from compact.settings.presets import own_presets
 
     imported = _import(source) if source is not None else ()
     own = own_presets()
@@ -55,7 +55,8 @@ def presets(
 
 def _import(source: Path) -> tuple[Preset, ...]:
     """Keep the presets of a file beside those imported before; one of the same name takes the other's place."""
-    from compact.providers.presets import dump_presets, load_presets
+    from compact.providers.presets import dump_presets
+    from compact.settings.presets import load_presets, own_presets, own_presets_path
 
     try:
         found = load_presets(source)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkstemp
@@ -14,40 +16,83 @@ from compact.settings.home import home
 from compact.tokens import Calibration
 
 VERSION = 1
+_PATIENCE = 30.0
 
 
 def load_calibrations() -> Mapping[str, Calibration]:
     """The calibration of each model that has one; read again only when the file changed."""
-    path = home() / "calibration.json"
+    path = _path()
     try:
         status = path.stat()
     except OSError:
         return {}
-    return _load(path, (status.st_mtime_ns, status.st_size))
+    return _load(path, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
 def save_calibration(model: str, calibration: Calibration) -> Path:
-    """Keep a model's calibration; the file is replaced whole, so a crash leaves the old one or the new one."""
-    path = home() / "calibration.json"
+    """Keep a model's calibration in place of the one it had."""
+    update_calibration(model, lambda _: calibration)
+    return _path()
+
+
+def update_calibration(model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
+    """Keep what `change` makes of a model's calibration, and give it back.
+
+    Nobody else writes in between, so nothing learned is lost. The file is replaced whole: a crash leaves the old one
+    or the new one.
+    """
+    path = _path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        models = {**load_calibrations(), model: calibration}
-        document = {"version": VERSION, "models": {name: json.loads(models[name].to_json()) for name in sorted(models)}}
-        descriptor, temporary = mkstemp(dir=path.parent, prefix="calibration.", suffix=".tmp")
+        with _alone(path.with_suffix(".lock")):
+            known = _read(path) if path.exists() else {}
+            updated = change(known.get(model, Calibration()))
+            _write(path, {**known, model: updated})
+    except OSError as error:
+        raise InvalidConfiguration(
+            f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
+        ) from None
+    except sqlite3.Error as error:
+        raise InvalidConfiguration(
+            f"cannot be locked: {error}", field=str(path), remedy="Try again once no other Compact is writing it."
+        ) from None
+    return updated
+
+
+def _path() -> Path:
+    return home() / "calibration.json"
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Wait until no other process is here.
+
+    An empty SQLite file is the lock: it works the same on every platform, and ends with the process that holds it.
+    """
+    with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as held:
+        held.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def _write(path: Path, models: Mapping[str, Calibration]) -> None:
+    document = {"version": VERSION, "models": {name: json.loads(models[name].to_json()) for name in sorted(models)}}
+    descriptor, temporary = mkstemp(dir=path.parent, prefix="calibration.", suffix=".tmp")
+    try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=2)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
-    except OSError as error:
-        raise InvalidConfiguration(
-            f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
-        ) from None
-    return path
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=4)
-def _load(path: Path, _state: tuple[int, int]) -> Mapping[str, Calibration]:
+def _load(path: Path, _state: tuple[int, int, int]) -> Mapping[str, Calibration]:
+    return _read(path)
+
+
+def _read(path: Path) -> Mapping[str, Calibration]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["version"] != VERSION:

@@ -1,0 +1,68 @@
+"""Presets of one's own, kept in `presets.json` under Compact's home."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from compact.errors import InvalidConfiguration
+from compact.providers.presets import LARGEST, Form, Preset, custom_presets
+from compact.providers.presets import find_preset as find_among
+from compact.providers.presets import presets as built_in
+from compact.settings.home import home
+
+_FORMS: Mapping[str, Form] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+
+
+def load_presets(path: Path) -> tuple[Preset, ...]:
+    """The presets in a .json, .yaml or .yml file, each validated; none may be called as a built-in one."""
+    form = _FORMS.get(path.suffix.lower())
+    if form is None:
+        raise InvalidConfiguration(
+            f"{path.name} is of no known kind", field="presets", remedy="Name the file .json, .yaml or .yml."
+        )
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    try:
+        return custom_presets(content.decode("utf-8"), form)
+    except UnicodeDecodeError as error:
+        raise InvalidConfiguration(
+            f"{path.name} cannot be read: {error}", field="presets", remedy="Save the file as UTF-8."
+        ) from None
+
+
+def own_presets_path() -> Path:
+    """Where one's own presets are kept."""
+    return home() / "presets.json"
+
+
+def own_presets() -> tuple[Preset, ...]:
+    """One's own presets; read again only when the file changed."""
+    path = own_presets_path()
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return _load_own(path, (status.st_mtime_ns, status.st_size))
+
+
+def find_preset(name: str) -> Preset:
+    """The preset of that name, built in or one's own; InvalidConfiguration names the known ones.
+
+    One's own are looked at only where the name is not built in, so that a damaged file spoils no other preset.
+    """
+    known = any(preset.name == name for preset in built_in())
+    return find_among(name, () if known else own_presets())
+
+
+@lru_cache(maxsize=4)
+def _load_own(path: Path, _state: tuple[int, int]) -> tuple[Preset, ...]:
+    try:
+        return load_presets(path)
+    except OSError as error:
+        raise InvalidConfiguration(
+            f"cannot be read: {error.strerror}", field=str(path), remedy="Check your permissions."
+        ) from None
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(error.problem, field=f"{path}: {error.field}", remedy=error.remedy) from None
