@@ -7,6 +7,8 @@ CompactError
 │   └── InvalidConfiguration             a setting is out of range or unknown
 ├── ConversionError (ValueError)         cannot be done: the other format has no place for it
 ├── EditError (ValueError)               cannot be done: an edit addresses nothing, or something it may not touch
+├── InsufficientBudget (RuntimeError)    cannot be done: what must stay takes more than the window has
+├── CompactionBlocked (RuntimeError)     cannot be done: there is no summary, and the policy forbids to prune without
 ├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
 └── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
 """
@@ -15,9 +17,11 @@ from __future__ import annotations
 
 __all__ = [
     "CompactError",
+    "CompactionBlocked",
     "CondensationStalled",
     "ConversionError",
     "EditError",
+    "InsufficientBudget",
     "InvalidConfiguration",
     "InvalidConversation",
     "InvalidInput",
@@ -57,6 +61,18 @@ class ConversionError(CompactError, ValueError):
 
 class EditError(CompactError, ValueError):
     """An edit addresses nothing, or something it may not touch."""
+
+
+class InsufficientBudget(CompactError, RuntimeError):
+    """What must stay takes `needed` tokens where only `budget` may be used."""
+
+    def __init__(self, problem: str, *, needed: int, budget: int) -> None:
+        self.needed, self.budget = needed, budget
+        super().__init__(problem)
+
+
+class CompactionBlocked(CompactError, RuntimeError):
+    """No summary could be had, and the policy forbids to prune without one; nothing was changed."""
 
 
 class CondensationStalled(CompactError, RuntimeError):

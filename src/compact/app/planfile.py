@@ -21,7 +21,7 @@ from compact.app.condensing import Result
 from compact.app.transcripts import dump_json, read_transcript
 from compact.errors import InvalidInput
 from compact.formats import format_named, request_body
-from compact.messages import Conversation, Drop, Edit, Fold, Json, Pass, Plan, Replace, Where
+from compact.messages import Conversation, Json, Plan, plan_from_json, plan_to_json
 
 VERSION = 1
 _BLANK = " \t\r\n"
@@ -88,7 +88,7 @@ def dump_plan(original: bytes, before: Conversation, result: Result, *, name: st
         "sha256": hashlib.sha256(original).hexdigest(),
         "condensed_sha256": _digest(list(now.values())),
         "report": result.report.to_json(),
-        "passes": [_pass_data(step) for step in result.plan],
+        "passes": plan_to_json(result.plan),
         "count": len(before),
         # An untouched message is the very object it was: equality would miss a changed order of keys.
         "originals": {
@@ -211,30 +211,6 @@ def _damaged(problem: str) -> InvalidInput:
     return InvalidInput(problem, field="plan", remedy="Take an unchanged copy of the plan file.")
 
 
-def _pass_data(step: Pass) -> Json:
-    return {
-        "name": step.name,
-        "notes": list(step.notes),
-        "edits": [_edit_data(edit) for edit in step.edits],
-        "added": list(step.added),
-    }
-
-
-def _edit_data(edit: Edit) -> Json:
-    if isinstance(edit, Fold):
-        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.why}
-    where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
-    return (
-        {"drop": where, "why": edit.why}
-        if isinstance(edit, Drop)
-        else {
-            "replace": where,
-            "with": edit.with_,
-            "why": edit.why,
-        }
-    )
-
-
 def _read(data: Mapping[str, Json]) -> PlanFile:
     layout = data["layout"]
     if _is(int, data["count"]) > len(_is(dict, data["originals"])) + len(_is(list, data["ids"])):
@@ -244,7 +220,7 @@ def _read(data: Mapping[str, Json]) -> PlanFile:
         format=_is(str, data["format"]),
         sha256=_is(str, data["sha256"]),
         condensed=_is(str, data["condensed_sha256"]),
-        passes=tuple(_read_pass(step) for step in _is(list, data["passes"])),
+        passes=plan_from_json(data["passes"]),
         report=_is(dict, data["report"]),
         count=data["count"],
         originals=data["originals"],
@@ -260,25 +236,6 @@ def _read_layout(data: Mapping[str, Json]) -> Layout:
         if not isinstance(value, kinds.get(name, str)):
             raise TypeError(f"layout.{name} is of a wrong type")
     return Layout(**data)
-
-
-def _read_pass(data: Json) -> Pass:
-    return Pass(
-        name=_is(str, data["name"]),
-        edits=tuple(_read_edit(edit) for edit in _is(list, data["edits"])),
-        notes=tuple(_texts(data["notes"])),
-        added=tuple(_texts(data["added"])),
-    )
-
-
-def _read_edit(data: Json) -> Edit:
-    why = _is(str, data["why"])
-    if "fold" in data:
-        into = data["into"]
-        return Fold(tuple(_texts(data["fold"])), None if into is None else _is(str, into), why, _is(str, data["role"]))
-    message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
-    where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
-    return Drop(where, why) if "drop" in data else Replace(where, _is(str, data["with"]), why)
 
 
 def _texts(values: Json) -> Iterator[str]:

@@ -26,11 +26,11 @@ from compact.messages.conversation import (
     protect,
 )
 from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
-from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable
+from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
-from compact.messages.seals import is_summary, seal, version_of
+from compact.messages.seals import count_of, is_summary, seal, version_of
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
@@ -74,6 +74,7 @@ __all__ = [
     "check",
     "checksum",
     "common_prefix",
+    "count_of",
     "current_step",
     "digest_of",
     "exchanges",
@@ -96,4 +97,5 @@ __all__ = [
     "unresolved",
     "untouchable",
     "version_of",
+    "with_first_request",
 ]

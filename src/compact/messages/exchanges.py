@@ -115,6 +115,12 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
     return frozenset(ids)
 
 
+def with_first_request(messages: Sequence[Message], chosen: Sequence[Message]) -> tuple[Message, ...]:
+    """The chosen messages, headed by the first thing a person asked: who reads them should know what it was about."""
+    first = next((message for message in messages if message.from_user and not is_summary(message)), None)
+    return tuple(chosen) if first is None or first in chosen else (first, *chosen)
+
+
 def current_step(messages: Sequence[Message]) -> Exchange:
     """The last exchange with calls, if nobody has spoken since; with the reasoning that led to it."""
     for index in range(len(messages) - 1, -1, -1):

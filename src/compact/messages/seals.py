@@ -13,7 +13,8 @@ from compact.messages.references import MARK, fingerprint
 
 _SEALED = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
-    r"⟨ Summary of \d+ earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n(?P<body>.*)\n⟨ End of summary, (?P=code) ⟩",
+    r"⟨ Summary of (?P<count>\d{1,9}) earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n"
+    r"(?P<body>.*)\n⟨ End of summary, (?P=code) ⟩",
     re.DOTALL,
 )
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v")
@@ -32,6 +33,12 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
 def is_summary(message: Message) -> bool:
     """Whether the message is a summary that `seal` has marked."""
     return _sealed(message.text) is not None
+
+
+def count_of(message: Message) -> int:
+    """How many messages a summary stands for; 0 for everything else."""
+    found = _sealed(message.text)
+    return int(found["count"]) if found else 0
 
 
 def version_of(message: Message) -> int:

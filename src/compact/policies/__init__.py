@@ -1,7 +1,10 @@
 """When a conversation is condensed, and what of it is kept."""
 
+from compact.policies.compaction import CompactConfig, Policy, RedactionSettings, StorageSettings, TracingSettings
 from compact.policies.configuration import Configuration, configure
+from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, default_profile
 from compact.policies.retention import Retention, Selection, select
+from compact.policies.session_ids import check_session_id
 from compact.policies.threshold import (
     MANAGER,
     PROVIDERS,
@@ -13,15 +16,26 @@ from compact.policies.threshold import (
 )
 
 __all__ = [
+    "CHEAP",
     "MANAGER",
     "PROVIDERS",
     "SESSIONS",
+    "CompactConfig",
     "Configuration",
     "Decision",
+    "Policy",
+    "Profile",
+    "Profiles",
+    "RedactionSettings",
     "Retention",
     "Selection",
+    "StorageSettings",
     "Threshold",
+    "TracingSettings",
+    "Vendor",
+    "check_session_id",
     "configure",
+    "default_profile",
     "effective_percent",
     "select",
     "should_condense",

@@ -1,8 +1,27 @@
 """What crosses the borders between layers: questions to a model with their answers, measures of size, events."""
 
-from compact.ports.asks import Answer, Ask, Completion, Failure, Refusal
+from compact.ports.asks import Answer, Ask, Completion, Failure, FailureKind, Refusal
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
+from compact.ports.spans import Exporter, Span
+from compact.ports.stores import Archive, Export, Originals, Record
 from compact.ports.usage import Usage
 
-__all__ = ["Answer", "Ask", "Completion", "Event", "Failure", "Measure", "Observe", "Refusal", "Usage"]
+__all__ = [
+    "Answer",
+    "Archive",
+    "Ask",
+    "Completion",
+    "Event",
+    "Export",
+    "Exporter",
+    "Failure",
+    "FailureKind",
+    "Measure",
+    "Observe",
+    "Originals",
+    "Record",
+    "Refusal",
+    "Span",
+    "Usage",
+]

@@ -11,10 +11,12 @@ from compact.messages import Json
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened, and the facts of it as plain JSON."""
+    """What happened, and the facts of it as plain JSON; it has just ended, and took so many seconds."""
 
     name: str
     properties: Mapping[str, Json] = field(default_factory=dict)
+    seconds: float = 0.0
+    failed: bool = False
 
 
 Observe: TypeAlias = Callable[[Event], None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from compact.facts import Kind, Source
-from compact.messages import Message
+from compact.messages import Message, is_summary
 from compact.summaries.carrying import ROOT, carry
 from compact.summaries.decisions import decision_items
 from compact.summaries.filling import FEW, Basket, Count, fit, take_directives, take_shares
@@ -21,7 +21,7 @@ from compact.summaries.turns import answer, user_items
 
 # No line has fewer tokens than this, which bounds how many can be chosen.
 _SHORTEST_LINE = 6
-# How the ids of messages begin that a fold made: nobody else can give a message such an id.
+# How the ids of messages begin that a fold made, until they are sent and read again.
 _FOLD = "fold-"
 
 
@@ -32,8 +32,8 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
     stands among the messages is. Nothing that a tool said stands among the user's directives, and every line names the
     messages it comes from.
     """
-    folds = [message for message in messages if message.id.startswith(_FOLD)]
-    messages = [message for message in messages if not message.id.startswith(_FOLD)] if folds else messages
+    folds = [message for message in messages if _is_earlier(message)]
+    messages = [message for message in messages if not _is_earlier(message)] if folds else messages
     if previous is None:
         previous = "\n".join(message.text for message in folds)
     tallies, ledger = Tallies(), Ledger()
@@ -107,3 +107,8 @@ def _least(items: Sequence[Item], budget: int, count: Count) -> str:
             if 0 < count(line) <= budget:
                 return line
     return ""
+
+
+def _is_earlier(message: Message) -> bool:
+    """Whether the message stands for others: a summary of ours, or a mark of what was pruned."""
+    return message.id.startswith(_FOLD) or is_summary(message)

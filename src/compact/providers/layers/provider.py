@@ -25,12 +25,14 @@ from compact.messages import (
     seal,
     untouchable,
     version_of,
+    with_first_request,
 )
 from compact.policies import Configuration
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.summaries.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
 from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
 
+_SPEAKERS = ("user", "assistant")
 PASS = "Layers"  # noqa: S105 - a pass of a plan
 
 
@@ -144,28 +146,27 @@ def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exch
 
 
 def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: int, pairs: int) -> Layers:
+    """What goes when so many turns and calls are kept; what is pinned counts among them."""
     recent: set[Exchange] = set()
     heard = called = 0
-    for group in reversed(eligible):
+    for group in reversed(exchanges(messages)):
         calls = sum(len(messages[index].calls) for index in group)
-        if is_summary(messages[group[0]]):
-            continue
+        first = messages[group[0]]
         if calls and called < pairs:
             recent.add(group)
             called += calls
-        elif not calls and heard < 2 * turns:
+        elif not calls and heard < 2 * turns and first.role in _SPEAKERS and not is_summary(first):
             recent.add(group)
             heard += 1
     older = sorted(index for group in eligible if group not in recent for index in group)
-    folded = tuple(messages[index] for index in older)
-    return Layers(turns, pairs, folded)
+    return Layers(turns, pairs, tuple(messages[index] for index in older))
 
 
 def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
     window = task.reads or task.window
     budget = max(1, min(settings.max_summary_tokens, window // 4))
     return Request(
-        messages=layers.folded,
+        messages=with_first_request(task.conversation.messages, layers.folded),
         strategy=settings.chosen_strategy,
         style=Style(settings.detail, focus=settings.focus),
         budget=budget,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compact.messages import Fold, Message, Pass, Text
+from compact.messages import Fold, Message, Pass, Text, with_first_request
 from compact.messages.seals import seal
 from compact.providers.native.window import is_pruned
 from compact.providers.provider import Steps, Task, propose
@@ -30,7 +30,7 @@ def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Step
 def _request(task: Task, batch: BatchSettings, chosen: list[Message]) -> Request:
     window = task.reads or task.window
     return Request(
-        messages=tuple(chosen),
+        messages=with_first_request(task.conversation.messages, chosen),
         strategy=batch.chosen_strategy(),
         style=Style(batch.detail),
         budget=batch.max_tokens,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
-from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, exchanges, untouchable
-from compact.messages.seals import is_summary
+from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, count_of, exchanges, is_summary, untouchable
 from compact.providers.smart.settings import BatchSettings, SelectionSettings
 from compact.providers.truncation.places import older
-
-_SUMMARY = re.compile(r"⟨ Summary of (\d{1,9}) ")
 
 
 class Positions:
@@ -50,8 +46,7 @@ class Positions:
 
 
 def _weight(message: Message) -> int:
-    found = _SUMMARY.match(message.text) if is_summary(message) else None
-    return int(found[1]) if found else 1
+    return count_of(message) or 1
 
 
 def selected(messages: Sequence[Message], selection: SelectionSettings, original: Sequence[Message]) -> list[int]:

@@ -1,0 +1,213 @@
+"""What an application holds of a conversation, and what the model sees of it.
+
+The application's messages are a log that only grows; compactions turn the log into the *view* that is sent. A caller
+may hand back the view it was given, or the whole log, every time: both are recognised by comparison with private
+copies, and the same view comes out, byte for byte. Where the caller went back or took another branch, what does not
+belong to it any more is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import TypeAlias
+
+from compact.errors import EditError
+from compact.formats import render
+from compact.messages import Conversation, Fold, Json, Message, Pass, Plan, apply_plan, common_prefix, freeze
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A message of the log or of a view. It is compared by identity: an edited message is another line.
+
+    `position` is the place in the log of the last message it stands for; `given` and `shown` are private copies of
+    what the caller gave and of what is sent.
+    """
+
+    message: Message
+    position: int
+    given: Json
+    shown: Json
+
+
+Lines: TypeAlias = tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was done to a log of `upto` messages, none of them after `reach`; `view` is what it came to."""
+
+    number: int
+    upto: int
+    reach: int
+    plan: Plan
+    view: Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A log and its compactions. `frame` is an empty conversation in its dialect.
+
+    `counted` is the highest number that a compaction ever had, be it undone by now.
+    """
+
+    frame: Conversation
+    log: Lines = ()
+    compactions: tuple[Compaction, ...] = ()
+    counted: int = 0
+
+    @property
+    def view(self) -> Lines:
+        """What the model sees."""
+        return self._view(len(self.compactions))
+
+    @property
+    def conversation(self) -> Conversation:
+        """The view as a conversation."""
+        return self.frame.with_messages([line.message for line in self.view])
+
+    def follow(self, messages: Sequence[Json]) -> tuple[Projection, Mapping[Line, Json]]:
+        """The projection that the caller's messages continue, and which of its lines are the caller's own objects."""
+        best, taken, covered = self._recognise(messages)
+        whole = self if covered == len(self.log) else self._cut(covered)
+        kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
+        fresh = [self._line(wire, covered + offset) for offset, wire in enumerate(messages[kept:])]
+        own = dict(zip((*best[:kept], *fresh), messages, strict=True))
+        return replace(whole, log=(*whole.log, *fresh)), own
+
+    def covers(self, messages: Sequence[Json]) -> int:
+        """How many messages of the log the caller's messages stand for."""
+        return self._recognise(messages)[2]
+
+    def extended(self, messages: Sequence[Json]) -> Projection:
+        """The projection with more messages at the end of the log."""
+        start = len(self.log)
+        fresh = (self._line(wire, start + offset) for offset, wire in enumerate(messages))
+        return replace(self, log=(*self.log, *fresh))
+
+    def compacted(self, plan: Plan, after: Conversation) -> Projection:
+        """The projection after one more compaction, which made `after` of the view."""
+        lines = {id(line.message): line for line in self.view}
+        positions = {line.message.id: line.position for line in self.view}
+        touched = [positions[message.id] for message in _touched(plan, positions)]
+        view = tuple(
+            lines.get(id(message)) or _shown(message, positions[message.id], render(after.with_messages([message]))[0])
+            for message in after.messages
+        )
+        number = self.counted + 1
+        done = Compaction(number, len(self.log), max(touched, default=-1), plan, view)
+        return replace(self, compactions=(*self.compactions, done), counted=number)
+
+    def without(self, number: int) -> Projection:
+        """The projection as if that compaction, and every later one that built on it, had not been."""
+        at = next((at for at, done in enumerate(self.compactions) if done.number == number), None)
+        if at is None:
+            known = ", ".join(str(done.number) for done in self.compactions) or "none"
+            raise EditError(f"there is no compaction {number}; there are: {known}")
+        projection = replace(self, compactions=self.compactions[:at])
+        for later in self.compactions[at + 1 :]:
+            projection = projection.repeat(later)
+        return projection
+
+    def _view(self, count: int) -> Lines:
+        if not count:
+            return self.log
+        last = self.compactions[count - 1]
+        return (*last.view, *self.log[last.upto :])
+
+    def _recognise(self, messages: Sequence[Json]) -> tuple[Lines, int, int]:
+        """The lines that the messages continue, how many of them, and how much of the log that covers."""
+        best: tuple[Lines, int, int] = ((), 0, 0)
+        for lines, copies in self._candidates():
+            shared = common_prefix(copies, messages)
+            covered = len(self.log) if shared == len(lines) else _covered(lines, shared)
+            if covered > best[2]:
+                best = (lines, shared, covered)
+            if shared == len(lines):
+                break
+        return best
+
+    def _candidates(self) -> Iterator[tuple[Lines, list[Json]]]:
+        """What the caller may hold: the view, the log, or an earlier view."""
+        yield self.view, [line.shown for line in self.view]
+        yield self.log, [line.given for line in self.log]
+        for count in range(len(self.compactions) - 1, -1, -1):
+            lines = self._view(count)
+            yield lines, [line.shown for line in lines]
+
+    def _cut(self, length: int) -> Projection:
+        """The projection of the first messages of the log alone."""
+        kept = takewhile(lambda done: done.reach < length, self.compactions)
+        compactions = tuple(
+            replace(
+                done,
+                upto=min(done.upto, length),
+                view=tuple(line for line in done.view if line.position < length),
+            )
+            for done in kept
+        )
+        return replace(self, log=self.log[:length], compactions=compactions)
+
+    def _line(self, wire: Json, position: int) -> Line:
+        """A line for what the caller gave; the copy is ours, for the caller may change its own."""
+        message = self.frame.dialect.parse_message(copied(wire), str(position))
+        shown = render(self.frame.with_messages([message]))[0]
+        return Line(message, position, freeze(wire), freeze(shown))
+
+    def repeat(self, later: Compaction) -> Projection:
+        """The projection with a later compaction done again; unchanged if that was built on what is gone."""
+        again = self.replay(later.plan, later.number, later.upto)
+        if again is None:
+            return self
+        return again if _originals(again.compactions[-1].plan) == _originals(later.plan) else self
+
+    def replay(self, plan: Plan, number: int, upto: int) -> Projection | None:
+        """The projection with a plan that was made when the log had `upto` messages; None if it does not fit."""
+        conversation = self.frame.with_messages([line.message for line in self.view if line.position < upto])
+        try:
+            conversation, done = apply_plan(conversation, tuple(replace(step, originals=(), added=()) for step in plan))
+        except EditError:
+            return None
+        rest = [line.message for line in self.log[upto:]]
+        again = self.compacted(done, conversation.with_messages([*conversation.messages, *rest]))
+        done_again = replace(again.compactions[-1], number=number)
+        return replace(again, compactions=(*self.compactions, done_again), counted=max(self.counted, number))
+
+
+def _shown(message: Message, position: int, shown: Json) -> Line:
+    copy = freeze(shown)
+    return Line(message, position, copy, copy)
+
+
+def _covered(lines: Lines, shared: int) -> int:
+    """How many messages of the log the first lines stand for, none of them after one that the others stand for."""
+    matched = max((line.position for line in lines[:shared]), default=-1)
+    return min(matched + 1, *(line.position for line in lines[shared:]))
+
+
+def _touched(plan: Plan, positions: dict[str, int]) -> Iterator[Message]:
+    """The messages that the plan changed or removed; what its folds made is entered into the positions."""
+    for step in plan:
+        for fold in _folds(step):
+            last = max(positions[id] for id in fold.messages)
+            positions |= {id: last for id in step.added if id.startswith(fold.handle)}
+        yield from (message for _, message in step.originals)
+
+
+def _originals(plan: Plan) -> list[Json]:
+    return [message.wire for step in plan for _, message in step.originals]
+
+
+def _folds(step: Pass) -> Iterable[Fold]:
+    return (edit for edit in step.edits if isinstance(edit, Fold))
+
+
+def copied(value: Json) -> Json:
+    """A copy that shares nothing but strings and numbers."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [copied(item) for item in value]
+    return value

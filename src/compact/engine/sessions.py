@@ -1,0 +1,127 @@
+"""The conversations of an application while it runs: each with its log, its view and its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock, RLock
+
+from compact.engine.gauge import Gauge
+from compact.engine.projection import Line, Projection, copied
+from compact.engine.report import Report
+from compact.formats import detect, parse, render, tools_of
+from compact.messages import Conversation, Json, freeze, plan_from_json
+from compact.ports import Originals, Record
+from compact.tokens import Counter
+
+
+class Session:
+    """One conversation. Use it under its lock."""
+
+    def __init__(self, id: str, counter: Counter) -> None:
+        self.id = id
+        self.lock = RLock()
+        self.projection: Projection | None = None
+        self.report: Report | None = None
+        self._counter = counter
+        self._beside: Json = None
+        self._gauge: Gauge | None = None
+
+    @property
+    def gauge(self) -> Gauge:
+        if self._gauge is None:
+            raise RuntimeError("a session is measured once it has messages")
+        return self._gauge
+
+    @property
+    def current(self) -> Projection:
+        if self.projection is None:
+            raise RuntimeError("a session has a projection once it has messages")
+        return self.projection
+
+    def follow(
+        self, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None, originals: Originals | None
+    ) -> Mapping[Line, Json]:
+        """Take in what the caller holds now; gives the caller's own objects for the lines that are theirs."""
+        if self.projection is None:
+            frame = parse([], format=detect(messages, system=system, tools=tools).name, system=system, tools=tools)
+            self._measured(frame, system, tools)
+            known = remembered(frame, self.id, messages, originals) or Projection(frame)
+            self.projection = replace(known, counted=originals.last(self.id)) if originals else known
+        elif self._beside != [system, tools]:
+            frame = parse([], format=self.projection.frame.format, system=system, tools=tools)
+            self._measured(frame, system, tools)
+            self.projection = replace(self.projection, frame=frame)
+        self.projection, own = self.projection.follow(messages)
+        return own
+
+    def sent(self, own: Mapping[Line, Json]) -> list[Json]:
+        """What is to be sent: the caller's own objects where they are unchanged, else copies."""
+        lines = self.current.view
+        wires = render(self.current.conversation)
+        return [
+            own[line] if line in own and wire is line.message.wire else copied(wire)
+            for line, wire in zip(lines, wires, strict=True)
+        ]
+
+    def _measured(self, frame: Conversation, system: Json, tools: Sequence[Json] | None) -> None:
+        self._gauge = Gauge(self._counter, tools_of(frame))
+        self._beside = freeze([system, tools])
+
+
+class Sessions:
+    """The sessions of a manager, each made when it is first asked for."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+        self._lock = Lock()
+        self._sessions: dict[str, Session] = {}
+
+    def get(self, id: str) -> Session:
+        with self._lock:
+            return self._sessions.setdefault(id, Session(id, self._counter))
+
+    @contextmanager
+    def hold(self, id: str) -> Iterator[Session]:
+        """The session, for one thread at a time."""
+        session = self.get(id)
+        with session.lock:
+            yield session
+
+    def forget(self, id: str) -> None:
+        """Let go of what is held in memory; what was kept on disk stays."""
+        with self._lock:
+            self._sessions.pop(id, None)
+
+
+def remembered(
+    frame: Conversation, session: str, messages: Sequence[Json], originals: Originals | None
+) -> Projection | None:
+    """The projection that was kept of the session and that the messages continue furthest."""
+    records = {record.number: record for record in originals.records(session)} if originals else {}
+    parents = {record.parent for record in records.values()}
+    best, most = None, 0
+    for record in reversed(records.values()):
+        if originals is None or record.number in parents or record.format != frame.format:
+            continue
+        projection = _replayed(frame, record, records, originals)
+        covered = projection.covers(messages) if projection else 0
+        if covered > most:
+            best, most = projection, covered
+    return best
+
+
+def _replayed(
+    frame: Conversation, last: Record, records: Mapping[int, Record], originals: Originals
+) -> Projection | None:
+    chain = [last]
+    while chain[0].parent in records:
+        chain.insert(0, records[chain[0].parent])
+    log = originals.get(last.session, last.log)
+    projection: Projection | None = Projection(frame)
+    for record in chain:
+        if projection is not None:
+            projection = projection.extended(log[len(projection.log) : len(record.log)])
+            projection = projection.replay(plan_from_json(record.plan), record.number, len(record.log))
+    return projection

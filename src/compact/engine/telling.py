@@ -1,0 +1,106 @@
+"""What a manager tells about its decisions and compactions: events with all their properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compact.engine.driver import Outcome
+from compact.engine.gauge import Gauge
+from compact.engine.report import Report
+from compact.messages import Conversation, Fold, Json, is_summary
+from compact.policies import Decision, Policy
+from compact.ports import Event
+
+
+def told_estimate(model: str, conversation: Conversation, decision: Decision, gauge: Gauge) -> Event:
+    """How many tokens the next request takes, and what takes them."""
+    breakdown = {"system": 0, "developer": 0, "tools_schema": 0, "messages": 0}
+    for message in conversation.messages:
+        role = message.role if message.role in ("system", "developer") else "messages"
+        breakdown[role] += gauge.message(message)
+    frame = gauge.conversation(conversation.with_messages(()))
+    system = gauge.message(conversation.system) if conversation.system else 0
+    breakdown["system"] += system
+    breakdown["tools_schema"] = frame - system
+    return Event(
+        "compact.token_estimate",
+        {
+            "model": model,
+            "t_est": decision.used,
+            "max_tokens": decision.window,
+            "usage_pct": round(decision.usage, 4),
+            "breakdown": breakdown,
+        },
+    )
+
+
+def told_decision(decision: Decision, policy: Policy, note: str = "") -> Event:
+    """Whether a compaction begins, and why."""
+    properties: dict[str, Json] = {
+        "triggered": decision.triggered or bool(note),
+        "reason": note or decision.reason,
+        "policy": {
+            "trigger_pct": policy.trigger_pct,
+            "hard_cap_buffer": policy.hard_cap_buffer,
+            "strategy": policy.strategy,
+        },
+    }
+    return Event("compact.trigger_decision", properties)
+
+
+def told_error(kind: str, message: str, fallback: str = "") -> Event:
+    """What went wrong, and what was done instead."""
+    return Event("compact.error", {"error_type": kind, "message": message, "fallback": fallback}, failed=True)
+
+
+def told_compaction(
+    before: Conversation, outcome: Outcome, report: Report, gauge: Gauge, policy: Policy
+) -> Iterator[Event]:
+    """What a compaction kept, removed and wrote."""
+    view = outcome.conversation.messages
+    kept = {message.id for message in view}
+    gone = sum(message.id not in kept for message in before.messages)
+    pinned = sum(message.protected or message.role in policy.roles_never_prune for message in view)
+    summaries = sum(map(is_summary, view))
+    yield Event(
+        "compact.pruned_messages",
+        {
+            "pruned_count": gone,
+            "layers": {"pinned": pinned, "summary": summaries, "recent": len(view) - pinned - summaries},
+            "kept": {
+                "pinned": pinned,
+                "recent_turns": sum(message.from_user and not is_summary(message) for message in view),
+                "tool_pairs": sum(len(message.calls) for message in view),
+            },
+        },
+    )
+    sizes = {message.id: gauge.message(message) for message in before.messages}
+    for fold in (edit for step in outcome.plan for edit in step.edits if isinstance(edit, Fold) and edit.into):
+        size, source = gauge.text(fold.text), sum(sizes.get(id, 0) for id in fold.messages)
+        yield Event(
+            "compact.summary_created",
+            {
+                "strategy": policy.strategy,
+                "input_messages": len(fold.messages),
+                "summary_tokens": size,
+                "compression_ratio": round(size / source, 4) if source else 0.0,
+                "summary": fold.text,
+            },
+            report.seconds,
+        )
+
+
+def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_handler: bool) -> Event:
+    """What a compaction came to."""
+    properties: dict[str, Json] = {
+        "provider": report.provider,
+        "automatic": automatic,
+        "custom_prompt": custom_prompt,
+        "custom_handler": custom_handler,
+        "tokens_before": report.tokens_before,
+        "tokens_after": report.tokens_after,
+        "seconds": round(report.seconds, 6),
+    }
+    if report.cost is not None:
+        properties["cost"] = str(report.cost)
+    return Event("compact.condensed", properties, report.seconds)

@@ -1,0 +1,134 @@
+"""How a `CompactManager` works: when it compacts, what it keeps, where it writes, who is told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from compact.policies.configuration import Configuration
+from compact.policies.threshold import Threshold
+
+Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
+
+
+class Policy(Configuration):
+    """When to compact, and what stays."""
+
+    trigger_pct: Share = 0.85
+    """Compact when this share of the context window is used."""
+    hard_cap_buffer: int = Field(default=1500, ge=0)
+    """Tokens kept free for the next input and the tools' answers."""
+    target_pct: Share = 0.5
+    """The share of the window that a compaction comes down to."""
+    keep_recent_turns: int = Field(default=6, ge=1)
+    """Turns at the end that stay as they are: a person's message and what follows it."""
+    keep_tool_io_pairs: int = Field(default=4, ge=1)
+    """Calls at the end that stay as they are, with their results."""
+    roles_never_prune: tuple[str, ...] = ("system", "developer")
+    """Messages of these roles are never pruned."""
+    strategy: str = "task_state"
+    """How summaries are written: task_state, decision_log, code_delta, brief, general or code."""
+    summary_tokens: int = Field(default=2000, ge=64)
+    """How long a summary may be, in tokens."""
+    on_summary_failure: Literal["prune", "block", "offline"] = "prune"
+    """Without a summary: prune all the same, change nothing and raise, or summarize without a model."""
+    provider: str = "layers"
+    """What reduces the conversation."""
+    preset: str = ""
+    """A preset in place of the provider."""
+
+    @model_validator(mode="after")
+    def _comes_down(self) -> Policy:
+        if self.target_pct >= self.trigger_pct:
+            raise ValueError(
+                f"target_pct ({self.target_pct}) must lie below trigger_pct ({self.trigger_pct}), "
+                "or every request would compact again"
+            )
+        return self
+
+    @property
+    def threshold(self) -> Threshold:
+        return Threshold(share=self.trigger_pct, buffer_tokens=self.hard_cap_buffer)
+
+
+class StorageSettings(Configuration):
+    """Where transcripts and summaries are archived before anything is pruned."""
+
+    adapter: Literal["fs", "s3", "none"] = "fs"
+    """Files, an S3 bucket, or nowhere."""
+    path: str = ".compact"
+    """The folder that holds the archive and the originals."""
+    bucket: str = ""
+    """The bucket (s3)."""
+    prefix: str = ""
+    """What keys begin with (s3)."""
+    kms_key: str = ""
+    """The KMS key that encrypts (s3); empty for the bucket's own."""
+    region: str = ""
+    """The region (s3); empty for the environment's."""
+    endpoint: str = ""
+    """An address other than Amazon's (s3)."""
+
+    @model_validator(mode="after")
+    def _names_its_bucket(self) -> StorageSettings:
+        if self.adapter == "s3" and not self.bucket:
+            raise ValueError("adapter s3 needs a bucket")
+        return self
+
+
+class RedactionSettings(Configuration):
+    """What is taken out of everything that leaves the process."""
+
+    enabled: bool = True
+    """Whether secrets are replaced by <REDACTED> in archives and traces."""
+    patterns: tuple[str, ...] = ()
+    """Regular expressions of your own, beside the built-in ones."""
+    keys: tuple[str, ...] = ()
+    """Names of your own, beside the built-in ones, whose values are secret."""
+
+
+class TracingSettings(Configuration):
+    """Who is told what happens."""
+
+    console: bool = False
+    """Print events to standard error."""
+    jsonl: str = ""
+    """Append events to this file."""
+    ariadne: str = ""
+    """Send spans to this Ariadne server, such as http://localhost:5175."""
+    otlp: str = ""
+    """Send spans to this OpenTelemetry collector, such as http://localhost:4318."""
+    agents_sdk: bool = True
+    """Record spans in the OpenAI Agents SDK's trace, where one is running."""
+
+
+class CompactConfig(Configuration):
+    """The configuration of a `CompactManager`."""
+
+    model: str
+    """The model the conversation is with."""
+    max_context_tokens: int | None = Field(default=None, ge=1000)
+    """Its context window; by default what is known of the model."""
+    policy: Policy = Policy()
+    """When to compact, and what stays."""
+    storage: StorageSettings = StorageSettings()
+    """Where the archive is."""
+    originals: Literal["keep", "redact", "none"] = "keep"
+    """What restore, recall and undo need: kept as it was, redacted, or not at all."""
+    allow_loss: bool = False
+    """Whether to prune without keeping originals."""
+    redaction: RedactionSettings = RedactionSettings()
+    """What is taken out of exports."""
+    tracing: TracingSettings = TracingSettings()
+    """Who is told."""
+    profile: str = ""
+    """The profile of the model that summarizes; by default the first one configured, or none: offline."""
+    background: bool = False
+    """Prepare a compaction while the model answers, from nine tenths of the trigger on."""
+
+    @model_validator(mode="after")
+    def _keeps_what_it_prunes(self) -> CompactConfig:
+        if self.originals == "none" and not self.allow_loss:
+            raise ValueError('originals "none" loses what is pruned: set allow_loss to accept that')
+        return self

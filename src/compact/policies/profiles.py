@@ -1,0 +1,213 @@
+"""Profiles: which models may be asked, where, with whose key, and in which order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_address
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, Self, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from compact.errors import InvalidConfiguration
+from compact.policies.configuration import Configuration, configure
+from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
+
+Vendor: TypeAlias = Literal["openai", "azure", "anthropic", "bedrock", "gemini", "vertex", "openrouter", "compatible"]
+
+CHEAP: Final[Mapping[Vendor, str]] = MappingProxyType(
+    {
+        "openai": "gpt-4o-mini",
+        "azure": "gpt-4o-mini",
+        "anthropic": "claude-haiku-4-5",
+        "bedrock": "global.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "gemini": "gemini-2.5-flash",
+        "vertex": "gemini-2.5-flash",
+        "openrouter": "google/gemini-2.5-flash",
+    }
+)
+"""The model that summarizes where a vendor is named and no model; any other URL serves models of its own."""
+
+_CATALOGUE: Final[Mapping[Vendor, str]] = {"gemini": "google"}
+_NEEDS_URL: Final = ("azure", "compatible")
+# How the keys of vendors begin, and the long runs of letters and digits that no name has.
+_KEY: Final = re.compile(
+    r"(?:sk|pk|rk|gsk|r8|hf|ghp|gho|ghs|tvly|pplx|xai|lsv2|ABSK|bedrock-api-key)[-_][A-Za-z0-9_-]{16,}"
+    r"|AIza[\w-]{10,}|ya29\.|GOCSPX-|ABSK[A-Za-z0-9+/]{10,}|A(?:KI|SI|BI|CC)A[A-Z0-9]{12,}|eyJ[\w-]{8,}\.|Bearer\s"
+    r"|(?=[a-z_-]*\d)[a-z0-9]{32,}|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9+/_=]{32,}"
+)
+_REFERENCE: Final = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,127}|keyring:[^/\s][^/]{0,127}/[^/]{1,128}")
+_PASTED: Final = (
+    "holds what looks like a key itself: put that into the environment or the keyring, and give "
+    "env:NAME or keyring:SERVICE/USER as `key`"
+)
+
+
+def _no_key(text: str) -> str:
+    # What was given is never repeated in an error: it may be a key.
+    if _KEY.match(text):
+        raise ValueError(_PASTED)
+    return text
+
+
+def _reference(text: str) -> str:
+    if any(_KEY.match(part) for part in re.split("[:/]", text)):
+        raise ValueError(_PASTED)
+    if text and (not _REFERENCE.fullmatch(text) or not text.isprintable()):
+        raise ValueError("must be env:NAME or keyring:SERVICE/USER, a reference and never a key")
+    return text
+
+
+def _address(text: str) -> str:
+    """An address that a key may be sent to: encrypted, unless it is this machine or its own network."""
+    if not text:
+        return text
+    try:
+        url = TypeAdapter(HttpUrl).validate_python(text)
+    except ValidationError:
+        raise ValueError("must be an http or https address, such as https://host/v1") from None
+    if url.username or url.password or url.query or url.fragment:
+        raise ValueError("must be a plain address: no user, password, query or fragment")
+    if _is_link_local(url.host or ""):
+        raise ValueError("must not be a link-local address: cloud machines keep their credentials there")
+    if url.scheme == "http" and not _is_near(url.host or ""):
+        raise ValueError("must begin with https: a key would cross the internet in the clear")
+    return text
+
+
+def _is_link_local(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_link_local
+    except ValueError:
+        return False
+
+
+def _is_near(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
+
+
+def _percentage(value: float) -> float:
+    if value != INHERIT and not MIN_CONDENSE_THRESHOLD <= value <= MAX_CONDENSE_THRESHOLD:
+        raise ValueError(
+            f"must be from {MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}, or {INHERIT} for what holds elsewhere"
+        )
+    return value
+
+
+Word: TypeAlias = Annotated[str, Field(max_length=256), AfterValidator(_no_key)]
+Reference: TypeAlias = Annotated[str, AfterValidator(_reference)]
+Address: TypeAlias = Annotated[str, Field(max_length=2048), AfterValidator(_address)]
+
+
+class Profile(Configuration):
+    """A model, where it is asked, with whose key, and how."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    name: Annotated[str, Field(max_length=64, pattern=r"^[^\W_][\w .:/@+-]*$"), AfterValidator(_no_key)]
+    """What the profile is called."""
+    vendor: Vendor
+    """Who serves the model; compatible is any address that speaks OpenAI's Chat Completions."""
+    model: Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_key)]
+    """The model as the vendor calls it; for Azure, the deployment."""
+    url: Annotated[Address, Field(validate_default=True)] = ""
+    """The address, where it is not the vendor's own; needed for azure and compatible."""
+    key: Reference = ""
+    """Where the key is: env:NAME or keyring:SERVICE/USER, by default the vendor's usual variable."""
+    use: Literal["conversation", "condensation", "both"] = "both"
+    """What the model is for; one that is only for conversations condenses when no other can."""
+    priority: int = 0
+    """The lower it is, the sooner it is asked."""
+    threshold: Annotated[float, AfterValidator(_percentage)] = INHERIT
+    """Condense from this percentage of the window; -1 is whatever holds for all profiles."""
+    strategy: Annotated[str, Field(max_length=64, pattern=r"^[a-z_]*$")] = ""
+    """The summarization strategy, where it is not the usual one."""
+    prompt: Annotated[str, Field(max_length=20_000)] = ""
+    """A summarization prompt of your own."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0
+    """How freely the model chooses its words; none leaves it to the vendor."""
+    seed: int | None = 42
+    """Makes answers repeatable, where the vendor knows how."""
+    max_output_tokens: Annotated[int, Field(ge=1)] | None = None
+    """The most an answer may have, where a question asks for more."""
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 60
+    """Seconds a question may take, with everything that is tried again."""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """How often a question is asked when the vendor does not answer."""
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+    """Questions under way at once."""
+    region: Word = ""
+    """Where Bedrock or Vertex runs the model."""
+    project: Word = ""
+    """Vertex' project."""
+    api_version: Word = ""
+    """Azure's API version, by default its newest."""
+
+    @field_validator("url")
+    @classmethod
+    def _known_address(cls, url: str, info: ValidationInfo) -> str:
+        if not url and info.data.get("vendor") in _NEEDS_URL:
+            raise ValueError(f"is needed for {info.data['vendor']}, whose address only you know")
+        return url
+
+    @property
+    def catalogue_name(self) -> str:
+        """The model's name for `find_model`; what a compatible address calls a model says nothing of its price."""
+        if self.vendor == "compatible":
+            return self.model
+        return f"{_CATALOGUE.get(self.vendor, self.vendor)}:{self.model}"
+
+
+class Profiles(Configuration):
+    """All profiles of an installation; names are unique."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    profiles: tuple[Profile, ...] = ()
+    """The profiles."""
+
+    @model_validator(mode="after")
+    def _unique(self) -> Self:
+        names = [profile.name for profile in self.profiles]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"profiles: more than one is called {', '.join(twice)}")
+        return self
+
+    def find(self, name: str) -> Profile:
+        """The profile of this name; InvalidConfiguration names the known ones."""
+        for profile in self.profiles:
+            if profile.name == name:
+                return profile
+        known = ", ".join(profile.name for profile in self.profiles) or "none"
+        raise InvalidConfiguration(f"there is no profile {name!r}", field="profile", remedy=f"Known profiles: {known}.")
+
+    def for_condensation(self) -> tuple[Profile, ...]:
+        """Who summarizes, in the order of asking: those meant for it by priority, then the conversation's models."""
+        return tuple(sorted(self.profiles, key=lambda profile: (profile.use == "conversation", profile.priority)))
+
+    def for_conversation(self) -> tuple[Profile, ...]:
+        """The conversation's models by priority."""
+        own = (profile for profile in self.profiles if profile.use != "condensation")
+        return tuple(sorted(own, key=lambda profile: profile.priority))
+
+
+def default_profile(vendor: Vendor, *, url: str = "", model: str = "") -> Profile:
+    """A profile that condenses with the vendor's cheap model; azure and compatible need a URL, the latter a model."""
+    chosen = model or CHEAP.get(vendor, "")
+    values = {"name": vendor, "vendor": vendor, "model": chosen, "url": url, "use": "condensation"}
+    return configure(Profile, values, under="profile")

@@ -1,0 +1,6 @@
+"""Secrets taken out of what leaves the process: a walk over JSON, then patterns over text."""
+
+from compact.redaction.redactor import MARK, Redactor
+from compact.redaction.scan import Finding
+
+__all__ = ["MARK", "Finding", "Redactor"]

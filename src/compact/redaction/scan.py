@@ -1,0 +1,128 @@
+"""Secrets in one text: where they are, and what kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from compact.redaction.prefilter import Prefilter
+from compact.redaction.views import decoded, flatten
+
+MARK = "<REDACTED>"
+"""What stands in place of a secret."""
+
+_SHORTEST_TOKEN = 20
+_TWICE = 2  # percent escapes within percent escapes
+_LONGEST_MANIFEST = 20_000
+_MANIFEST = re.compile(r"(?m)^[ \t]{0,20}kind:[ \t]{1,4}[\"']?Secret[\"']?[ \t]{0,4}\r?$")
+_DATA = re.compile(
+    r"(?m)^(?P<i>[ \t]{0,20})(?:data|stringData):[ \t]{0,8}\r?\n"
+    r"(?P<b>(?:(?P=i)[ \t]{1,20}[^\n]{1,8192}(?:\n|\Z)){1,200})"
+)
+_ENTRY = re.compile(r"(?m)^[ \t]{1,40}[\w.-]{1,253}:[ \t]{1,8}(?P<v>[^\s|>#][^\r\n]{0,8191})")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One secret in a text: its kind, and its place from `start` up to `end`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """Finds secrets by the built-in rules, which the prefilter holds, and by the user's own patterns."""
+
+    candidates: Prefilter
+    patterns: Sequence[re.Pattern[str]] = ()
+
+    def findings(self, text: str) -> tuple[Finding, ...]:
+        """Everything found in the text as it stands, in order, without overlaps."""
+        found = self._by_rules(text, _TWICE)
+        if self.patterns:
+            found += self._by_patterns(text)
+        return tuple(_settled(found, text)) if found else ()
+
+    def _by_rules(self, text: str, escapes: int) -> list[Finding]:
+        # Most strings of a message are words such as "tool_use": too short for a token, and without a separator.
+        if len(text) < _SHORTEST_TOKEN and text.isidentifier():
+            return []
+        view = flatten(text)
+        found: list[Finding] = []
+        done = 0
+        for position, rules in self.candidates(view):
+            if position < done:
+                continue
+            for rule in rules:
+                place = rule.find(view, position)
+                if place:
+                    done = max(done, place[1])
+                    found.append(Finding(rule.kind, *place))
+        if "Secret" in view and "kind:" in view:
+            found += _in_manifests(view)
+        if escapes and "%" in text:
+            plain = decoded(text)
+            inner = self._by_rules(plain.text, escapes - 1) if plain else ()
+            found += [Finding(each.kind, *plain.original(each.start, each.end)) for each in inner if plain]
+        return found
+
+    def _by_patterns(self, text: str) -> Iterator[Finding]:
+        for pattern in self.patterns:
+            for match in pattern.finditer(text):
+                start, end = match.span(1 if pattern.groups else 0)
+                if not pattern.groups:
+                    named = _NAMED.match(text, start, end)
+                    start = named.end() if named else start
+                if start < end:
+                    yield Finding("pattern", start, end)
+
+
+_NAMED = re.compile(r"[\w.-]{1,100}[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?=[^\s\"'])")
+"""In a match of the form name=value the name is no secret."""
+
+
+def _in_manifests(text: str) -> Iterator[Finding]:
+    """The values of Kubernetes' Secrets, whose fields have names of all kinds."""
+    done = 0
+    for kind in _MANIFEST.finditer(text):
+        before = text.rfind("\n---", done, kind.start())
+        after = text.find("\n---", kind.end())
+        start = max(done, before, kind.start() - _LONGEST_MANIFEST)
+        done = min(after if after >= 0 else len(text), kind.end() + _LONGEST_MANIFEST)
+        for data in _DATA.finditer(text, start, done):
+            for entry in _ENTRY.finditer(text, *data.span("b")):
+                yield Finding("kubernetes", *entry.span("v"))
+
+
+def _settled(found: Iterable[Finding], text: str) -> Iterator[Finding]:
+    """Merges what overlaps, and leaves out what is nothing but marks."""
+    last: Finding | None = None
+    for finding in sorted((_whole(each, text) for each in found), key=lambda each: (each.start, -each.end)):
+        if last and finding.start < last.end:
+            last = Finding(last.kind, last.start, max(last.end, finding.end))
+            continue
+        if last and not _only_marks(text, last):
+            yield last
+        last = finding
+    if last and not _only_marks(text, last):
+        yield last
+
+
+def _whole(finding: Finding, text: str) -> Finding:
+    """A mark that is there already belongs to a finding wholly, if it belongs to it at all."""
+    start = _around(text, finding.start)[0]
+    end = _around(text, finding.end)[1]
+    return Finding(finding.kind, start, end)
+
+
+def _around(text: str, position: int) -> tuple[int, int]:
+    """The mark that the position is within, or the position itself."""
+    at = text.find(MARK, max(0, position - len(MARK) + 1), position + len(MARK) - 1)
+    return (at, at + len(MARK)) if 0 <= at < position else (position, position)
+
+
+def _only_marks(text: str, finding: Finding) -> bool:
+    return not text[finding.start : finding.end].replace(MARK, "").strip()

@@ -1,0 +1,68 @@
+"""A text as it reads without escapes, and the way back from there."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_DELIMITER = re.compile(r"[\s\"'<>`]")
+_REACH = 1024  # how far before its first escape a piece of URL may begin
+
+
+def flatten(text: str) -> str:
+    r"""The text with line breaks and tabs that are written `\n`, `\r`, `\t` made real, at the same places."""
+    if "\\" not in text:
+        return text
+    return text.replace("\\n", " \n").replace("\\r", " \r").replace("\\t", " \t")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The pieces of a text that hold percent escapes, decoded, one on a line."""
+
+    text: str
+    _turns: tuple[tuple[int, int], ...]
+    """From which place of the decoded text on the original is how far ahead."""
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original text that holds text[start:end]."""
+        return self._place(start), self._place(end)
+
+    def _place(self, position: int) -> int:
+        index = bisect_right(self._turns, position, key=_first)
+        return position + self._turns[index - 1][1]
+
+
+def _first(turn: tuple[int, int]) -> int:
+    return turn[0]
+
+
+def decoded(text: str) -> Decoded | None:
+    """The text's percent escapes decoded, with what surrounds them up to a space or a quote; None without any."""
+    escape = _ESCAPE.search(text)
+    if escape is None:
+        return None
+    pieces: list[str] = []
+    turns: list[tuple[int, int]] = []
+    size = copied = piece_end = 0  # of the decoded text; how far the original is copied; where its piece ends
+    while escape is not None:
+        if escape.start() >= piece_end:
+            if copied < piece_end:
+                pieces.append(text[copied:piece_end])
+                size += piece_end - copied
+            pieces.append("\n")
+            size += 1
+            before = text[max(piece_end, escape.start() - _REACH) : escape.start()]
+            copied = escape.start() - len(_DELIMITER.split(before)[-1])
+            stop = _DELIMITER.search(text, escape.end())
+            piece_end = stop.start() if stop else len(text)
+            turns.append((size, copied - size))
+        pieces += [text[copied : escape.start()], chr(int(text[escape.start() + 1 : escape.end()], 16))]
+        size += escape.start() - copied + 1
+        copied = escape.end()
+        turns.append((size, copied - size))
+        escape = _ESCAPE.search(text, copied)
+    pieces.append(text[copied:piece_end])
+    return Decoded("".join(pieces), tuple(turns))

@@ -1,0 +1,147 @@
+"""The walk over JSON: strings below sensitive names, and strings that are JSON themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from compact.messages import Json
+from compact.redaction.scan import MARK
+
+DEPTH = 8
+"""How many times JSON within a JSON string is walked."""
+
+_NESTING = 100  # deeper values do not occur by nature
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_SAMPLES = frozenset({"default", "const", "example", "examples", "enum"})
+_MANIFEST, _VALUES, _NONE = frozenset({"data", "stringData"}), frozenset({"value", "Value"}), frozenset[str]()
+_SHORTEST_NAME = 20  # a shorter one holds no secret itself
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_ENDS = {"{": "}", "[": "]", '"': '"'}
+_STARTS = frozenset(_ENDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Redacts JSON values by the names of their fields, and every other string as text."""
+
+    is_sensitive: Callable[[object], bool]
+    redact: Callable[[str], str]
+
+    def value(self, value: Json, depth: int = DEPTH) -> Json:
+        """A redacted copy, or the value itself if it holds no secret."""
+        return self._value(value, depth, _NESTING, below=False)
+
+    def string(self, text: str, depth: int = DEPTH) -> str:
+        """A string, walked if it is JSON itself, else redacted as text."""
+        if not depth or len(text) < 2 or (text[0] not in _STARTS and not text[0].isspace()):
+            return self.redact(text)
+        inner = text.strip()
+        if not inner or _ENDS.get(inner[0]) != inner[-1]:
+            return self.redact(text)
+        try:
+            value = json.loads(inner)
+        except (ValueError, RecursionError):
+            return self.redact(text)
+        redacted = self.value(value, depth - 1)
+        return text if redacted is value else _spliced(text, value, redacted)
+
+    def _value(self, value: Json, depth: int, nesting: int, *, below: bool) -> Json:
+        if isinstance(value, str):
+            if below:
+                return MARK if value.strip() and value != MARK else value
+            return self.string(value, depth)
+        if not isinstance(value, dict | list | tuple):
+            return value
+        if not nesting:
+            return MARK
+        if isinstance(value, dict):
+            return self._object(value, depth, nesting - 1, below=below)
+        return self._array(value, depth, nesting - 1, below=below)
+
+    def _object(self, value: dict[Json, Json], depth: int, nesting: int, *, below: bool) -> dict[Json, Json]:
+        secrets = self._secret_fields(value)
+        if below and _is_schema(value):
+            below, secrets = False, _SAMPLES
+        changes: dict[Json, Json] = {}
+        names: dict[Json, str] = {}
+        for key, item in value.items():
+            secret = below or key in secrets or self.is_sensitive(key)
+            new = self._value(item, depth, nesting, below=secret)
+            if new is not item:
+                changes[key] = new
+            if isinstance(key, str) and len(key) >= _SHORTEST_NAME and (name := self.redact(key)) is not key:
+                names[key] = name
+        if names:
+            return _renamed({**value, **changes}, names)
+        return {**value, **changes} if changes else value
+
+    def _array(self, value: list[Json] | tuple[Json, ...], depth: int, nesting: int, *, below: bool) -> Json:
+        copy, secret = [], below
+        for item in value:
+            copy.append(self._value(item, depth, nesting, below=secret))
+            # A command as a list: ["mysql", "--password", "…"].
+            secret = below or (isinstance(item, str) and bool(_OPTION.fullmatch(item)) and self.is_sensitive(item))
+        if all(new is old for new, old in zip(copy, value, strict=True)):
+            return value
+        return copy if isinstance(value, list) else tuple(copy)
+
+    def _secret_fields(self, value: dict[Json, Json]) -> frozenset[str]:
+        """The fields that are sensitive by what stands beside them."""
+        if value.get("kind") == "Secret":
+            return _MANIFEST
+        if "value" in value or "Value" in value:
+            names = (value.get(key) for key in ("name", "key", "Name", "Key"))
+            if any(isinstance(name, str) and self.is_sensitive(name) for name in names):
+                return _VALUES
+        return _NONE
+
+
+def _renamed(value: dict[Json, Json], names: dict[Json, str]) -> dict[Json, Json]:
+    """The same object with other names, each still different from the rest."""
+    copy: dict[Json, Json] = {}
+    for key, item in value.items():
+        if key not in names:
+            copy[key] = item
+            continue
+        name = names[key]
+        while name in copy or name in value:
+            name += "+"
+        copy[name] = item
+    return copy
+
+
+def _is_schema(value: dict[Json, Json]) -> bool:
+    """A JSON Schema's description of a secret, as tools' definitions hold it, is none itself."""
+    kind = value.get("type")
+    return (isinstance(kind, str) and kind in _TYPES) or "anyOf" in value or "$ref" in value
+
+
+def _spliced(text: str, value: Json, redacted: Json) -> str:
+    """The JSON text with only the changed strings written anew, so that all else keeps its bytes."""
+    literals = list(_LITERAL.finditer(text))
+    old, new = list(_strings(value)), list(_strings(redacted))
+    if not len(literals) == len(old) == len(new):  # a name occurs twice in one object
+        return json.dumps(redacted)
+    pieces, end = [], 0
+    for literal, before, after in zip(literals, old, new, strict=True):
+        if after is not before:
+            pieces += [text[end : literal.start()], json.dumps(after, ensure_ascii=literal[0].isascii())]
+            end = literal.end()
+    return "".join([*pieces, text[end:]])
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """Every string of a value, names too, in the order of its text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
