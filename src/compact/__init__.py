@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from compact.app import Result, condense, count_tokens, restore
     from compact.app.estimating import Estimate, estimate
-    from compact.errors import CompactError, ConversionError, InvalidInput, TokenCountError
+    from compact.app.manager import CompactManager
+    from compact.errors import CompactError, ConversionError, InsufficientBudget, InvalidInput, TokenCountError
     from compact.formats import convert, parse, render
     from compact.messages import Conversation, Message
+    from compact.policies import CompactConfig
 
 __all__ = [
+    "CompactConfig",
     "CompactError",
+    "CompactManager",
     "Conversation",
     "ConversionError",
     "Estimate",
+    "InsufficientBudget",
     "InvalidInput",
     "Message",
     "Result",
@@ -36,9 +41,11 @@ __all__ = [
 _HOMES = {
     "compact.app": ("Result", "condense", "count_tokens", "restore"),
     "compact.app.estimating": ("Estimate", "estimate"),
-    "compact.errors": ("CompactError", "ConversionError", "InvalidInput", "TokenCountError"),
+    "compact.app.manager": ("CompactManager",),
+    "compact.errors": ("CompactError", "ConversionError", "InsufficientBudget", "InvalidInput", "TokenCountError"),
     "compact.formats": ("convert", "parse", "render"),
     "compact.messages": ("Conversation", "Message"),
+    "compact.policies": ("CompactConfig",),
 }
 
 

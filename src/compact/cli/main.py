@@ -10,7 +10,22 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from compact.cli import calibrate, check, condense, convert, demo, diff, models, plan, presets, restore, tokens
+from compact.cli import (
+    calibrate,
+    check,
+    condense,
+    convert,
+    cost,
+    demo,
+    diff,
+    models,
+    plan,
+    presets,
+    profiles,
+    prompt,
+    restore,
+    tokens,
+)
 from compact.cli.console import fail
 from compact.errors import CompactError, InvalidInput
 
@@ -27,6 +42,9 @@ app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
 app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
+app.command("cost", epilog=cost.EXAMPLES)(cost.cost)
+app.command("profiles", epilog=profiles.EXAMPLES)(profiles.profiles)
+app.command("prompt", epilog=prompt.EXAMPLES)(prompt.prompt)
 app.command("tokens", epilog=tokens.EXAMPLES)(tokens.tokens)
 app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)

@@ -1,0 +1,137 @@
+"""What a manager keeps and tells: originals and archive before anything is pruned, events as they happen."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from compact.archive import FileArchive, S3Archive
+from compact.engine import Report
+from compact.engine.projection import Compaction, Projection
+from compact.messages import Fold, Json, digest_of, plan_to_json
+from compact.originals import FileOriginals
+from compact.policies import CompactConfig, StorageSettings, TracingSettings
+from compact.ports import Archive, Event, Export, Exporter, Observe, Originals, Record
+from compact.redaction import Redactor
+from compact.tracing import AgentsSdkExporter, AriadneExporter, ConsoleExporter, JsonLinesExporter, OtlpExporter, Tracer
+
+_WAITING = 1000
+"""Events of a session that wait for the next write to its archive; the oldest go first."""
+_CLOSING = 2.0
+
+
+class Keeper:
+    """Writes ahead, and tells."""
+
+    def __init__(self, config: CompactConfig, observe: Observe | None = None) -> None:
+        self._config = config
+        self._observe = observe
+        folder = Path(config.storage.path)
+        self.originals: Originals | None = None if config.originals == "none" else FileOriginals(folder / "originals")
+        self._archive = open_archive(config.storage)
+        self._tracer = Tracer(list(exporters(config.tracing)), self._clean)
+        self._events: defaultdict[str, deque[Event]] = defaultdict(lambda: deque(maxlen=_WAITING))
+
+    def keep(self, session: str, after: Projection, report: Report) -> None:
+        """Make durable what the compaction removes, and what it did; only then may it be removed."""
+        done = after.compactions[-1]
+        log = [line.message.wire for line in after.log]
+        if self._archive is not None:
+            self._export(self._archive, session, done, log, report)
+        if self.originals is not None:
+            kept = self._clean(log) if self._config.originals == "redact" else log
+            parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
+            digests = tuple(map(digest_of, kept))
+            plan = plan_to_json(done.plan)
+            self.originals.put(kept, Record(session, done.number, parent, after.frame.format, digests, plan, _now()))
+
+    def retract(self, session: str, numbers: Sequence[int]) -> None:
+        """Take compactions back, for the next start too."""
+        if self.originals is not None:
+            for number in numbers:
+                self.originals.retract(session, number)
+
+    def relay(self, session: str, event: Event) -> None:
+        """Pass on an event of the engine under our name."""
+        name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
+        self.emit(session, Event(name, event.properties, event.seconds, event.failed))
+
+    def emit(self, session: str, event: Event) -> None:
+        """Tell of an event; the archive gets it with the next compaction."""
+        self._tracer.emit(session, event)
+        if self._observe is not None:
+            self._observe(event)
+        if self._archive is not None:
+            self._events[session].append(event)
+
+    def write_events(self, session: str) -> None:
+        """Append the events that wait to the archive."""
+        for event in self._events.pop(session, ()):
+            if self._archive is not None:
+                line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
+                self._archive.note(session, self._clean(line))
+
+    def close(self) -> None:
+        """Write the events that still wait, and send what is to be sent, for two seconds at most."""
+        for session in list(self._events):
+            self.write_events(session)
+        self._tracer.flush(_CLOSING)
+        self._tracer.close()
+
+    def _export(self, archive: Archive, session: str, done: Compaction, log: list[Json], report: Report) -> None:
+        if not self._config.redaction.enabled:
+            told = {"severity": "high", "message": "redaction is off: secrets are archived as they are"}
+            self.emit(session, Event("compact.redaction_disabled", told, failed=True))
+        summary = _summary(session, done, report)
+        for place in archive.save(Export(session, done.number, self._clean(log), self._clean(summary))):
+            facts: dict[str, Json] = {"session_id": session, "step": done.number, "storage_adapter": archive.adapter}
+            self.emit(session, Event("compact.archival", {**facts, "path": place}))
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self._config.redaction.patterns, keys=self._config.redaction.keys)
+
+    def _clean(self, value: Json) -> Json:
+        return self._redactor.json(value) if self._config.redaction.enabled else value
+
+
+def open_archive(storage: StorageSettings) -> Archive | None:
+    """The archive that the settings name."""
+    if storage.adapter == "none":
+        return None
+    if storage.adapter == "fs":
+        return FileArchive(storage.path)
+    return S3Archive(storage.bucket, storage.prefix, storage.kms_key, storage.region, storage.endpoint)
+
+
+def exporters(tracing: TracingSettings) -> Iterator[Exporter]:
+    """Whoever is to be told."""
+    if tracing.console:
+        yield ConsoleExporter()
+    if tracing.jsonl:
+        yield JsonLinesExporter(tracing.jsonl)
+    if tracing.ariadne:
+        yield AriadneExporter(tracing.ariadne)
+    if tracing.otlp:
+        yield OtlpExporter(tracing.otlp)
+    if tracing.agents_sdk:
+        yield AgentsSdkExporter()
+
+
+def _summary(session: str, done: Compaction, report: Report) -> Json:
+    folds = [edit for step in done.plan for edit in step.edits if isinstance(edit, Fold)]
+    return {
+        "session_id": session,
+        "step": done.number,
+        "at": _now(),
+        "summary": "\n\n".join(fold.text for fold in folds),
+        "messages": [id for fold in folds for id in fold.messages],
+        "report": report.to_json(),
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

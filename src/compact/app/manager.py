@@ -1,0 +1,240 @@
+"""The compaction manager: keeps the conversations of an application within their model's window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from time import monotonic, perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+from compact import models
+from compact.app.answering import answer_offline
+from compact.app.condensing import choose
+from compact.app.counting import counter_for
+from compact.app.keeping import Keeper
+from compact.app.profiles import ask_with, condensing_profiles
+from compact.engine import AskModel, Gauge, Judge, LoopGuard, Outcome, Progress, Report, floor_of, report_of
+from compact.engine.compacting import Order, compact
+from compact.engine.sessions import Session, Sessions
+from compact.engine.telling import told_compaction, told_decision, told_error, told_estimate, told_result
+from compact.errors import CompactionBlocked, InsufficientBudget, InvalidConversation
+from compact.messages import Json
+from compact.policies import CompactConfig, Decision, check_session_id, configure, should_condense
+from compact.ports import Observe
+from compact.providers import Provider, find_provider
+
+
+class CompactManager:
+    """Compacts conversations before they outgrow their model's window.
+
+    Call `preflight` before each request with the messages about to be sent, and send what it gives back. Pass what you
+    got the last time with new messages appended, or the whole history: both come to the same. It may be used from many
+    threads, for many sessions.
+    """
+
+    def __init__(self, config: CompactConfig, *, ask: AskModel | None = None, observe: Observe | None = None) -> None:
+        self.config = config
+        self._model = models.find_model(config.model)
+        self.window = config.max_context_tokens or self._model.max_input
+        self._sessions = Sessions(counter_for(config.model))
+        self._provider, self._settings = _reducer(config)
+        self._guard = LoopGuard(monotonic)
+        self._open = ExitStack()
+        self._keeper = Keeper(config, observe)
+        self._open.callback(self._keeper.close)
+        self._ask = ask
+        if ask is None and (profiles := condensing_profiles(config.profile)):
+            self._ask = self._open.enter_context(ask_with(profiles, partial(self._keeper.relay, "")))
+
+    def preflight(
+        self,
+        session_id: str,
+        messages: Sequence[Json],
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> list[Json]:
+        """The messages to send: as they are, or compacted where they have reached the trigger.
+
+        InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
+        forbids to prune without; CondensationStalled where compacting keeps freeing next to nothing.
+        """
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            own = session.follow(_listed(messages), system, tools, self._keeper.originals)
+            decision = self._decide(session)
+            if decision.triggered:
+                self._guard.admit(session_id)
+                self._compact(session, decision, note="")
+            else:
+                self._keeper.emit(session_id, told_decision(decision, self.config.policy))
+            return session.sent(own)
+
+    async def apreflight(
+        self,
+        session_id: str,
+        messages: Sequence[Json],
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> list[Json]:
+        """The same, without blocking the event loop."""
+        return await asyncio.to_thread(self.preflight, session_id, messages, system=system, tools=tools)
+
+    def manual_compact(
+        self,
+        session_id: str,
+        messages: Sequence[Json],
+        note: str = "",
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> list[Json]:
+        """The messages compacted, whether they need to be or not; the note says why, or what matters."""
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            own = session.follow(_listed(messages), system, tools, self._keeper.originals)
+            self._compact(session, self._decide(session), note=note or "manual")
+            return session.sent(own)
+
+    async def amanual_compact(
+        self,
+        session_id: str,
+        messages: Sequence[Json],
+        note: str = "",
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> list[Json]:
+        """The same, without blocking the event loop."""
+        return await asyncio.to_thread(self.manual_compact, session_id, messages, note, system=system, tools=tools)
+
+    def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
+        """The messages without a compaction, by default the last one; later turns stay.
+
+        Later compactions that were built on it go with it.
+        """
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            before = session.current.compactions
+            number = compaction if compaction is not None else (before[-1].number if before else 0)
+            session.projection = session.current.without(number)
+            left = {done.number for done in session.current.compactions}
+            self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
+            return session.sent({})
+
+    def report(self, session_id: str) -> Report | None:
+        """What the last compaction of the session did."""
+        return self._sessions.get(session_id).report
+
+    def close(self) -> None:
+        """Send what is still to be sent, and let go of connections."""
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _compact(self, session: Session, decision: Decision, note: str) -> None:
+        """Compact the session: keep what goes, and only then let it go."""
+        began = perf_counter()
+        before = session.current.conversation
+        self._keeper.emit(session.id, told_decision(decision, self.config.policy, note))
+        outcome = self._reduced(session, decision, note)
+        if not outcome.plan:
+            return
+        after = session.current.compacted(outcome.plan, outcome.conversation)
+        target = int(self.window * self.config.policy.target_pct)
+        report = report_of(self._provider.name, before, outcome, session.gauge, target)
+        report = replace(report, seconds=perf_counter() - began)
+        self._keeper.keep(session.id, after, report)
+        session.projection, session.report = after, report
+        for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
+            self._keeper.emit(session.id, event)
+        custom = bool(getattr(self._settings, "prompt", ""))
+        event = told_result(report, automatic=not note, custom_prompt=custom, custom_handler=self._ask is not None)
+        self._keeper.emit(session.id, event)
+        self._keeper.write_events(session.id)
+
+    def _decide(self, session: Session) -> Decision:
+        conversation = session.current.conversation
+        used = session.gauge.conversation(conversation)
+        decision = should_condense(used, self.window, self.config.policy.threshold)
+        self._keeper.emit(session.id, told_estimate(self.config.model, conversation, decision, session.gauge))
+        return decision
+
+    def _reduced(self, session: Session, decision: Decision, note: str) -> Outcome:
+        """What the provider makes of the session, or the error that says what is in the way."""
+        policy, conversation, gauge = self.config.policy, session.current.conversation, session.gauge
+        order = Order(
+            self._provider,
+            _focused(self._settings, note),
+            self.window,
+            decision.budget,
+            max(1, min(int(self.window * policy.target_pct), decision.used - 1)),
+            prune=policy.on_summary_failure != "block",
+        )
+        observe = partial(self._keeper.relay, session.id)
+        try:
+            outcome = compact(conversation, order, gauge, partial(self._asker, gauge), observe)
+            used = gauge.conversation(outcome.conversation)
+            if used > decision.budget:
+                raise self._too_much(outcome, used, decision)
+        except (InsufficientBudget, CompactionBlocked) as error:
+            self._keeper.emit(session.id, told_error(type(error).__name__, str(error)))
+            raise
+        if decision.triggered and not note:
+            enough = not should_condense(used, self.window, policy.threshold).triggered
+            floor = floor_of(conversation, gauge)
+            self._guard.record(session.id, Progress(decision.used, used, order.target, floor, enough))
+        return outcome
+
+    def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
+        why = "; ".join(done.skipped for done in outcome.passes if done.skipped)
+        text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
+        if self.config.policy.on_summary_failure == "block":
+            return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
+        remedy = "Protect fewer or shorter messages, or use a model with a larger context window."
+        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
+
+    def _asker(self, gauge: Gauge, judge: Judge) -> AskModel:
+        return self._ask or partial(answer_offline, judge, gauge)
+
+
+def _listed(messages: Sequence[Json]) -> list[Json]:
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        raise InvalidConversation(
+            f"must be a list of messages, not {type(messages).__name__}",
+            field="messages",
+            remedy="Pass the messages of the request.",
+        )
+    return list(messages)
+
+
+def _reducer(config: CompactConfig) -> tuple[Provider, Any]:
+    """The provider and its settings that the policy names."""
+    policy = config.policy
+    if policy.preset:
+        return choose(None, policy.preset, None)
+    if policy.provider != "layers":
+        return choose(policy.provider, None, None)
+    provider = find_provider("layers")
+    settings = {
+        "recent_turns": policy.keep_recent_turns,
+        "tool_pairs": policy.keep_tool_io_pairs,
+        "roles_kept": policy.roles_never_prune,
+        "strategy": policy.strategy,
+        "max_summary_tokens": policy.summary_tokens,
+        "on_failure": policy.on_summary_failure,
+    }
+    return provider, configure(provider.settings, settings, under="policy")
+
+
+def _focused(settings: Any, note: str) -> Any:
+    """The settings with a person's note on what matters, where the provider has a place for it."""
+    return settings.model_copy(update={"focus": note}) if note and "focus" in type(settings).model_fields else settings

@@ -1,0 +1,161 @@
+"""Which models may be asked, whether they can be, and how they are.
+
+A model is asked only where a profile is configured or named: a key in the environment alone never spends money.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+from compact.models import Model, find_model
+from compact.policies import CHEAP, Profile, default_profile
+from compact.ports import Answer, Ask, Observe
+from compact.settings.keys import resolve_key, reveal_key
+from compact.settings.profiles import load_profiles, prompt_of
+
+if TYPE_CHECKING:
+    from compact.engine import AskModel
+    from compact.engine.manager import ProfileConfig
+
+Source: TypeAlias = Literal["configured", "vendor"]
+OFFLINE = "offline"
+"""What is named in place of a profile when nobody is to be asked."""
+_PROBE = Ask("Answer with one word.", "Are you there?", 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A profile and whether it can be asked; `key` says where its key is and never what it is.
+
+    `source` is "vendor" for a vendor's usual cheap model, which is asked only when it is named. `problems` are in the
+    way of asking; `remarks` are not.
+    """
+
+    profile: Profile
+    source: Source
+    model: Model
+    key: str
+    problems: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def ready(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What became of one small question."""
+
+    answer: Answer
+    seconds: float
+
+
+def list_profiles() -> tuple[Standing, ...]:
+    """The profiles that are configured, in the order in which they are asked to condense, then the vendors' own."""
+    configured = load_profiles().for_condensation()
+    taken = {profile.name for profile in configured}
+    others = (default_profile(vendor) for vendor in CHEAP if vendor != "azure" and vendor not in taken)
+    return (
+        *(examine(profile, "configured") for profile in configured),
+        *(examine(profile, "vendor") for profile in others),
+    )
+
+
+def examine(profile: Profile, source: Source = "configured") -> Standing:
+    """What can be told of a profile without asking anybody."""
+    from compact.llm.vendors import missing_extra
+
+    model = find_model(profile.catalogue_name)
+    problems, remarks = [], []
+    try:
+        key = str(resolve_key(profile))
+    except InvalidConfiguration as error:
+        key = error.problem
+        problems.append(f"{error.problem}. {error.remedy}")
+    if extra := missing_extra(profile.vendor):
+        problems.append(f"a package is missing. Install it: pip install 'compact-context[{extra}]'.")
+    if model.source == "default":
+        remarks.append(f"the model is not in the catalogue: a window of {model.context_window:,} tokens is assumed")
+    if model.retired:
+        remarks.append("the vendor has retired the model")
+    if model.prices is None:
+        remarks.append("its price is unknown")
+    return Standing(profile, source, model, key, tuple(problems), tuple(remarks))
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of that name: a configured one, else a vendor's usual cheap model."""
+    known = load_profiles()
+    if any(profile.name == name for profile in known.profiles):
+        return known.find(name)
+    for vendor in CHEAP:
+        if vendor == name:
+            return default_profile(vendor)
+    names = [*(profile.name for profile in known.profiles), *(vendor for vendor in CHEAP if vendor != "azure")]
+    raise InvalidConfiguration(
+        f"there is no profile {name!r}",
+        field="profile",
+        remedy=f"Known: {', '.join(dict.fromkeys(names))}; `compact profiles` tells more.",
+    )
+
+
+def condensing_profiles(name: str = "") -> tuple[Profile, ...]:
+    """Who is asked to summarize, in order: the one that is named, then those configured whose keys are there.
+
+    Nobody where nobody is named and nothing is configured, or "offline" is named. InvalidConfiguration where the one
+    that is named, or all that are configured, cannot be asked.
+    """
+    if name == OFFLINE:
+        return ()
+    configured = [examine(profile) for profile in load_profiles().for_condensation()]
+    chosen = examine(find_profile(name)) if name else None
+    if chosen is not None and not chosen.ready:
+        raise _cannot_be_asked([chosen])
+    usable = [standing.profile for standing in configured if standing.ready]
+    if chosen is not None:
+        return (chosen.profile, *(profile for profile in usable if profile != chosen.profile))
+    if configured and not usable:
+        raise _cannot_be_asked(configured)
+    return tuple(usable)
+
+
+def profile_configs() -> dict[str, ProfileConfig]:
+    """What each configured profile changes for a `ProviderManager`: when to condense, and how to summarize."""
+    from compact.engine.manager import ProfileConfig
+
+    found = {}
+    for profile in load_profiles().profiles:
+        native: dict[str, Json] = {"strategy": profile.strategy} if profile.strategy else {}
+        if prompt := prompt_of(profile):
+            native["prompt"] = prompt
+        found[profile.name] = ProfileConfig(profile.threshold, {"native": native} if native else {})
+    return found
+
+
+@contextmanager
+def ask_with(profiles: Sequence[Profile], observe: Observe | None = None) -> Iterator[AskModel]:
+    """Something that answers questions with these profiles: where one fails, the next is asked."""
+    from compact.llm.access import Access
+
+    with Access(profiles, key_of=reveal_key, observe=observe) as access:
+        yield access.answer_now
+
+
+def probe(profile: Profile) -> Probe:
+    """Really ask one small question."""
+    began = perf_counter()
+    with ask_with([profile]) as ask:
+        (answer,) = ask([_PROBE])
+    return Probe(answer, perf_counter() - began)
+
+
+def _cannot_be_asked(standings: Sequence[Standing]) -> InvalidConfiguration:
+    told = "; ".join(f"profile {standing.profile.name}: {standing.problems[0]}" for standing in standings)
+    return InvalidConfiguration(told.removesuffix("."), remedy="`compact profiles` lists who can be asked.")

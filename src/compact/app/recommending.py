@@ -1,0 +1,100 @@
+"""What to do for the least money, in words; and money for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from compact.app.costing import Option, Summarizer
+from compact.messages import Json
+from compact.models import find_model
+
+_NO_MONEY = Decimal(0)
+
+
+def recommend(options: Sequence[Option], *, turns: int) -> tuple[str, ...]:
+    """What to do for the least money, and why: which model should summarize, and which way pays most."""
+    return tuple(filter(None, (_cheapest_model(options), _best_way(options, turns))))
+
+
+def _cheapest_model(options: Sequence[Option]) -> str:
+    """The cheapest summarizer of the way that differs most, against the first: the one that would be asked."""
+    best, most = "", _NO_MONEY
+    ways = dict.fromkeys(option.way for option in options)
+    for way in ways:
+        priced = [
+            (option.charge.cost, option.summarizer)
+            for option in options
+            if option.way == way and option.summarizer and option.charge.cost is not None
+        ]
+        if len(priced) < 2:
+            continue
+        usual, cheapest = priced[0], min(priced, key=lambda pair: pair[0])
+        if (less := usual[0] - cheapest[0]) > most:
+            most = less
+            best = (
+                f"With {way}, {_named(cheapest[1])} would cost {dollars(cheapest[0])} instead of {dollars(usual[0])} "
+                f"with {_named(usual[1])}: {less / usual[0]:.0%} less."
+            )
+    return best
+
+
+def _best_way(options: Sequence[Option], turns: int) -> str:
+    paid = [(worth, option) for option in options if (worth := option.worth(turns)) is not None]
+    if not paid:
+        return "What pays cannot be told: the price of the conversation's model is unknown."
+    worth, option = max(paid, key=lambda pair: pair[0])
+    if worth <= 0 or option.warm is None or option.warm.turns is None:
+        soon = min((option.warm.turns for _, option in paid if option.warm and option.warm.turns), default=None)
+        when = "it never does" if soon is None else f"the first to do so needs {soon:,} requests"
+        return f"Nothing pays for itself within {turns:,} requests ({when}): condense to fit the window, not to save."
+    by = f" with {_named(option.summarizer)}" if option.summarizer else ""
+    return (
+        f"By money alone, {option.way}{by} is best: it pays for itself after {_requests(option.warm.turns)} and has "
+        f"saved {dollars(worth)} after {turns:,}."
+    )
+
+
+def dollars(amount: Decimal | None) -> str:
+    """Money for people: four digits behind the point, as many as it takes for less than that."""
+    if amount is None:
+        return "?"
+    if amount == 0:
+        return "$0"
+    sign, size = "-" if amount < 0 else "", abs(amount)
+    return f"{sign}${size:.4f}" if size >= Decimal("0.0001") else f"{sign}${size:.2g}"
+
+
+def option_facts(option: Option) -> dict[str, Json]:
+    """The option as plain JSON; money as text, so that nothing is rounded."""
+    return {
+        "way": option.way,
+        "profile": option.summarizer.name if option.summarizer else None,
+        "model": find_model(option.summarizer.model).id if option.summarizer else None,
+        "tokens_before": option.rewrite.before,
+        "tokens_after": option.rewrite.after,
+        "kept_prefix": option.rewrite.kept,
+        "questions": option.charge.questions,
+        "input_tokens": option.charge.input,
+        "output_tokens": option.charge.output,
+        "condensing": _text(option.charge.cost),
+        "rewrite": _text(option.rewriting),
+        "saved_per_request": _text(option.saved),
+        "turns": option.warm and option.warm.turns,
+        "turns_after_pause": option.cold and option.cold.turns,
+    }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else format(amount, "f")
+
+
+def _named(summarizer: Summarizer | None) -> str:
+    if summarizer is None:
+        return "nobody"
+    model = find_model(summarizer.model).id
+    return model if summarizer.name == model else f"{summarizer.name} ({model})"
+
+
+def _requests(turns: int) -> str:
+    return "1 request" if turns == 1 else f"{turns:,} requests"

@@ -1,0 +1,199 @@
+"""The archive in a folder: .compact/archive/{session}/transcript-pre-compact-001.jsonl and so on."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from compact.archive.entries import EVENTS, Entry, conflict, files_of, listed, read_name
+from compact.disk import (
+    APPEND,
+    CREATE,
+    READ,
+    Disk,
+    Folder,
+    close_folder,
+    entered,
+    json_bytes,
+    locked,
+    make_path,
+    opened,
+    read_all,
+    write_all,
+)
+from compact.errors import InvalidInput
+from compact.messages import Json
+from compact.policies.session_ids import check_session_id
+from compact.ports import Export
+
+SUMS = "SHA256SUMS"
+_SUM = re.compile(rb"([0-9a-f]{64})  ([^\n/]+)\n")
+_BLOCK = 1 << 16
+
+
+class FileArchive:
+    """Keeps exports below `folder`; safe to use from many threads and processes.
+
+    Beside the files of each session is SHA256SUMS, as `sha256sum --check` reads it. Nothing is ever overwritten.
+    """
+
+    def __init__(self, folder: str | Path, *, disk: Disk | None = None) -> None:
+        self._place = os.path.realpath(folder)
+        self._disk = disk or Disk()
+
+    @property
+    def adapter(self) -> str:
+        return "fs"
+
+    def save(self, export: Export) -> tuple[str, ...]:
+        """Write transcript and summary, durable and verified when it returns; again with the same is no harm."""
+        files = files_of(export)
+        with self._session(export.session) as folder:
+            with opened(self._disk, folder, SUMS, APPEND | CREATE) as sums, locked(self._disk, sums):
+                there = {name: self._content(folder, name) for name in files}
+                for name, data in files.items():
+                    if there[name] not in (None, data):
+                        raise conflict(_join(folder.path, name))
+                for name, data in files.items():
+                    if there[name] is None:
+                        self._create(folder, name, data)
+                self._disk.sync_folder(folder)
+                self._sign(sums, files)
+                for name, data in files.items():
+                    if self._content(folder, name) != data:
+                        raise OSError(errno.EIO, "what was written reads differently", _join(folder.path, name))
+            return tuple(_join(folder.path, name) for name in files)
+
+    def note(self, session: str, event: Json) -> None:
+        """Append to the session's events; they are for reading along, so it does not wait for the drive."""
+        line = json_bytes(event, "event") + b"\n"
+        with contextlib.ExitStack() as open_folders:
+            try:
+                folder = open_folders.enter_context(self._reading(check_session_id(session)))
+            except FileNotFoundError:
+                folder = open_folders.enter_context(self._session(session))
+            with opened(self._disk, folder, EVENTS, APPEND | CREATE) as file, locked(self._disk, file):
+                self._cut(file)
+                write_all(self._disk, file, line)
+
+    def entries(self, session: str | None = None) -> tuple[Entry, ...]:
+        """The files of the session, or of all; also those that were saved and are gone."""
+        found: list[Entry] = []
+        for name in self._sessions() if session is None else [session]:
+            with contextlib.suppress(InvalidInput, FileNotFoundError, NotADirectoryError):  # none of ours
+                found += self._listed(check_session_id(name))
+        return tuple(found)
+
+    def load(self, entry: Entry) -> tuple[bytes, str | None]:
+        """The file, and the SHA-256 it was saved with; FileNotFoundError where it is not there."""
+        session = check_session_id(entry.session)
+        with self._reading(session) as folder, opened(self._disk, folder, entry.name, READ) as file:
+            return read_all(self._disk, file), self._sums(folder).get(entry.name)
+
+    def _listed(self, session: str) -> Iterator[Entry]:
+        with self._reading(session) as folder:
+            names = filter(read_name, {*self._disk.names(folder), *self._sums(folder)})
+            yield from listed(session, {name: self._size(folder, name) for name in names})
+
+    def _sessions(self) -> list[str]:
+        try:
+            with self._reading() as archive:
+                return self._disk.names(archive)
+        except FileNotFoundError:
+            return []
+
+    @contextlib.contextmanager
+    def _session(self, session: str) -> Iterator[Folder]:
+        """The session's folder, made where it is missing."""
+        with contextlib.ExitStack() as open_folders:
+            folder = make_path(self._disk, self._place)
+            open_folders.callback(close_folder, self._disk, folder)
+            for name in ("archive", session):
+                with contextlib.suppress(FileExistsError):
+                    self._disk.make_folder(name, folder)
+                self._disk.sync_folder(folder)
+                folder = open_folders.enter_context(entered(self._disk, name, folder))
+            yield folder
+
+    @contextlib.contextmanager
+    def _reading(self, *names: str) -> Iterator[Folder]:
+        """The folder of all sessions, or the session's; FileNotFoundError where it was never made."""
+        with contextlib.ExitStack() as open_folders:
+            folder = self._disk.open_folder(self._place)
+            open_folders.callback(close_folder, self._disk, folder)
+            for name in ("archive", *names):
+                folder = open_folders.enter_context(entered(self._disk, name, folder))
+            yield folder
+
+    def _create(self, folder: Folder, name: str, data: bytes) -> None:
+        """Write the file under another name, and give it its own when the drive has all of it."""
+        temporary = f".{name}.tmp"
+        with contextlib.suppress(FileNotFoundError):  # of somebody who was killed
+            self._disk.remove(folder, temporary)
+        try:
+            with opened(self._disk, folder, temporary, APPEND | CREATE | os.O_EXCL) as file:
+                write_all(self._disk, file, data)
+                self._disk.sync(file)
+            self._disk.rename(folder, temporary, name)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._disk.remove(folder, temporary)
+            raise
+
+    def _sign(self, sums: int, files: Mapping[str, bytes]) -> None:
+        """Add the checksums that are missing, and wait for the drive."""
+        self._cut(sums)
+        known = _read_sums(read_all(self._disk, sums))
+        lines = {name: f"{sha256(data).hexdigest()}  {name}\n".encode() for name, data in files.items()}
+        missing = [line for name, line in lines.items() if known.get(name) != line[:64].decode()]
+        size = self._disk.status(sums).st_size
+        try:
+            write_all(self._disk, sums, b"".join(missing))
+            self._disk.sync(sums)
+        except OSError:
+            with contextlib.suppress(OSError):  # who finds them next time would take them for durable
+                self._disk.truncate(sums, size)
+            raise
+
+    def _cut(self, file: int) -> None:
+        """Cut off a last line whose writing was cut short."""
+        size = end = self._disk.status(file).st_size
+        while end > 0:
+            start = max(0, end - _BLOCK)
+            found = self._disk.read(file, end - start, start).rfind(b"\n")
+            if found >= 0:
+                end = start + found + 1
+                break
+            end = start
+        if end != size:
+            self._disk.truncate(file, end)
+
+    def _content(self, folder: Folder, name: str) -> bytes | None:
+        try:
+            with opened(self._disk, folder, name, READ) as file:
+                return read_all(self._disk, file)
+        except FileNotFoundError:
+            return None
+
+    def _size(self, folder: Folder, name: str) -> int | None:
+        try:
+            with opened(self._disk, folder, name, READ) as file:
+                return self._disk.status(file).st_size
+        except FileNotFoundError:
+            return None
+
+    def _sums(self, folder: Folder) -> dict[str, str]:
+        return _read_sums(self._content(folder, SUMS) or b"")
+
+
+def _read_sums(data: bytes) -> dict[str, str]:
+    return {match[2].decode(errors="replace"): match[1].decode() for match in _SUM.finditer(data)}
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}{os.sep}{name}"

@@ -1,0 +1,173 @@
+"""`compact cost`: what condensing a conversation would cost, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
+from compact.cli.options import ForModel, Target, choose_way, grouped, read_target
+
+if TYPE_CHECKING:
+    from compact.app.costing import Costing, Option, Summarizer, Way
+    from compact.messages import Json
+    from compact.models import Model
+
+EXAMPLES = (
+    "Examples: compact cost chat.json · compact cost chat.json --target 50% --profile openai --profile anthropic · "
+    "compact cost chat.json --model claude-sonnet-4-5 --turns 50 --json"
+)
+_USUAL = ("openai", "anthropic", "gemini")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `compact cost` is told."""
+
+    file: File
+    model: ForModel = None
+    target: Target = None
+    profiles: Annotated[
+        list[str] | None, typer.Option("--profile", help="Who would summarize; repeatable. See `compact profiles`.")
+    ] = None
+    turns: Annotated[int, typer.Option(min=1, help="How many more requests to reckon with.")] = 20
+    cache: Annotated[bool, typer.Option(help="Reckon with the vendor's prompt cache.")] = True
+    as_json: AsJson = False
+
+
+@grouped
+def cost(options: Options) -> None:
+    """Compare what condensing would cost and save, with every preset and every model that might summarize.
+
+    Nobody is asked, and nothing is written. Dollars are estimates; afterwards `compact condense` tells the real ones.
+    """
+    from compact.app.condensing import Condensation
+    from compact.app.costing import Costing
+    from compact.app.recommending import option_facts, recommend
+
+    target = read_target(options.target)
+    conversation = read(options.file)
+    name, source = choose_model(options.model, conversation)
+    costing = Costing(Condensation(conversation, name, target), cache=options.cache)
+    priced = list(_options(costing, _summarizers(name, options.profiles or ())))
+    advice = recommend(priced, turns=options.turns)
+    if options.as_json:
+        print_json(
+            {
+                "model": costing.model.id,
+                "model_source": source,
+                "tokens": costing.condensation.tokens,
+                "target": costing.condensation.target,
+                "cache": _cache_facts(costing.model) if options.cache else None,
+                "turns": options.turns,
+                "options": [option_facts(option) for option in priced],
+                "recommendations": list(advice),
+                "history": _history(),
+            }
+        )
+        return
+    _show(costing, priced, cache=options.cache)
+    for line in advice:
+        screen().print(line)
+
+
+def _summarizers(own: str, names: Sequence[str]) -> list[Summarizer]:
+    """Who might summarize, the one that would be asked first: those named, else configured, else the model itself."""
+    from compact.app.costing import Summarizer
+    from compact.app.profiles import find_profile
+    from compact.models import find_model
+    from compact.settings.profiles import load_profiles
+
+    chosen = [Summarizer.of(find_profile(name)) for name in names]
+    chosen = chosen or [Summarizer.of(profile) for profile in load_profiles().for_condensation()]
+    itself = Summarizer(find_model(own).id, own)
+    usual = [Summarizer.of(find_profile(vendor)) for vendor in _USUAL]
+    found = [*chosen, itself] if chosen else [itself, *usual]
+    return list({summarizer.name: summarizer for summarizer in found}.values())
+
+
+def _options(costing: Costing, summarizers: Sequence[Summarizer]) -> Iterator[Option]:
+    for way in _ways():
+        with busy(f"reckoning {way.name}"):
+            yield from costing.options(costing.foresee(way), summarizers)
+
+
+def _ways() -> Iterator[Way]:
+    from compact.app.costing import Way
+    from compact.providers.presets import presets
+    from compact.settings.presets import own_presets
+
+    for preset in (*presets(), *own_presets()):
+        yield Way(preset.name, *choose_way(preset.name, None, {}))
+    yield Way("native", *choose_way(None, "native", {}))
+
+
+def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
+    from compact.app.recommending import dollars
+    from compact.cli.screen import styled
+
+    out = screen()
+    condensation, model = costing.condensation, costing.model
+    goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
+    out.print(styled(f"{condensation.tokens:,}", "bold"), f"tokens of {model.id}{goal}")
+    rows = table(
+        "way", "summaries by", "tokens ", "asked ", "condensing ", "rewrite ", "saved a request ", "paid back after "
+    )
+    for option in priced:
+        rows.add_row(
+            option.way,
+            option.summarizer.name if option.summarizer else "nobody",
+            f"{option.rewrite.after:,}",
+            f"{option.charge.questions:,}",
+            dollars(option.charge.cost),
+            dollars(option.rewriting),
+            dollars(option.saved),
+            _paid_back(option),
+        )
+    out.print(rows)
+    out.print(_explained(model, cache=cache))
+
+
+def _paid_back(option: Option) -> str:
+    if option.warm is None:
+        return "?"
+    if option.warm.turns is None:
+        return "never"
+    return f"{option.warm.turns:,} request{'s' * (option.warm.turns != 1)}"
+
+
+def _explained(model: Model, *, cache: bool) -> str:
+    if not cache or model.cache is None:
+        return "Reckoned without a prompt cache: every request is read at the full price."
+    rewrite = "Rewrite: what the prompt cache costs once, as it is written anew from the first change on."
+    if not model.cache.lifetimes:
+        return rewrite
+    spans = " or ".join(map(_span, model.cache.lifetimes))
+    return f"{rewrite} After a pause that outlasts it ({spans}) that costs nothing extra."
+
+
+def _span(seconds: int) -> str:
+    hours, minutes = seconds // 3600, seconds // 60
+    return f"{hours:,} hour{'s' * (hours != 1)}" if hours else f"{minutes:,} minutes"
+
+
+def _cache_facts(model: Model) -> Json:
+    rules = model.cache
+    return None if rules is None else {"minimum": rules.minimum, "lifetimes": list(rules.lifetimes)}
+
+
+def _history() -> dict[str, Json]:
+    """How earlier estimates stood up."""
+    from compact.models.spending import accuracy
+    from compact.settings.spending import load_spending
+
+    found = accuracy(load_spending())
+    return {
+        "condensations": found.condensations,
+        "within_a_fifth": found.within_a_fifth,
+        "median_miss": found.median_miss,
+        "spent": format(found.spent, "f"),
+    }

@@ -1,0 +1,150 @@
+"""`compact profiles`: which models may be asked for summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from compact.app.profiles import Probe, Standing
+    from compact.messages import Json
+
+EXAMPLES = "Examples: compact profiles · compact profiles anthropic --check · compact profiles --json"
+
+
+def profiles(
+    name: Annotated[str | None, typer.Argument(help="One profile, or a vendor's usual cheap model.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Really ask one tiny question: of those configured, or of the one named.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the models that may be asked for summaries, in the order in which they are asked.
+
+    Those of a vendor are asked only when they are named. Keys are never shown: only where they are, and whether.
+    """
+    from compact.app.profiles import list_profiles
+
+    known = list_profiles()
+    shown = [standing for standing in known if name in (None, standing.profile.name)]
+    if not shown:
+        remedy = f"Known: {', '.join(standing.profile.name for standing in known)}."
+        raise InvalidInput(f"there is no profile {name!r}", field="NAME", remedy=remedy)
+    asked = [standing for standing in shown if name is not None or standing.source == "configured"] if check else []
+    probes = _probed(asked)
+    if as_json:
+        print_json([_facts(standing, probes.get(standing.profile.name)) for standing in shown])
+    else:
+        _show(shown, probes)
+        if check and not asked:
+            screen().print("No profile is configured, so nobody was asked; name one: compact profiles NAME --check.")
+    if any(not _answered(probe) for probe in probes.values()):
+        raise typer.Exit(1)
+
+
+def _probed(asked: Sequence[Standing]) -> dict[str, Probe | None]:
+    """What became of a question to each; None for those that cannot be asked."""
+    from compact.app.profiles import probe
+
+    found: dict[str, Probe | None] = {}
+    for standing in asked:
+        with busy(f"asking {standing.profile.name}"):
+            found[standing.profile.name] = probe(standing.profile) if standing.ready else None
+    return found
+
+
+def _answered(probe: Probe | None) -> bool:
+    from compact.ports import Completion
+
+    return probe is not None and isinstance(probe.answer, Completion)
+
+
+def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None:
+    from compact.cli.screen import styled
+
+    columns = ["profile", "vendor", "model", "asked", "key", "in ", "out ", "window "]
+    rows = table(*columns, *(["answer"] if probes else []))
+    for standing in shown:
+        profile, model = standing.profile, standing.model
+        cells: list[str | Text] = [
+            profile.name,
+            profile.vendor,
+            profile.model,
+            _when(standing),
+            styled(standing.key) if standing.ready else styled(standing.key, "yellow"),
+            _price(model.prices and model.prices.input),
+            _price(model.prices and model.prices.output),
+            f"{model.context_window:,}" if model.source == "catalogue" else "?",
+        ]
+        if probes:
+            cells.append(_told(probes, profile.name))
+        rows.add_row(*cells)
+    screen().print(rows)
+    for standing in shown:
+        if standing.source == "configured":
+            for remark in standing.remarks:
+                screen().print(f"{standing.profile.name}: {remark}")
+    screen().print("In, out: dollars per million tokens.")
+
+
+def _when(standing: Standing) -> str:
+    if standing.source == "vendor":
+        return "when named"
+    last = ", conversations first" if standing.profile.use == "conversation" else ""
+    return f"priority {standing.profile.priority}{last}"
+
+
+def _told(probes: Mapping[str, Probe | None], name: str) -> str | Text:
+    from compact.cli.screen import styled
+    from compact.ports import Completion
+
+    if name not in probes:
+        return ""
+    probe = probes[name]
+    if probe is None:
+        return styled("not asked", "red")
+    if isinstance(probe.answer, Completion):
+        return f"in {probe.seconds:.1f} s"
+    return styled(probe.answer.reason, "red")
+
+
+def _facts(standing: Standing, probe: Probe | None) -> dict[str, Json]:
+    profile, model = standing.profile, standing.model
+    facts: dict[str, Json] = {
+        "name": profile.name,
+        "vendor": profile.vendor,
+        "model": profile.model,
+        "source": standing.source,
+        "use": profile.use,
+        "priority": profile.priority,
+        "key": standing.key,
+        "ready": standing.ready,
+        "problems": list(standing.problems),
+        "remarks": list(standing.remarks),
+        "input_price": _money(model.prices and model.prices.input),
+        "output_price": _money(model.prices and model.prices.output),
+        "context_window": model.context_window,
+        "max_output": model.max_output,
+    }
+    if probe is not None:
+        facts["check"] = {
+            "answered": _answered(probe),
+            "seconds": round(probe.seconds, 3),
+            "reason": getattr(probe.answer, "reason", None),
+        }
+    return facts
+
+
+def _price(amount: object) -> str:
+    return "?" if amount is None else f"{float(str(amount)):g}"
+
+
+def _money(amount: object) -> float | None:
+    return None if amount is None else float(str(amount))

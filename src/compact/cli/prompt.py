@@ -1,0 +1,143 @@
+"""`compact prompt`: what a summarizing model is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from compact.cli.console import AsJson, choose_model, print_json, read, screen, table
+from compact.cli.options import ForModel, grouped
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from compact.messages import Json
+    from compact.policies import Profile
+    from compact.ports import Ask
+    from compact.summaries.strategy import Strategy
+
+EXAMPLES = (
+    "Examples: compact prompt · compact prompt decision_log --detail concise · "
+    "compact prompt task_state --preview chat.json --profile anthropic"
+)
+_BUDGET = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `compact prompt` is told."""
+
+    strategy: Annotated[
+        str | None, typer.Argument(help="A strategy, or a prompt of your own; without it they are listed.")
+    ] = None
+    preview: Annotated[
+        Path | None, typer.Option(help="Show the request that would be sent for this transcript; - reads input.")
+    ] = None
+    detail: Annotated[Literal["detailed", "concise"], typer.Option(help="How much to write.")] = "detailed"
+    profile: Annotated[str | None, typer.Option(help="Who would be asked: see `compact profiles`.")] = None
+    model: ForModel = None
+    as_json: AsJson = False
+
+
+@grouped
+def prompt(options: Options) -> None:
+    """Show exactly what a summarizing model is told; nobody is asked.
+
+    With --preview the whole request, with the conversation in it. A prompt of your own is a file NAME.md in the folder
+    `prompts` of Compact's home; it takes the place of the strategy's words, and the form of the answer stays.
+    """
+    from compact.app.profiles import find_profile
+    from compact.app.strategies import choose_strategy
+
+    profile = find_profile(options.profile) if options.profile else None
+    strategy = choose_strategy(options.strategy or "", profile)
+    if strategy is None:
+        _refuse_preview(options)
+        _list(as_json=options.as_json)
+        return
+    asks = _asks(strategy, options)
+    requests = [_request(ask, profile, preview=options.preview is not None) for ask in asks]
+    if options.as_json:
+        print_json({"strategy": strategy.name, "custom": strategy.custom, "requests": requests})
+        return
+    _show(requests)
+
+
+def _refuse_preview(options: Options) -> None:
+    if options.preview is not None:
+        from compact.summaries.strategy import NAMES
+
+        raise InvalidInput("needs a strategy", field="--preview", remedy=f"Name one: {', '.join(NAMES)}.")
+
+
+def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
+    """The requests for the transcript, or one without any."""
+    from compact.ports import Ask
+    from compact.summaries.instructing import instructions
+    from compact.summaries.strategy import Style
+
+    if options.preview is None:
+        code = "0" * 8  # a hash of the transcript stands here
+        return [Ask(instructions(strategy, Style(options.detail), budget=_BUDGET, code=code), "", _BUDGET)]
+    from compact.app.condensing import Condensation, choose
+    from compact.app.costing import Costing, Way
+    from compact.app.strategies import with_strategy
+
+    conversation = read(options.preview)
+    model, _ = choose_model(options.model, conversation)
+    provider, settings = choose("native", None, None)
+    way = Way("native", provider, with_strategy(settings, strategy, options.detail))
+    asks = Costing(Condensation(conversation, model, None)).foresee(way).asks
+    if not asks:
+        raise InvalidInput(
+            "there is nothing to summarize", field=str(options.preview), remedy="Give a longer conversation."
+        )
+    return asks
+
+
+def _request(ask: Ask, profile: Profile | None, *, preview: bool) -> dict[str, Json]:
+    limits = (ask.max_tokens, profile.max_output_tokens if profile else None)
+    return {
+        "profile": profile.name if profile else None,
+        "model": profile.model if profile else None,
+        "max_tokens": min(limit for limit in limits if limit),
+        "temperature": profile.temperature if profile else None,
+        "seed": profile.seed if profile else None,
+        "system": ask.instructions,
+        "user": ask.material if preview else None,
+    }
+
+
+def _show(requests: Sequence[dict[str, Json]]) -> None:
+    from compact.cli.screen import styled
+
+    out = screen()
+    for number, request in enumerate(requests, 1):
+        which = f"request {number} of {len(requests)}, " if len(requests) > 1 else ""
+        whom = f"to {request['model']}, " if request["model"] else ""
+        out.print(styled(f"{which}{whom}at most {request['max_tokens']:,} tokens", "bold"))
+        for part in ("system", "user"):
+            if request[part] is not None:
+                out.print(styled(f"{part}:", "bold"))
+                for line in request[part].split("\n"):
+                    out.print(line, soft_wrap=True)
+
+
+def _list(*, as_json: bool) -> None:
+    from compact.settings.profiles import list_prompts, prompt_path
+    from compact.summaries.strategy import strategies
+
+    own = list_prompts()
+    if as_json:
+        built_in = [{"name": each.name, "description": each.description, "custom": False} for each in strategies()]
+        print_json([*built_in, *({"name": name, "description": "", "custom": True} for name in own)])
+        return
+    rows = table("strategy", "what it keeps", "sections")
+    for strategy in strategies():
+        rows.add_row(strategy.name, strategy.description, ", ".join(section.title for section in strategy.sections))
+    for name in own:
+        rows.add_row(name, f"your own: {prompt_path(name)}", "")
+    screen().print(rows)

@@ -1,0 +1,105 @@
+"""Summaries from the command line: by which strategy, by whom, and what to tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from compact.app.condensing import Condensation, Result
+    from compact.app.costing import Way
+    from compact.messages import Json
+    from compact.models.spending import Spending
+    from compact.policies import Profile
+
+StrategyName: TypeAlias = Annotated[
+    str | None, typer.Option("--strategy", help="What a summary keeps: see `compact prompt`. Alone, with native.")
+]
+ProfileName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--profile", help="Who summarizes: see `compact profiles`; offline asks nobody. Alone, with native."),
+]
+_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Summarized:
+    """A condensation, and how its summaries came about; `spent` where a model was asked."""
+
+    result: Result
+    asked: int
+    spent: Spending | None
+    failures: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """What the report does not say."""
+        from compact.app.recommending import dollars
+
+        told = [f" - Could not be asked: {failure}" for failure in self.failures[:_TOLD]]
+        if self.spent is not None:
+            estimated, actual = self.spent.estimated.cost, self.spent.actual.cost
+            told.append(f" - Summaries by {self.spent.model}: {dollars(actual)}, estimated {dollars(estimated)}")
+        elif self.asked:
+            told.append(" - Summaries were made without a model, in a form of their own; --profile names one to ask")
+        return told
+
+    @property
+    def facts(self) -> dict[str, Json]:
+        """The same for programs."""
+        how = None if not self.asked else "model" if self.spent else "offline"
+        return {"summaries": how, "spending": self.spent and self.spent.to_json()}
+
+
+def implied_provider(preset: str | None, provider: str | None, *wishes: str | None) -> str | None:
+    """The provider: native where only summaries are spoken of."""
+    return "native" if preset is None and provider is None and any(wishes) else provider
+
+
+def prepare(way: Way, strategy: str | None, profile: str | None) -> tuple[Way, tuple[Profile, ...]]:
+    """The way with its strategy, and who is asked for summaries, in order; nobody where they are made offline."""
+    from compact.app.profiles import OFFLINE, condensing_profiles
+    from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+
+    if not way.provider.capabilities.summarizes:
+        wish = "--strategy" if strategy else "--profile" if profile not in (None, OFFLINE) else ""
+        if wish:
+            raise InvalidInput(f"{way.name} writes no summaries", field=wish, remedy=_REMEDY)
+        return way, ()
+    if strategy and not takes_strategy(way.settings):
+        raise InvalidInput(f"{way.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
+    profiles = condensing_profiles(profile or "")
+    chosen = choose_strategy(strategy or "", profiles[0] if profiles else None)
+    return (way if chosen is None else way._replace(settings=with_strategy(way.settings, chosen))), profiles
+
+
+def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profile]) -> Summarized:
+    """Condense, asking the profiles in their order."""
+    from compact.app.costing import Costing, Summarizer, condense_metered
+    from compact.app.profiles import ask_with
+    from compact.ports import Event
+
+    if not profiles:
+        result = condensation.run(way.provider, way.settings)
+        return Summarized(result, _asked(result), None)
+    failures: dict[str, None] = {}
+
+    def observe(event: Event) -> None:
+        if event.name == "handler_failed":
+            failures[f"{event.properties['profile']}: {event.properties['reason']}"] = None
+
+    with ask_with(profiles, observe) as ask:
+        result, spent = condense_metered(Costing(condensation), way, [*map(Summarizer.of, profiles)], ask)
+    return Summarized(result, _asked(result), spent if spent.actual.questions else None, tuple(failures))
+
+
+def _asked(result: Result) -> int:
+    return sum(done.asked for done in result.report.passes)
+
+
+_REMEDY = "Choose a way that does: --provider native, or --preset balanced or cost."

@@ -1,0 +1,176 @@
+"""Asks the models of profiles: in parallel, within limits and deadlines, and never by raising."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+from weakref import finalize
+
+from compact.errors import InvalidConfiguration
+from compact.llm.failures import Trouble
+from compact.llm.line import Line
+from compact.llm.vendors import missing_extra, require_extra
+from compact.messages import Json
+from compact.policies import Profile
+from compact.ports import Answer, Ask, Event, Failure, Observe
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+_THREAD: Final = "compact models"
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """The loop that everything runs in, and what ends it."""
+
+    portal: BlockingPortal
+    lines: dict[str, Line]
+    stop: Callable[[], None]
+
+
+class Access:
+    """The models of some profiles.
+
+    `key_of` finds a profile's key when it is needed; it raises InvalidConfiguration where there is none. A question
+    goes to the profile it names, or to the first; where that one fails, the others are asked in their order.
+    `observe` is told who is asked, who is asked again, and who fails. Its calls come from another thread.
+
+    All requests run in one loop of their own, so that limits hold and connections are reused whoever asks: plain code,
+    or any event loop. It ends with `close`, at the end of a `with`, or when nobody holds the object any more.
+    """
+
+    def __init__(
+        self, profiles: Sequence[Profile], *, key_of: Callable[[Profile], str], observe: Observe | None = None
+    ) -> None:
+        if not profiles:
+            raise InvalidConfiguration("there is none", field="profiles", remedy="Give at least one.")
+        if all(missing_extra(profile.vendor) for profile in profiles):
+            require_extra(profiles[0])
+        self._profiles = {profile.name: profile for profile in profiles}
+        self._key_of = key_of
+        self._observe = observe
+        self._running: _Running | None = None
+        self._lock = Lock()
+
+    def answer_now(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        """The answers, each in the place of its question; it blocks, and may be called while a loop is running."""
+        running = self._start()
+        future = running.portal.start_task_soon(_answer_all, running.lines, tuple(asks), self._observe)
+        try:
+            return future.result()
+        except BaseException:
+            # Whoever stops waiting, by an interrupt, does not want to pay either.
+            future.cancel()
+            raise
+
+    async def answer(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        """The answers, each in the place of its question; to cancel it cancels the requests."""
+        import asyncio
+
+        running = self._start()
+        future = running.portal.start_task_soon(_answer_all, running.lines, tuple(asks), self._observe)
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Cancels requests that are under way, and closes the connections; it opens again when it is asked again."""
+        with self._lock:
+            running, self._running = self._running, None
+        if running is not None:
+            running.stop()
+
+    async def aclose(self) -> None:
+        """Like `close`, without blocking the loop."""
+        import asyncio
+
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"Access({', '.join(self._profiles)})"
+
+    def _start(self) -> _Running:
+        with self._lock:
+            if self._running is None:
+                self._running = _run(self._profiles, self._key_of)
+                finalize(self, self._running.stop)
+            return self._running
+
+
+def _run(profiles: dict[str, Profile], key_of: Callable[[Profile], str]) -> _Running:
+    from anyio.from_thread import start_blocking_portal
+
+    stack = ExitStack()
+    portal = stack.enter_context(start_blocking_portal(name=_THREAD))
+    lines = {name: portal.call(Line, profile, key_of) for name, profile in profiles.items()}
+    stack.callback(_hang_up, portal, lines)
+    return _Running(portal, lines, stack.close)
+
+
+def _hang_up(portal: BlockingPortal, lines: dict[str, Line]) -> None:
+    async def close() -> None:
+        for line in lines.values():
+            await line.close()
+        await portal.stop(cancel_remaining=True)
+
+    portal.call(close)
+
+
+async def _answer_all(lines: dict[str, Line], asks: Sequence[Ask], observe: Observe | None) -> tuple[Answer, ...]:
+    from anyio import create_task_group
+
+    answers: list[Answer] = [Failure("it was not asked")] * len(asks)
+
+    async def put(position: int, ask: Ask) -> None:
+        answers[position] = await _answer_one(lines, ask, observe or _nobody)
+
+    async with create_task_group() as group:
+        for position, ask in enumerate(asks):
+            group.start_soon(put, position, ask)
+    return tuple(answers)
+
+
+async def _answer_one(lines: dict[str, Line], ask: Ask, observe: Observe) -> Answer:
+    if ask.profile and ask.profile not in lines:
+        known = ", ".join(lines)
+        return Failure(f"there is no profile {ask.profile!r}; known: {known}", "unconfigured")
+    order = sorted(lines.values(), key=lambda line: line.profile.name != ask.profile) if ask.profile else lines.values()
+    failures: list[tuple[str, Failure]] = []
+    for line in order:
+        profile = line.profile
+        about: dict[str, Json] = {"profile": profile.name, "vendor": profile.vendor, "model": profile.model}
+        observe(Event("handler_selected", {**about, "fallback": bool(failures)}))
+
+        def retried(trouble: Trouble, about: dict[str, Json] = about) -> None:
+            observe(Event("handler_retried", {**about, "kind": trouble.kind, "reason": trouble.reason}))
+
+        answer = await line.ask(ask, retried)
+        if not isinstance(answer, Failure):
+            return answer
+        observe(Event("handler_failed", {**about, "kind": answer.kind, "reason": answer.reason}))
+        failures.append((profile.name, answer))
+    reason = "; ".join(f"{name}: {failure.reason}" for name, failure in failures)
+    return Failure(reason, failures[0][1].kind)
+
+
+def _nobody(_: Event) -> None:
+    """Watches nothing."""

@@ -1,0 +1,154 @@
+"""One profile's line to its model: a limited number of questions at once, each with a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from logging import NullHandler, getLogger
+from typing import TYPE_CHECKING, Final
+
+from compact.errors import CompactError, InvalidConfiguration
+from compact.llm.failures import Trouble, trouble, without_key
+from compact.llm.replies import read_reply
+from compact.llm.vendors import Opened, open_model
+from compact.models import find_model
+from compact.policies import Profile
+from compact.ports import Answer, Ask, Failure, Refusal
+
+if TYPE_CHECKING:
+    import stamina
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
+
+_SILENCE: Final = NullHandler()
+_FIRST_WAIT: Final = 0.5
+_LONGEST_WAIT: Final = 8.0
+# Models of these kinds reject a temperature, or reason in ways that it does not rule.
+_NO_TEMPERATURE: Final = (
+    "openai_supports_reasoning",
+    "anthropic_disallows_sampling_settings",
+    "bedrock_disallows_sampling_settings",
+)
+
+
+class Line:
+    """Asks one profile's model; to be made and used inside one event loop."""
+
+    def __init__(self, profile: Profile, key_of: Callable[[Profile], str]) -> None:
+        from anyio import CapacityLimiter
+        from anyio import Lock as LoopLock
+
+        self.profile = profile
+        self._key_of = key_of
+        self._limiter = CapacityLimiter(profile.concurrency)
+        self._opening = LoopLock()
+        self._opened: Opened | None = None
+
+    async def ask(self, ask: Ask, retried: Callable[[Trouble], None]) -> Answer:
+        """The answer within the profile's time, which begins when it is the question's turn."""
+        from anyio import move_on_after
+        from anyio.to_thread import run_sync
+
+        profile, troubles = self.profile, list[Trouble]()
+        async with self._limiter:
+            with move_on_after(profile.timeout) as scope:
+                try:
+                    # A keyring may ask its owner first.
+                    key = await run_sync(self._key_of, profile, abandon_on_cancel=True)
+                    model = (await self._open(key)).model
+                    question = _Question(profile, ask, model, key)
+                    async for attempt in self._attempts(scope.deadline, troubles):
+                        with attempt:
+                            if troubles:
+                                retried(troubles[-1])
+                            return await question.put()
+                except InvalidConfiguration as error:
+                    return Failure(str(error), "unconfigured")
+                except Trouble as failed:
+                    return _given_up(failed)
+        before = f"; before that, {troubles[-1].reason}" if troubles else ""
+        return Failure(f"no answer within {profile.timeout:g} s{before}", "timeout")
+
+    async def close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    async def _open(self, key: str) -> Opened:
+        from anyio.to_thread import run_sync
+
+        async with self._opening:
+            if self._opened is None:
+                try:
+                    # An SDK takes seconds to load, and Google's looks for credentials on the network.
+                    self._opened = await run_sync(open_model, self.profile, key, abandon_on_cancel=True)
+                except CompactError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given
+                    raise Trouble("unconfigured", f"it cannot be set up: {without_key(str(error), key)}") from None
+            return self._opened
+
+    def _attempts(self, deadline: float, troubles: list[Trouble]) -> AsyncIterator[stamina.Attempt]:
+        """One attempt after the other, each at its time; what was worth another is noted."""
+        import stamina
+        from anyio import current_time
+
+        def again(error: Exception) -> bool | float:
+            if not isinstance(error, Trouble) or not error.transient:
+                return False
+            troubles.append(error)
+            if error.after is None:
+                return True
+            return error.after if current_time() + error.after < deadline else False
+
+        # Where an application does not log, its terminal must not show stamina's warnings.
+        getLogger("stamina").addHandler(_SILENCE)
+        retrying = stamina.retry_context(
+            on=again,
+            attempts=self.profile.attempts,
+            timeout=None,
+            wait_initial=_FIRST_WAIT,
+            wait_max=_LONGEST_WAIT,
+        )
+        return aiter(retrying)
+
+
+class _Question:
+    """A question to one model, as the SDK wants it."""
+
+    def __init__(self, profile: Profile, ask: Ask, model: Model, key: str) -> None:
+        self._profile, self._ask, self._model, self._key = profile, ask, model, key
+
+    async def put(self) -> Answer:
+        """One attempt; raises Trouble."""
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.messages import ModelRequest
+
+        request = ModelRequest.user_text_prompt(self._ask.material, instructions=self._ask.instructions)
+        try:
+            # Never instrumented: an application's tracing must not carry off what the conversation says.
+            reply: ModelResponse = await model_request(
+                self._model, [request], model_settings=self._settings(), instrument=False
+            )
+            return read_reply(reply, self._profile)
+        except Trouble:
+            raise
+        except Exception as error:  # noqa: BLE001 - SDKs raise anything on a strange answer; a Failure says so
+            raise trouble(error, self._key) from None
+
+    def _settings(self) -> ModelSettings:
+        profile, known = self._profile, find_model(self._profile.catalogue_name)
+        limits = (self._ask.max_tokens, profile.max_output_tokens, known.max_output)
+        # Thinking is paid for like an answer, and with Gemini takes its room.
+        settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit), "thinking": False}
+        if profile.temperature is not None and not any(self._model.profile.get(name) for name in _NO_TEMPERATURE):
+            settings["temperature"] = profile.temperature
+        if profile.seed is not None:
+            settings["seed"] = profile.seed
+        return settings
+
+
+def _given_up(failed: Trouble) -> Answer:
+    if failed.filtered:
+        return Refusal(failed.reason)
+    return Failure(failed.reason, failed.kind)

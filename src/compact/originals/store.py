@@ -1,0 +1,128 @@
+"""Originals in a folder: what restore, recall and undo need, durable before anything is pruned."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from compact.disk import READ, Disk, Folder, close_folder, json_bytes, make_path, opened
+from compact.messages import Json
+from compact.originals.lines import read_header, write_commit, write_message, write_retract
+from compact.originals.log import Log, Missing
+from compact.policies.session_ids import check_session_id
+from compact.ports import Record
+
+_SEGMENT = re.compile(r"[0-9a-f]{64}-\d{3,}\.log")
+_HEADER = 1 << 10
+_REMEMBERED = 64  # sessions whose index stays in memory
+
+
+class FileOriginals:
+    """Keeps the originals of many sessions in a folder; safe to use from many threads and processes.
+
+    Nothing is redacted: files are readable by their owner only. Nothing is read or made before the first use.
+    """
+
+    def __init__(self, folder: str | Path, *, disk: Disk | None = None) -> None:
+        self._place = os.path.realpath(folder)
+        self._disk = disk or Disk()
+        self._made = False  # whether its name is known to be on the drive
+        self._logs: OrderedDict[str, Log] = OrderedDict()
+        self._mutex = threading.Lock()
+
+    def put(self, messages: Sequence[Json], record: Record) -> None:
+        """Keep the messages that are not kept yet, then the record; a record of the same number is replaced.
+
+        Both are durable when it returns. Where it raises OSError, it may be called again.
+        """
+        written = [json_bytes(message, f"messages[{place}]") for place, message in enumerate(messages)]
+        json_bytes({"plan": record.plan}, "record.plan")
+        with self._held(record.session, create=True) as log:
+            lines: dict[str, bytes] = {}
+            for raw in written:
+                digest = sha256(raw).hexdigest()
+                if digest not in lines and not log.has(digest):
+                    lines[digest] = write_message(digest, raw)
+            if not lines and record.number in log.numbers and record in log.records():
+                log.settle()
+            else:
+                log.append(b"".join([*lines.values(), write_commit(record, log.last_log)]))
+
+    def retract(self, session: str, number: int) -> None:
+        """Take a record back, durably; the messages stay. Nothing happens where there is no such record."""
+        with contextlib.suppress(Missing), self._held(session) as log:
+            if number in log.numbers:
+                log.append(write_retract(number))
+            else:
+                log.settle()
+
+    def records(self, session: str) -> tuple[Record, ...]:
+        """The records of the session that were not retracted, by number."""
+        with contextlib.suppress(Missing), self._held(session) as log:
+            return tuple(log.records())
+        return ()
+
+    def last(self, session: str) -> int:
+        """The highest number that a record of the session ever had, retracted ones included; 0 for none."""
+        with contextlib.suppress(Missing), self._held(session) as log:
+            return log.highest
+        return 0
+
+    def get(self, session: str, digests: Sequence[str]) -> list[Json]:
+        """The messages of those digests; KeyError names one that is not there."""
+        with contextlib.suppress(Missing), self._held(session) as log:
+            return log.messages(digests)
+        for digest in digests:
+            raise KeyError(digest)
+        return []
+
+    def sessions(self) -> tuple[str, ...]:
+        """The sessions that something was kept of."""
+        found = set()
+        with contextlib.suppress(Missing), self._entered(create=False) as folder:
+            for name in filter(_SEGMENT.fullmatch, self._disk.names(folder)):
+                with opened(self._disk, folder, name, READ) as file:
+                    header = read_header(self._disk.read(file, _HEADER, 0))
+                if header:
+                    found.add(header[0])
+        return tuple(sorted(found))
+
+    @contextlib.contextmanager
+    def _held(self, session: str, *, create: bool = False) -> Iterator[Log]:
+        log = self._log(check_session_id(session))
+        with self._entered(create=create) as folder, log.held(folder, create=create):
+            yield log
+
+    def _log(self, session: str) -> Log:
+        with self._mutex:
+            log = self._logs.pop(session, None) or Log(self._disk, session)
+            self._logs[session] = log
+            if len(self._logs) > _REMEMBERED:
+                oldest = next((name for name, log in self._logs.items() if not log.in_doubt), session)
+                del self._logs[oldest]
+            return log
+
+    @contextlib.contextmanager
+    def _entered(self, *, create: bool) -> Iterator[Folder]:
+        """The folder, open."""
+        try:
+            folder = self._disk.open_folder(self._place) if self._made or not create else self._make()
+        except FileNotFoundError:
+            if not create:
+                raise Missing from None
+            folder = self._make()  # somebody has removed it
+        try:
+            yield folder
+        finally:
+            close_folder(self._disk, folder)
+
+    def _make(self) -> Folder:
+        folder = make_path(self._disk, self._place)
+        self._made = True
+        return folder

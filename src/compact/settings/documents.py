@@ -1,0 +1,117 @@
+"""Files of settings that people edit: YAML or JSON in, replaced whole and for their owner's eyes alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+
+LARGEST = 1_000_000
+"""Bytes of a file."""
+_DEEPEST = 50
+
+
+def read_text(path: Path) -> str:
+    """What the file holds; InvalidConfiguration where it cannot be read as text."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        remedy = "Check the name and your permissions."
+        raise InvalidConfiguration(f"cannot be read: {error.strerror}", field=str(path), remedy=remedy) from None
+    if len(data) > LARGEST:
+        raise InvalidConfiguration(f"has more than {LARGEST:,} bytes", field=str(path), remedy="Make it smaller.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 text (byte {error.start:,})"
+        raise InvalidConfiguration(problem, field=str(path), remedy="Save it as UTF-8.") from None
+
+
+def read_document(path: Path) -> Json:
+    """The value in a .json, .yaml or .yml file.
+
+    An error names the line and never quotes it: somebody may have put a key there.
+    """
+    text = read_text(path)
+    if path.suffix.lower() == ".json":
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise _broken(path, f"is not valid JSON: {error.msg}", error.lineno) from None
+        except RecursionError:
+            raise _broken(path, "is nested too deeply") from None
+    return _read_yaml(path, text)
+
+
+def dump_document(value: Json, path: Path) -> str:
+    """The value as a text that `read_document` reads from a file of that name."""
+    if path.suffix.lower() == ".json":
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    import yaml
+
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def replace_private(path: Path, text: str) -> Path:
+    """Write the file, readable by its owner alone, so that a crash leaves the old one or the new one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path
+
+
+def unwritable(path: Path, error: OSError) -> InvalidConfiguration:
+    return InvalidConfiguration(
+        f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
+    )
+
+
+def _read_yaml(path: Path, text: str) -> Json:
+    import yaml
+
+    try:
+        _require_plain(yaml, path, text)
+        return yaml.safe_load(text)
+    except InvalidConfiguration:
+        raise
+    except yaml.constructor.ConstructorError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise _broken(path, "holds a tag or a key that is not allowed", line) from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise _broken(path, f"is not valid YAML: {error.problem or 'it cannot be parsed'}", line) from None
+    except (yaml.YAMLError, ValueError):
+        raise _broken(path, "is not valid YAML") from None
+
+
+def _require_plain(yaml: Any, path: Path, text: str) -> None:
+    """Refuse what takes a parser for ever: a few nested aliases are billions of values, and depth costs its square."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise _broken(path, "holds an alias, which is not allowed", event.start_mark.line + 1)
+        if depth > _DEEPEST:
+            raise _broken(path, "is nested too deeply", event.start_mark.line + 1)
+
+
+def _broken(path: Path, problem: str, line: int | None = None) -> InvalidConfiguration:
+    where = "" if line is None else f" at line {line}"
+    return InvalidConfiguration(f"{problem}{where}", field=str(path), remedy="Correct it there, or remove the file.")

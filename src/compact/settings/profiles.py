@@ -1,0 +1,101 @@
+"""Profiles in `profiles.yaml` (or `.json`) and prompts in `prompts/NAME.md`, both under Compact's home.
+
+Neither ever holds a key: a profile says in which environment variable or keyring entry its key is.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from compact.errors import InvalidConfiguration
+from compact.policies import Profile, Profiles, configure
+from compact.settings.documents import dump_document, read_document, read_text, replace_private
+from compact.settings.home import home
+
+_NAMES = ("profiles.yaml", "profiles.yml", "profiles.json")
+_PROMPT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+FROM_FILE = "file:"
+"""A profile's prompt that begins so names a file of prompts."""
+
+
+def profiles_path() -> Path:
+    """The file of profiles: the one that exists, else the YAML file that will."""
+    found = [path for name in _NAMES if (path := home() / name).is_file()]
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise InvalidConfiguration(f"{names} both exist", field=str(home()), remedy="Keep one of them.")
+    return found[0] if found else home() / _NAMES[0]
+
+
+def load_profiles() -> Profiles:
+    """The profiles that are configured; none where there is no file."""
+    path = profiles_path()
+    if not path.is_file():
+        return Profiles()
+    value = read_document(path)
+    if not isinstance(value, dict):
+        remedy = "Write `profiles:` and below it a list; each has a name, a vendor and a model."
+        raise InvalidConfiguration("must be an object with profiles", field=str(path), remedy=remedy)
+    try:
+        return configure(Profiles, value)
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(
+            error.problem, field=f"{path}: {error.field or 'profiles'}", remedy=_remedy(error)
+        ) from None
+
+
+def save_profiles(profiles: Profiles) -> Path:
+    """Keep the profiles, in the form of the file that exists; what has its usual value is left out."""
+    path = profiles_path()
+    value = {"profiles": [_written(profile) for profile in profiles.profiles]}
+    return replace_private(path, dump_document(value, path))
+
+
+def prompt_path(name: str) -> Path:
+    """Where the prompt of that name is."""
+    if not _PROMPT.fullmatch(name):
+        raise InvalidConfiguration(
+            f"{name[:80]!r} is no name for a prompt",
+            field="prompt",
+            remedy="Use letters, digits, - and _, at most 64 of them.",
+        )
+    return home() / "prompts" / f"{name}.md"
+
+
+def list_prompts() -> tuple[str, ...]:
+    """The names of the prompts there are, in order."""
+    found = (home() / "prompts").glob("*.md")
+    return tuple(sorted(path.stem for path in found if _PROMPT.fullmatch(path.stem) and path.is_file()))
+
+
+def load_prompt(name: str) -> str:
+    """The prompt of that name; InvalidConfiguration names the known ones."""
+    path = prompt_path(name)
+    if not path.is_file():
+        known = ", ".join(list_prompts()) or "none"
+        remedy = f"Known prompts: {known}; another is a file {path}."
+        raise InvalidConfiguration(f"there is no prompt {name!r}", field="prompt", remedy=remedy)
+    return read_text(path)
+
+
+def save_prompt(name: str, text: str) -> Path:
+    """Keep a prompt under a name."""
+    return replace_private(prompt_path(name), text)
+
+
+def prompt_of(profile: Profile) -> str:
+    """The profile's own prompt: as it stands there, or from the file it names; empty where it has none."""
+    prompt = profile.prompt
+    return load_prompt(prompt.removeprefix(FROM_FILE).strip()) if prompt.startswith(FROM_FILE) else prompt
+
+
+def _written(profile: Profile) -> dict[str, object]:
+    needed = {name: getattr(profile, name) for name in ("name", "vendor", "model")}
+    return needed | profile.model_dump(mode="json", exclude_defaults=True)
+
+
+def _remedy(error: InvalidConfiguration) -> str:
+    if re.match(r"profiles\.\d+\.", error.field):
+        return f"A profile may have: {', '.join(Profile.model_fields)}."
+    return "Write `profiles:` and below it a list; each has a name, a vendor and a model."

@@ -1,0 +1,101 @@
+"""Spans to Ariadne, the trace viewer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from compact.messages import Json
+from compact.ports.spans import Span
+from compact.tracing.line import CAPACITY
+from compact.tracing.post import DEADLINE, Address
+from compact.tracing.sender import Packing, Sender
+from compact.tracing.shorten import shorten
+from compact.tracing.written import encode, span_to_json
+
+URL: Final = "http://127.0.0.1:5175"
+LIMIT: Final = 256 * 1024
+"""Ariadne answers 413 to larger bodies."""
+_OPENING, _CLOSING = b'{"batch":[', b"]}"
+_FRAME: Final = len(_OPENING) + len(_CLOSING)
+_NAMED: Final = 4096
+
+
+class AriadneExporter:
+    """Posts spans to the viewer's `/ingest`, at most once; failures are told on standard error after `[Ariadne]`."""
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        headers: Mapping[str, str] | None = None,
+        capacity: int = CAPACITY,
+        deadline: float = DEADLINE,
+    ) -> None:
+        address = Address(url, dict(headers or {}), "tracing.ariadne.url").below("/ingest")
+        self._named: OrderedDict[str, None] = OrderedDict()
+        self._lost = 0
+        packing = Packing("application/json", self._piece, _joined, LIMIT, _FRAME, gap=1)
+        self._sender = Sender("[Ariadne]", address, packing, capacity=capacity, deadline=deadline)
+
+    @property
+    def lost(self) -> int:
+        """How many spans never arrived."""
+        return self._sender.lost
+
+    def emit(self, span: Span) -> None:
+        self._sender.put(span)
+
+    def flush(self, deadline: float) -> bool:
+        return self._sender.flush(deadline)
+
+    def close(self) -> None:
+        self._sender.close()
+
+    def _piece(self, span: Span) -> bytes:
+        """The span; before the first of a trace, the trace, without which the viewer would show only its id."""
+        if self._lost != self._sender.lost:
+            # Names may be among what was lost; and a viewer that was away has forgotten them.
+            self._lost = self._sender.lost
+            self._named.clear()
+        piece = _written(span, self._title(span.trace_id))
+        self._named[span.trace_id] = None
+        if len(self._named) > _NAMED:
+            self._named.popitem(last=False)
+        return piece
+
+    def _title(self, trace_id: str) -> bytes:
+        if trace_id in self._named:
+            return b""
+        title = {"type": "trace", "trace_id": trace_id, "name": f"session {trace_id[:8]}"}
+        return encode(title | {"metadata": {"agent_name": "compact", "agent_id": "compact"}}).encode() + b","
+
+
+def _written(span: Span, title: bytes) -> bytes:
+    room = LIMIT - _FRAME - 1 - len(title)
+    clean = replace(span, data=_without_nulls(span.data))
+    return title + encode(span_to_json(_fitting(clean, room))).encode()
+
+
+def _fitting(span: Span, room: int) -> Span:
+    return replace(span, data=shorten(span.data, partial(_excess, span, room)))
+
+
+def _excess(span: Span, room: int, data: Mapping[str, Json]) -> int:
+    return len(encode(span_to_json(replace(span, data=data))).encode()) - room
+
+
+def _joined(pieces: Sequence[bytes]) -> bytes:
+    return _OPENING + b",".join(pieces) + _CLOSING
+
+
+def _without_nulls(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        # Left out it would move those behind it.
+        return ["null" if item is None else _without_nulls(item) for item in value]
+    return value

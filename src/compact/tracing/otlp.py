@@ -1,0 +1,134 @@
+"""Spans to whatever takes OpenTelemetry's protocol: protobuf over HTTP, which all receivers know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+from compact.ports.spans import Span
+from compact.tracing.line import CAPACITY
+from compact.tracing.post import DEADLINE, Address
+from compact.tracing.sender import Packing, Sender
+from compact.tracing.shorten import shorten
+from compact.tracing.written import encode
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+
+URL: Final = "http://127.0.0.1:4318"
+LIMIT: Final = 1024 * 1024
+_PREFIX: Final = "compact."
+
+
+class OtlpExporter:
+    """Posts spans to the receiver's `/v1/traces`, at most once; needs the extra `otlp`."""
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        headers: Mapping[str, str] | None = None,
+        service: str = "compact",
+        capacity: int = CAPACITY,
+        deadline: float = DEADLINE,
+    ) -> None:
+        try:
+            import opentelemetry.proto.collector.trace.v1.trace_service_pb2  # noqa: F401 - is it there?
+        except ImportError:
+            raise InvalidConfiguration(
+                "OpenTelemetry's protocol is not installed",
+                field="tracing.otlp",
+                remedy='Run: pip install "compact-context[otlp]"',
+            ) from None
+        address = Address(url, dict(headers or {}), "tracing.otlp.url").below("/v1/traces")
+        # Protobuf messages joined are one message with the lists of all.
+        packing = Packing("application/x-protobuf", partial(_piece, service), b"".join, LIMIT)
+        self._sender = Sender("[OTLP]", address, packing, capacity=capacity, deadline=deadline)
+
+    @property
+    def lost(self) -> int:
+        """How many spans never arrived."""
+        return self._sender.lost
+
+    def emit(self, span: Span) -> None:
+        self._sender.put(span)
+
+    def flush(self, deadline: float) -> bool:
+        return self._sender.flush(deadline)
+
+    def close(self) -> None:
+        self._sender.close()
+
+
+def _piece(service: str, span: Span) -> bytes:
+    def excess(data: Mapping[str, Json]) -> int:
+        return len(_request(service, replace(span, data=data))) - LIMIT
+
+    return _request(service, replace(span, data=shorten(span.data, excess)))
+
+
+def _request(service: str, span: Span) -> bytes:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+    from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Status
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtelSpan
+
+    failed = span.status == "error"
+    made = OtelSpan(
+        trace_id=bytes.fromhex(span.trace_id),
+        span_id=bytes.fromhex(span.span_id),
+        parent_span_id=bytes.fromhex(span.parent_id or ""),
+        name=span.name,
+        kind=OtelSpan.SPAN_KIND_INTERNAL,
+        start_time_unix_nano=_nanoseconds(span.started_at),
+        end_time_unix_nano=_nanoseconds(span.ended_at),
+        attributes=list(_attributes(span.data, _PREFIX)),
+        status=Status(
+            code=Status.STATUS_CODE_ERROR if failed else Status.STATUS_CODE_OK,
+            message=str(span.data.get("message", "")) if failed else "",
+        ),
+    )
+    scope = ScopeSpans(scope=InstrumentationScope(name="compact"), spans=[made])
+    resource = Resource(attributes=[_pair("service.name", service)])
+    request = ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=resource, scope_spans=[scope])])
+    return bytes(request.SerializeToString())
+
+
+def _attributes(data: Mapping[str, Json], prefix: str) -> Iterator[KeyValue]:
+    """Objects become dotted names, since most receivers show nothing else; null has no attribute."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _attributes(value, f"{prefix}{key}.")
+        elif value is not None:
+            yield _pair(f"{prefix}{key}", value)
+
+
+def _pair(key: str, value: Json) -> KeyValue:
+    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+
+    return KeyValue(key=key, value=_value(value))
+
+
+def _value(value: Json) -> AnyValue:
+    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue
+
+    if isinstance(value, bool):
+        return AnyValue(bool_value=value)
+    if isinstance(value, int):
+        return AnyValue(int_value=value)
+    if isinstance(value, float):
+        return AnyValue(double_value=value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return AnyValue(array_value=ArrayValue(values=[_value(item) for item in value]))
+    return AnyValue(string_value=value if isinstance(value, str) else encode(value))
+
+
+def _nanoseconds(moment: datetime) -> int:
+    # Not by way of a float, which has no room for all digits.
+    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1_000

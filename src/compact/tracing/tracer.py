@@ -1,0 +1,106 @@
+"""Events on their way to exporters."""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context, copy_context
+from typing import Final, NamedTuple
+
+from compact.messages import Json
+from compact.ports import Event
+from compact.ports.spans import Exporter, Span
+from compact.tracing.capture import capture, repaired, writable
+from compact.tracing.complaints import Complaints
+from compact.tracing.line import Line
+from compact.tracing.tree import Tree
+
+PATIENCE: Final = 2.0
+"""Seconds that closing, also at the end of the program, waits for what has not left yet."""
+
+
+class _Taken(NamedTuple):
+    at: float
+    session_id: str
+    event: Event
+    context: Context
+
+
+class Tracer:
+    """Makes spans of events and hands them to every exporter.
+
+    `emit` copies the event and returns: redaction, ids and export happen on a thread of the tracer's own. `redact` gets
+    all properties of an event and returns what may leave. The tracer owns its exporters: they are closed with it.
+    """
+
+    def __init__(self, exporters: Sequence[Exporter], redact: Callable[[Json], Json] | None = None) -> None:
+        self._exporters = tuple(exporters)
+        self._redact = redact
+        self._tree = Tree()
+        self._complaints = Complaints("[compact] tracing:")
+        self._line: Line[_Taken] = Line("compact tracing", self._deliver)
+        self._dropped = 0
+        self._closed = False
+        atexit.register(self.close)
+
+    def emit(self, session_id: str, event: Event) -> None:
+        """Take note of an event that has just ended; neither waits nor raises."""
+        try:
+            copy = Event(str(event.name), capture(event.properties), float(event.seconds), bool(event.failed))
+            self._line.put(_Taken(time.time(), str(session_id), copy, copy_context()))
+        except Exception as error:  # noqa: BLE001 - a door: whatever is wrong with the event, the caller goes on
+            unreadable = Event("compact.unreadable", {"error_type": type(error).__name__}, failed=True)
+            self._line.put(_Taken(time.time(), "", unreadable, copy_context()))
+
+    def flush(self, deadline: float) -> bool:
+        """Wait at most so many seconds until all events have left; whether they have."""
+        until = time.monotonic() + deadline
+        done = self._line.flush(deadline)
+        for exporter in self._exporters:
+            done = exporter.flush(max(0.0, until - time.monotonic())) and done
+        return done
+
+    def close(self) -> None:
+        """Send what is left, for two seconds at most, and let go of everything."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
+        until = time.monotonic() + PATIENCE
+        if self._line.flush(PATIENCE):
+            self._export(self._tree.unfinished(), copy_context())
+        self._line.close()
+        self.flush(until - time.monotonic())
+        for exporter in self._exporters:
+            exporter.close()
+        self._complaints.close()
+
+    def _deliver(self, batch: list[_Taken]) -> None:
+        dropped, self._dropped = self._line.dropped - self._dropped, self._line.dropped
+        if dropped > 0:
+            self._complaints.failed("events come faster than they can be exported: the oldest are dropped", dropped)
+        for taken in batch:
+            name, seconds, failed = repaired(taken.event.name), taken.event.seconds, taken.event.failed
+            event = Event(name, self._leaving(taken.event), seconds, failed)
+            self._export(self._tree.spans(taken.session_id, event, taken.at), taken.context)
+
+    def _leaving(self, event: Event) -> dict[str, Json]:
+        """What may be told of the event."""
+        try:
+            left = writable(event.properties if self._redact is None else self._redact(event.properties))
+        except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
+            self._complaints.failed(f"redaction failed ({type(error).__name__}), so {event.name} goes without data")
+            return {"redaction_failed": type(error).__name__}
+        return left if isinstance(left, dict) else {"value": left}
+
+    def _export(self, spans: Iterable[Span], context: Context) -> None:
+        for span in spans:
+            for exporter in self._exporters:
+                try:
+                    context.run(exporter.emit, span)
+                except Exception as error:  # noqa: BLE001 - somebody else's code; the other exporters go on
+                    name = type(exporter).__name__
+                    self._complaints.failed(f"{name} failed ({type(error).__name__}: {error})", 1)
+                else:
+                    self._complaints.worked()

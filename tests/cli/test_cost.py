@@ -1,0 +1,78 @@
+"""`compact cost`: ways and models side by side."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "session.json"
+    path.write_bytes((files("compact.cli") / "transcripts" / "session.anthropic-messages.json").read_bytes())
+    return path
+
+
+def test_ways_and_models_stand_side_by_side(run: Run, file: Path) -> None:
+    told = run("cost", file, "--target", "30%")
+    assert told.status == 0
+    assert "tokens of claude-sonnet-4-5, to come down to" in told.out
+    assert all(f"\n{way} " in told.out for way in ("speed", "quality", "v2", "v3", "native"))
+    pause = "After a pause that outlasts it (5 minutes or 1 hour) that costs nothing extra."
+    assert pause in " ".join(told.out.split())
+    assert " would cost $" in told.out
+    assert "By money alone, " in told.out
+    assert told.err == ""
+
+
+def test_cost_for_programs(run: Run, file: Path) -> None:
+    told = json.loads(run("cost", file, "--target", "30%", "--turns", "50", "--json").out)
+    assert (told["model"], told["model_source"], told["turns"]) == ("claude-sonnet-4-5", "request", 50)
+    assert told["cache"] == {"minimum": 1024, "lifetimes": [300, 3600]}
+    assert told["history"] == {"condensations": 0, "within_a_fifth": 0, "median_miss": None, "spent": "0"}
+    native = [each for each in told["options"] if each["way"] == "native"]
+    assert [each["profile"] for each in native] == ["claude-sonnet-4-5", "openai", "anthropic", "gemini"]
+    assert Decimal(native[1]["condensing"]) < Decimal(native[0]["condensing"])
+    (cut,) = [each for each in told["options"] if each["way"] == "v2"]
+    assert (cut["profile"], cut["condensing"], cut["questions"]) == (None, "0", 0)
+    assert cut["turns"] > 1
+    assert len(told["recommendations"]) == 2
+
+
+def test_the_configured_profiles_are_compared_with_the_model_itself(run: Run, file: Path) -> None:
+    run("profiles")  # sets COMPACT_HOME
+    save_profiles(Profiles(profiles=(Profile(name="mine", vendor="openai", model="gpt-4.1-nano"),)))
+    told = json.loads(run("cost", file, "--json").out)
+    names = [each["profile"] for each in told["options"] if each["way"] == "native"]
+    assert names == ["mine", "claude-sonnet-4-5"]
+    chosen = json.loads(run("cost", file, "--profile", "gemini", "--profile", "mine", "--json").out)
+    names = [each["profile"] for each in chosen["options"] if each["way"] == "native"]
+    assert names == ["gemini", "mine", "claude-sonnet-4-5"]
+
+
+def test_without_the_cache_every_request_is_read_at_the_full_price(run: Run, file: Path) -> None:
+    told = json.loads(run("cost", file, "--no-cache", "--json").out)
+    assert told["cache"] is None
+    assert {each["rewrite"] for each in told["options"]} <= {"0", "0E-6", "0.000000"}
+    assert "Reckoned without a prompt cache" in run("cost", file, "--no-cache").out
+
+
+def test_a_model_without_a_price_is_not_guessed(run: Run, file: Path) -> None:
+    told = run("cost", file, "--model", "a-model-of-my-own", "--profile", "openai")
+    assert told.status == 0
+    assert "?" in told.out
+    assert "What pays cannot be told" in told.out
+
+
+def test_mistakes_are_told(run: Run, file: Path) -> None:
+    assert "there is no profile 'nobody'" in run("cost", file, "--profile", "nobody").err
+    assert "'x' is no target" in run("cost", file, "--target", "x").err
+    assert run("cost", file, "--turns", "0").status == 2

@@ -1,0 +1,172 @@
+"""`compact profiles`, and condensing with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles
+from compact.settings.spending import load_spending
+from compact.testing.vendors import FakeVendors, Fault
+from tests.cli.conftest import Run
+
+SECRET = "sk-made-up-0123456789abcdef"
+ANSWER = "## Findings\n### Active\n- The work on the counting of tokens goes on [2]\n"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeVendors]:
+    with FakeVendors() as running:
+        yield running
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "session.json"
+    path.write_bytes((files("compact.cli") / "transcripts" / "session.anthropic-messages.json").read_bytes())
+    return path
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+
+
+def configure(server: FakeVendors, *names: str) -> None:
+    url = f"{server.url}/v1"
+    save_profiles(
+        Profiles(
+            profiles=tuple(
+                Profile(name=name, vendor="openai", model="gpt-4o-mini", url=url, priority=number, attempts=1)
+                for number, name in enumerate(names)
+            )
+        )
+    )
+
+
+def test_vendors_are_listed_with_their_keys_unseen(run: Run) -> None:
+    told = run("profiles")
+    assert told.status == 0
+    assert "env:OPENAI_API_KEY (set)" in told.out
+    assert "ANTHROPIC_API_KEY is not set" in told.out
+    assert "when named" in told.out
+    assert SECRET not in told.out + told.err
+
+
+def test_profiles_for_programs(run: Run, server: FakeVendors) -> None:
+    configure(server, "one", "two")
+    listed = json.loads(run("profiles", "--json").out)
+    assert [each["name"] for each in listed[:2]] == ["one", "two"]
+    first = listed[0]
+    assert (first["source"], first["ready"], first["problems"]) == ("configured", True, [])
+    assert (first["input_price"], first["output_price"], first["context_window"]) == (0.15, 0.6, 128_000)
+    assert first["key"] == "env:OPENAI_API_KEY (set)"
+    assert "check" not in first
+    (only,) = json.loads(run("profiles", "anthropic", "--json").out)
+    assert (only["source"], only["ready"]) == ("vendor", False)
+    assert server.requests == ()
+
+
+def test_a_check_asks_those_that_are_configured(run: Run, server: FakeVendors) -> None:
+    configure(server, "one")
+    server.reply("Yes.")
+    told = run("profiles", "--check")
+    assert told.status == 0
+    assert " s" in told.out
+    assert len(server.requests) == 1
+    server.fail(Fault("server_error"))
+    failed = run("profiles", "--check", "--json")
+    assert failed.status == 1
+    assert json.loads(failed.out)[0]["check"]["answered"] is False
+    assert SECRET not in failed.out
+
+
+def test_a_check_of_nobody_asks_nobody(run: Run) -> None:
+    told = run("profiles", "--check")
+    assert told.status == 0
+    assert "nobody was asked" in told.out
+    keyless = run("profiles", "anthropic", "--check")
+    assert keyless.status == 1
+    assert "not asked" in keyless.out
+
+
+def test_an_unknown_profile_is_told(run: Run) -> None:
+    told = run("profiles", "nobody")
+    assert told.status == 2
+    assert "there is no profile 'nobody'. Known: openai" in told.err
+
+
+def test_a_broken_file_is_told_with_its_field(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "profiles.yaml").write_text(f"profiles:\n - {{name: x, vendor: openai, model: m, key: {SECRET}}}\n")
+    told = run("profiles")
+    assert told.status == 2
+    assert "profiles.yaml: profiles.0.key: " in told.err
+    assert SECRET not in told.err + told.out
+
+
+def test_a_configured_profile_summarizes_and_is_accounted_for(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "mine")
+    server.reply(lambda request: ANSWER)
+    small = file.with_name("small.json")
+    told = run("condense", file, "--strategy", "task_state", "-o", small)
+    assert told.status == 0
+    assert " - Summaries by gpt-4o-mini: $0.0" in told.out
+    assert ", estimated $0.0" in told.out
+    assert "The work on the counting of tokens goes on" in small.read_text()
+    (record,) = load_spending()
+    assert (record.way, record.profile, record.actual.questions) == ("native", "mine", 1)
+    assert run("check", small).status == 0
+
+
+def test_where_the_first_profile_fails_the_second_summarizes(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "first", "second")
+    server.fail(Fault("server_error"))
+    server.reply(lambda request: ANSWER)
+    told = run("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
+    assert told.status == 0
+    assert " - Could not be asked: first: " in told.out
+    assert "Summaries by gpt-4o-mini" in told.out
+    assert [request.status for request in server.requests] == [500, 200]
+
+
+def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "mine")
+    told = run("condense", file, "--profile", "offline", "--json")
+    assert told.status == 0
+    answer = json.loads(told.out)
+    assert (answer["summaries"], answer["spending"]) == ("offline", None)
+    assert answer["report"]["provider"] == "Native"
+    assert server.requests == ()
+
+
+def test_a_way_without_summaries_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "mine")
+    answer = json.loads(run("condense", file, "--json").out)
+    assert answer["summaries"] is None
+    assert server.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--profile", "anthropic"], "profile anthropic: ANTHROPIC_API_KEY is not set"),
+        (["--profile", "nobody"], "profile: there is no profile 'nobody'"),
+        (["--strategy", "nope"], "strategy: there is no strategy 'nope'"),
+        (["--preset", "v2", "--profile", "openai"], "--profile: v2 writes no summaries"),
+        (["--preset", "v2", "--strategy", "brief"], "--strategy: v2 writes no summaries"),
+        (["--preset", "v3", "--strategy", "brief"], "--strategy: v3 writes no summaries by a strategy"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_asked(run: Run, file: Path, options: list[str], told: str) -> None:
+    outcome = run("condense", file, *options)
+    assert outcome.status == 2
+    assert told in outcome.err

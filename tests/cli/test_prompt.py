@@ -1,0 +1,71 @@
+"""`compact prompt`: what a model is told, exactly."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from compact.app import read_transcript
+from compact.settings.profiles import save_prompt
+from compact.summaries.strategy import NAMES, find_strategy
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "session.json"
+    path.write_bytes((files("compact.cli") / "transcripts" / "session.openai-chat.json").read_bytes())
+    return path
+
+
+def test_the_strategies_and_ones_own_prompts_are_listed(run: Run) -> None:
+    run("prompt")  # sets COMPACT_HOME
+    save_prompt("handover", "Write a handover.")
+    told = run("prompt")
+    assert told.status == 0
+    assert all(name in told.out for name in (*NAMES, "handover"))
+    listed = json.loads(run("prompt", "--json").out)
+    assert [each["name"] for each in listed] == [*NAMES, "handover"]
+    assert listed[-1]["custom"] is True
+
+
+def test_a_strategy_is_shown_with_its_words_and_sections(run: Run) -> None:
+    told = run("prompt", "decision_log")
+    strategy = find_strategy("decision_log")
+    assert strategy.prompt.split("\n")[0] in told.out
+    assert all(f"## {section.title}" in told.out for section in strategy.sections)
+    concise = run("prompt", "decision_log", "--detail", "concise")
+    assert concise.out != told.out
+
+
+def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
+    made = json.loads(run("prompt", "task_state", "--preview", file, "--profile", "anthropic", "--json").out)
+    (request,) = made["requests"]
+    assert (request["profile"], request["model"]) == ("anthropic", "claude-haiku-4-5")
+    assert (request["temperature"], request["seed"], request["max_tokens"]) == (0, 42, 4096)
+    assert find_strategy("task_state").prompt in request["system"]
+    text = read_transcript(file.read_bytes()).messages[2].text
+    assert text[:200] in request["user"]
+    shown = run("prompt", "task_state", "--preview", file, "--profile", "anthropic")
+    assert shown.out.startswith("to claude-haiku-4-5, at most 4,096 tokens\nsystem:\n")
+    assert "\nuser:\n" in shown.out
+
+
+def test_a_prompt_of_ones_own_is_previewed(run: Run, file: Path) -> None:
+    run("prompt")
+    save_prompt("handover", "Write a handover in {budget} tokens.")
+    made = json.loads(run("prompt", "handover", "--preview", file, "--json").out)
+    assert made["custom"] is True
+    assert made["requests"][0]["system"].startswith("Write a handover in 4,096 tokens.")
+
+
+def test_mistakes_are_told(run: Run, file: Path, tmp_path: Path) -> None:
+    assert "there is no strategy 'nope'" in run("prompt", "nope").err
+    assert "--preview: needs a strategy" in run("prompt", "--preview", file).err
+    short = tmp_path / "short.json"
+    short.write_text('[{"role": "user", "content": "Hi"}]')
+    assert "there is nothing to summarize" in run("prompt", "brief", "--preview", short).err
+    assert "there is no profile 'nobody'" in run("prompt", "brief", "--profile", "nobody").err

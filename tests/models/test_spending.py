@@ -1,0 +1,60 @@
+"""Records of what was spent: read back as written, and what they teach."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.models.spending import Charge, Spending, accuracy, habits
+
+counts = st.integers(0, 10**9)
+costs = st.none() | st.decimals(0, 1000, places=8)
+charges = st.builds(Charge, counts, counts, counts, costs)
+records = st.builds(
+    Spending, st.text(), st.text(), st.text(), st.text(max_size=2), charges, charges, counts, counts, counts
+)
+ONE = Spending("", "native", "p", "m", Charge(1, 100, 50, Decimal(1)), Charge(1, 110, 60, Decimal(2)), 100, 900, 90)
+
+
+@given(records)
+def test_a_record_survives_being_written(record: Spending) -> None:
+    assert Spending.from_json(json.loads(json.dumps(record.to_json()))) == record
+
+
+@pytest.mark.parametrize("spoiled", [{}, {"actual": {}}, {"limit": "many"}, {"estimated": None}, {"limit": None}])
+def test_something_else_is_no_record(spoiled: dict[str, object]) -> None:
+    data = {**ONE.to_json(), **spoiled} if spoiled else {}
+    with pytest.raises(ValueError, match="no record of a condensation"):
+        Spending.from_json(data)
+
+
+def test_the_error_is_a_share_of_what_was_spent() -> None:
+    assert ONE.error == -0.5
+    assert replace(ONE, estimated=Charge(1, 1, 1, Decimal(3))).error == 0.5
+    assert replace(ONE, actual=Charge(1, 1, 1, None)).error is None
+    assert replace(ONE, actual=Charge(cost=Decimal(0))).error is None
+
+
+def test_accuracy_counts_what_is_within_a_fifth() -> None:
+    found = accuracy([replace(ONE, estimated=Charge(cost=Decimal(cost))) for cost in ("1.6", "2", "2.4", "2.41", "9")])
+    assert (found.condensations, found.within_a_fifth) == (5, 3)
+    assert found.spent == 10
+    assert found.median_miss == pytest.approx(0.2)
+    assert accuracy([]).median_miss is None
+
+
+def test_habits_need_a_few_records() -> None:
+    written = [replace(ONE, actual=Charge(1, 1, output, None)) for output in (10, 30, 90)]
+    assert habits(written[:2]) == {}
+    assert habits(written) == {"m": 0.3}
+    assert habits([replace(each, limit=0) for each in written]) == {}
+
+
+@given(st.lists(records))
+def test_a_habit_is_a_share(found: list[Spending]) -> None:
+    assert all(0 < share <= 1 for share in habits(found).values())
