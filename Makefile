@@ -1,6 +1,6 @@
 # Works from a fresh clone with GNU make and a Python 3.11 or later; nothing else need be installed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak lock clean
+.PHONY: help setup demo test check bench soak crash e2e-llm lock clean
 
 PY := .venv/bin/python
 READY := .venv/.ready
@@ -10,7 +10,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 	--custom-compile-command "make lock" $(LOCK_FLAGS)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## make .venv from the lock file; instant when nothing changed
 	@echo "compact: .venv is ready"
@@ -46,16 +46,24 @@ check: $(READY) ## lint, formatting, types, layers, sizes
 bench: $(READY) ## measure speed
 	$(PY) -m bench
 
-soak: $(READY) ## run the tests that take minutes
-	COMPACT_SOAK=1 $(PY) -m pytest -m soak
+soak: $(READY) ## run the tests that take minutes, or hours: a million conversations
+	COMPACT_SOAK=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m soak
+
+KILLS ?= 2000
+crash: $(READY) ## kill and break the stores at every call, and 2,000 times at random
+	$(PY) -m tests.crash $(KILLS)
+
+e2e-llm: $(READY) ## summarize with a real model on this machine
+	@. scripts/uv.sh && $(PY) scripts/e2e_llm.py
 
 lock: ## recompile the lock files; LOCK_FLAGS=--upgrade takes the newest versions
 	@. scripts/uv.sh && \
 	$(COMPILE) --group bootstrap --output-file requirements/uv.txt && \
 	$(COMPILE) pyproject.toml --output-file requirements/runtime.txt && \
-	$(COMPILE) pyproject.toml --all-extras --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --all-extras --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt && \
+	$(COMPILE) --no-deps --group e2e --output-file requirements/e2e.txt
 
 clean: ## remove everything the other targets made
-	rm -rf .venv .uv build dist htmlcov .coverage .coverage.* .hypothesis .inline-snapshot \
+	rm -rf .venv .uv .e2e build dist htmlcov .coverage .coverage.* .hypothesis .inline-snapshot \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

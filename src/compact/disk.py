@@ -83,8 +83,13 @@ class Disk:
 
     def sync_folder(self, folder: Folder) -> None:
         """Wait until the names in the folder are on the drive."""
-        if folder.handle is not None:
+        if folder.handle is None:
+            return
+        try:
             os.fsync(folder.handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # the file system has no such thing
+                raise
 
     def rename(self, folder: Folder, old: str, new: str) -> None:
         (path, handle), (target, _) = _at(old, folder), _at(new, folder)
@@ -161,16 +166,19 @@ def make_path(disk: Disk, path: str, *, depth: int = 3) -> Folder:
     try:
         folder = disk.open_folder(path)
     except FileNotFoundError:
-        above = make_path(disk, parent, depth=depth - 1)
-        close_folder(disk, above)
+        if parent == path:
+            raise
+        close_folder(disk, make_path(disk, parent, depth=depth - 1))
         with contextlib.suppress(FileExistsError):
             disk.make_folder(path)
         folder = disk.open_folder(path)
     if depth > 0 and parent != path:
         with contextlib.suppress(PermissionError):  # what we may not even open, we did not make
             above = disk.open_folder(parent)
-            disk.sync_folder(above)
-            close_folder(disk, above)
+            try:
+                disk.sync_folder(above)
+            finally:
+                close_folder(disk, above)
     return folder
 
 

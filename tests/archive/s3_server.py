@@ -12,8 +12,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-KMS_KEY = "test-archive"  # the server makes keys of such names when they are asked for, and refuses others
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, S3Config
+
+KMS_KEY = "alias/seaweedfs-default"  # the one key that its key store has of itself; it refuses others
 ACCESS_KEY, SECRET_KEY = "somebody", "only-for-this-test"
 _PORTS = ("master.port", "volume.port", "filer.port", "s3.port")
 _OFF = ("master.telemetry=false", "s3.port.iceberg=0", "s3.port.lance=0", "s3.iam=false")
@@ -54,25 +58,26 @@ def running(weed: str, place: Path) -> Iterator[Server]:
                 "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
                 "AWS_REGION": "eu-west-1",
             }
-            _await(process, endpoint, environment, place / "log")
+            _await(process, endpoint, place / "log")
             yield Server(endpoint, data, environment)
         finally:
             process.kill()
             process.wait()
 
 
-def _await(process: subprocess.Popen[bytes], endpoint: str, environment: dict[str, str], log: Path) -> None:
+def _await(process: subprocess.Popen[bytes], endpoint: str, log: Path) -> None:
     """Wait until the server takes objects; the bucket is made by the first of them."""
     from obstore.exceptions import BaseError
     from obstore.store import S3Store
 
-    credentials = {"access_key_id": ACCESS_KEY, "secret_access_key": SECRET_KEY, "region": environment["AWS_REGION"]}
-    store = S3Store(
-        "archive",
-        config={"endpoint": endpoint, **credentials},  # type: ignore[typeddict-item] # the keys are known above
-        client_options={"allow_http": True},
-        retry_config={"max_retries": 0},
-    )
+    config: S3Config = {
+        "endpoint": endpoint,
+        "access_key_id": ACCESS_KEY,
+        "secret_access_key": SECRET_KEY,
+        "region": "eu-west-1",
+    }
+    options: ClientConfig = {"allow_http": True}
+    store = S3Store("archive", config=config, client_options=options, retry_config={"max_retries": 0})
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -91,7 +96,7 @@ def _configuration() -> dict[str, object]:
         "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
         "actions": ["Admin", "Read", "Write", "List", "Tagging"],
     }
-    keys = {"default_provider": "local", "providers": {"local": {"type": "local", "enableOnDemandCreate": True}}}
+    keys = {"default_provider": "local", "providers": {"local": {"type": "local", "enableOnDemandCreate": False}}}
     return {"identities": [identity], "kms": keys}
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.crash.faults import TAKES_SPACE, Fault, FaultyDisk, Killed, Way
 from tests.crash.workloads import Workload
 
-_POWER = (Way.POWER_CUT, Way.POWER_CUT_TORN)
+_POWER = (Way.KILL_AND_AGAIN, Way.POWER_CUT, Way.POWER_CUT_TORN)
+# What was acknowledged in spite of errors is on the drive.
+_POWER_TOO = (*_POWER, Way.BROKEN, Way.BROKEN_A_WHILE, Way.BROKEN_ONCE)
 
 
-def exhaust(workload: Workload, way: Way, place: Path) -> int:
-    """Fail at each call in turn and check what is left; how many faults that were."""
+def exhaust(workload: Workload, way: Way, place: Path, *, every: int = 1) -> int:
+    """Fail at each call in turn, or at every third one and so on, and check what is left; how many faults that were."""
     calls = FaultyDisk()
     base = place / "counting"
     base.mkdir()
@@ -21,9 +24,10 @@ def exhaust(workload: Workload, way: Way, place: Path) -> int:
     points = [at for at, name in enumerate(calls.made) if _matters(way, name)]
     if way in _POWER:
         points.append(len(calls.made))  # after everything
-    for at in points:
+    chosen = points[len(points) % every :: every]
+    for at in chosen:
         _run(workload, Fault(way, at), place)
-    return len(points)
+    return len(chosen)
 
 
 def _matters(way: Way, name: str) -> bool:
@@ -38,8 +42,21 @@ def _run(workload: Workload, fault: Fault, place: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     base.mkdir()
     disk = FaultyDisk(fault)
+    outcomes = _attempt(workload.operations(base, disk))
+    disk.bury()
+    if fault.way is Way.KILL_AND_AGAIN:
+        disk.revive()
+        outcomes = _attempt(workload.operations(base, disk))
+        assert all(outcomes), outcomes
+    if fault.way in _POWER_TOO:
+        disk.after_power_cut(base, left, torn=fault.way is Way.POWER_CUT_TORN)
+        _check(workload, fault, left, outcomes)
+    if fault.way not in _POWER:
+        _check(workload, fault, base, outcomes)
+
+
+def _attempt(operations: Sequence[Callable[[], object]]) -> list[bool | None]:
     outcomes: list[bool | None] = []
-    operations = workload.operations(base, disk)
     for operation in operations:
         try:
             operation()
@@ -49,19 +66,7 @@ def _run(workload: Workload, fault: Fault, place: Path) -> None:
         except Killed:
             outcomes.append(False)
             break
-    disk.bury()
-    outcomes += [None] * (len(operations) - len(outcomes))
-    if fault.way in _POWER:
-        disk.after_power_cut(base, left, torn=fault.way is Way.POWER_CUT_TORN)
-        _check(workload, fault, left, outcomes)
-    else:
-        if fault.way in (
-            Way.BROKEN,
-            Way.BROKEN_ONCE,
-        ):  # then the power goes, too: what was acknowledged is on the drive
-            disk.after_power_cut(base, left, torn=False)
-            _check(workload, fault, left, outcomes)
-        _check(workload, fault, base, outcomes)
+    return outcomes + [None] * (len(operations) - len(outcomes))
 
 
 def _check(workload: Workload, fault: Fault, base: Path, outcomes: list[bool | None]) -> None:

@@ -31,9 +31,14 @@ class Way(Enum):
     FULL_ONCE = "no space, once"
     FULL = "no space, from there on"
     BROKEN_ONCE = "input/output error, once"
+    BROKEN_A_WHILE = "input/output errors, for five calls"
     BROKEN = "input/output error, from there on"
+    KILL_AND_AGAIN = "killed before the call; all again, then a power cut"
     POWER_CUT = "power cut: whatever was not synced is gone"
     POWER_CUT_TORN = "power cut: of what was not synced half is there"
+
+
+_LASTS = {Way.BROKEN_ONCE: 1, Way.BROKEN_A_WHILE: 5, Way.BROKEN: 10**9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,10 @@ class FaultyDisk(Disk):
                 os.close(file)
         self._files.clear()
 
+    def revive(self) -> None:
+        """Let another process use the same drive, on which nothing fails any more."""
+        self.fault, self._dead = None, False
+
     def sync(self, file: int) -> None:
         number = os.fstat(file).st_ino
         data = bytearray(_read(file))
@@ -118,7 +127,7 @@ class FaultyDisk(Disk):
         if fault is None or number < fault.at:
             return self._really(name, real, args)
         match fault.way:
-            case Way.KILL_BEFORE | Way.POWER_CUT | Way.POWER_CUT_TORN if hit:
+            case Way.KILL_BEFORE | Way.KILL_AND_AGAIN | Way.POWER_CUT | Way.POWER_CUT_TORN if hit:
                 self._die()
             case Way.KILL_AFTER if hit:
                 self._really(name, real, args)
@@ -130,7 +139,7 @@ class FaultyDisk(Disk):
                 return real(args[0], args[1][: len(args[1]) // 2 or 1])
             case Way.FULL_ONCE | Way.FULL if (hit or fault.way is Way.FULL) and name in TAKES_SPACE:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            case Way.BROKEN_ONCE | Way.BROKEN if hit or fault.way is Way.BROKEN:
+            case Way.BROKEN_ONCE | Way.BROKEN_A_WHILE | Way.BROKEN if number < fault.at + _LASTS[fault.way]:
                 self._break(name, real, args)
                 raise OSError(errno.EIO, os.strerror(errno.EIO))
         return self._really(name, real, args)

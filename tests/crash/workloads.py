@@ -127,10 +127,12 @@ class ArchiveWorkload:
 
     def check(self, base: Path, outcomes: Outcomes, *, power_was_cut: bool) -> None:
         store = FileArchive(base / ".compact", disk=HastyDisk())
-        assert [each for each in verify(store) if not each.text.startswith("unfinished")] == []
+        problems = list(verify(store))
+        assert [each for each in problems if not each.text.startswith("unfinished")] == []
         saved = {export.step: export for export, at in zip(self._exports, (1, 4), strict=True) if outcomes[at]}
         saved |= {1: self._exports[0]} if outcomes[2] else {}
         self._check_saved(store, saved)
+        assert [each for each in problems for step in saved if f"-{step:03d}." in each.name] == []
         noted = [number for number, at in ((1, 0), (2, 3)) if outcomes[at]]
         if noted and not power_was_cut:
             seen = export(store, "one")["events"]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import json
+import os
 import re
 import socket
 import subprocess
@@ -19,7 +19,7 @@ from compact.errors import InvalidConfiguration
 from compact.ports import Event
 from compact.ports.spans import Span
 from compact.redaction import Redactor
-from compact.testing.ariadne import LIMIT, FakeAriadne, ingest, problem_status
+from compact.testing.ariadne import LIMIT, FakeAriadne, ingest
 from compact.tracing import AriadneExporter, Tracer, trace_id_of
 from compact.tracing.ariadne import _joined, _written
 from compact.tracing.capture import capture, writable
@@ -34,51 +34,11 @@ def span(number: int = 0, data: Mapping[str, Any] | None = None) -> Span:
     return Span("ab" * 16, f"{number:016x}", None, "compact.archival", "compaction", NOW, NOW, "ok", data or {})
 
 
-SPAN = {"type": "span", "trace_id": "t", "span_id": "s"}
-
-
-@pytest.mark.parametrize(
-    ("payload", "status"),
-    [
-        (SPAN, 200),
-        ({"batch": [SPAN, {"type": "trace", "trace_id": "t", "metadata": {"a": "b"}}]}, 200),
-        ({"batch": []}, 200),
-        ({**SPAN, "unknown": 1}, 200),
-        ({**SPAN, "data": {"null": None}}, 200),
-        ({**SPAN, "started_at": "2026-01-01T00:00:00.123456Z", "ended_at": "2026-01-01T00:00:01Z"}, 200),
-        ({**SPAN, "started_at": "2026-01-01T00:00:00+00:00"}, 400),
-        ({**SPAN, "started_at": "2026-13-01T00:00:00Z"}, 400),
-        ({**SPAN, "started_at": "2026-01-01T00:00:02Z", "ended_at": "2026-01-01T00:00:01Z"}, 400),
-        ({**SPAN, "parent_id": None}, 400),
-        ({**SPAN, "status": "failed"}, 400),
-        ({**SPAN, "data": [1]}, 400),
-        ({"type": "span", "trace_id": "t"}, 400),
-        ({**SPAN, "trace_id": ""}, 400),
-        ({"type": "trace", "trace_id": "t", "metadata": {"a": 1}}, 400),
-        ([SPAN], 400),
-        ({"events": [SPAN]}, 400),
-        ({"batch": [SPAN, {"type": "other"}, 5]}, 400),
-        ({"batch": SPAN}, 500),
-        (None, 500),
-        ({**SPAN, "data": {"text": "x" * LIMIT}}, 413),
-    ],
-)
-def test_the_stand_in_enforces_the_contract(payload: Any, status: int) -> None:
-    assert problem_status(ingest(json.dumps(payload).encode())[1]) == status
-
-
-def test_the_stand_in_drops_unknown_fields_and_refuses_what_is_no_json() -> None:
-    assert ingest(json.dumps({**SPAN, "unknown": 1}).encode()) == ([SPAN], "")
-    assert problem_status(ingest(b'{"type": "span", "data": {"x": NaN}}')[1]) == 500
-
-
-def test_spans_arrive_whole_and_soon() -> None:
+def test_spans_arrive_whole() -> None:
     with FakeAriadne() as viewer:
         tracer = Tracer([AriadneExporter(viewer.url, headers={"x-api-key": "k"})])
-        began = time.monotonic()
         tracer.emit("s1", Event("compact.trigger_decision", {"triggered": True, "reason": None, "list": [None]}))
         assert eventually(lambda: len(viewer.spans) == 1)
-        assert time.monotonic() - began < 0.2
         tracer.emit("s1", Event("compact.condensed", {"tokens_before": 9}, seconds=0.25))
         tracer.close()
         first, whole = viewer.spans
@@ -92,6 +52,20 @@ def test_spans_arrive_whole_and_soon() -> None:
         assert [trace["name"] for trace in viewer.traces] == [f"session {trace_id_of('s1')[:8]}"]
         assert [(request.status, request.headers["x-api-key"]) for request in viewer.requests] == [(200, "k")] * 2
         assert b"null," not in viewer.requests[0].body
+
+
+def test_spans_arrive_within_200_milliseconds() -> None:
+    delays = []
+    with FakeAriadne() as viewer:
+        tracer = Tracer([AriadneExporter(viewer.url)])
+        for number in range(1, 8):
+            began = time.monotonic()
+            tracer.emit("s1", Event("compact.token_estimate"))
+            assert eventually(lambda number=number: len(viewer.spans) == number)  # type: ignore[misc]  # bound here
+            delays.append(time.monotonic() - began)
+        tracer.close()
+    # The median: other work on the machine may hold up one or another.
+    assert sorted(delays)[3] < 0.2
 
 
 def test_secrets_are_gone_before_a_byte_is_sent() -> None:
@@ -189,7 +163,7 @@ def test_a_dripping_server_is_given_up_within_two_seconds_and_blocks_nobody(
         began = time.monotonic()
         tracer.close()
         assert time.monotonic() - began <= 2.2
-    assert capsys.readouterr().err.startswith(f"[Ariadne] {url}/ingest: no answer in time")
+    assert capsys.readouterr().err.startswith(f"[Ariadne] {url}/ingest: ")
 
 
 def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +179,7 @@ def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.Monk
         began = time.monotonic()
         with pytest.raises(PostError):
             post.send(b"{}", "application/json")
-        assert time.monotonic() - began <= 0.35
+        assert time.monotonic() - began <= 0.3
     monkeypatch.undo()
     ending.set()
     post.close()
@@ -357,5 +331,38 @@ def test_the_end_of_the_program_waits_for_nobody_longer_than_two_seconds() -> No
         subprocess.run([sys.executable, "-c", EXIT.replace("range(200)", "range(0)"), url], timeout=20, check=True)
         began = time.monotonic()
         done = subprocess.run([sys.executable, "-c", EXIT, url], timeout=20, capture_output=True, text=True, check=True)
-        assert time.monotonic() - began - (began - idle) <= 2.5
+        assert time.monotonic() - began - (began - idle) <= 3
         assert done.stderr.startswith("[Ariadne] ")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_sends_its_own_and_only_its_own() -> None:
+    code = (
+        EXIT
+        + """
+import os
+child = os.fork()
+tracer.emit("s", Event("e", {"n": "child" if child == 0 else "parent"}))
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    )
+    with FakeAriadne() as viewer:
+        command = [sys.executable, "-W", "ignore", "-c", code, viewer.url]
+        done = subprocess.run(command, timeout=20, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert sorted(str(one["data"]["n"]) for one in viewer.spans) == sorted(
+            [*map(str, range(200)), "child", "parent"]
+        )
+
+
+def test_closing_ends_every_thread() -> None:
+    with FakeAriadne() as viewer:
+        before = set(threading.enumerate())
+        tracer = Tracer([AriadneExporter(viewer.url)])
+        tracer.emit("s", Event("e"))
+        tracer.close()
+        ours = [one for one in threading.enumerate() if one.name.startswith("compact tracing") and one not in before]
+        for thread in ours:
+            thread.join(5)
+        assert not any(thread.is_alive() for thread in ours)

@@ -45,6 +45,7 @@ class FileArchive:
     def __init__(self, folder: str | Path, *, disk: Disk | None = None) -> None:
         self._place = os.path.realpath(folder)
         self._disk = disk or Disk()
+        self._unsure: set[str] = set()  # folders whose checksums failed to be written
 
     @property
     def adapter(self) -> str:
@@ -63,7 +64,10 @@ class FileArchive:
                     if there[name] is None:
                         self._create(folder, name, data)
                 self._disk.sync_folder(folder)
-                self._sign(sums, files)
+                again = folder.path in self._unsure
+                self._unsure.add(folder.path)
+                self._sign(sums, files, again=again)
+                self._unsure.discard(folder.path)
                 for name, data in files.items():
                     if self._content(folder, name) != data:
                         raise OSError(errno.EIO, "what was written reads differently", _join(folder.path, name))
@@ -145,12 +149,12 @@ class FileArchive:
                 self._disk.remove(folder, temporary)
             raise
 
-    def _sign(self, sums: int, files: Mapping[str, bytes]) -> None:
-        """Add the checksums that are missing, and wait for the drive."""
+    def _sign(self, sums: int, files: Mapping[str, bytes], *, again: bool) -> None:
+        """Add the checksums that are missing, or all where the drive may not have them, and wait for it."""
         self._cut(sums)
         known = _read_sums(read_all(self._disk, sums))
         lines = {name: f"{sha256(data).hexdigest()}  {name}\n".encode() for name, data in files.items()}
-        missing = [line for name, line in lines.items() if known.get(name) != line[:64].decode()]
+        missing = [line for name, line in lines.items() if again or known.get(name) != line[:64].decode()]
         size = self._disk.status(sums).st_size
         try:
             write_all(self._disk, sums, b"".join(missing))

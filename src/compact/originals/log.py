@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from compact.disk import APPEND, CREATE, Disk, Folder, locked, opened, write_all
+from compact.disk import APPEND, CREATE, Disk, Folder, locked, opened, read_all, write_all
 from compact.messages import Json
 from compact.originals.lines import (
     DIGEST,
@@ -125,13 +125,6 @@ class Log:
                 self._take_back()
             raise
 
-    def settle(self) -> None:
-        """Make durable what is there: who wrote it may have been killed before that."""
-        if self._end:
-            with self._opened(self._segment) as file:
-                self._disk.sync(file)
-        self._settle_names()
-
     def _extend(self, lines: bytes) -> None:
         with self._opened(self._segment) as file:
             damaged = self._cut(file)
@@ -171,11 +164,20 @@ class Log:
     def _start_segment(self, lines: bytes) -> None:
         following = self._segment + 1
         header = write_header(self.session, following, self._end)
+        self._put_aside(self._name(following))
         with opened(self._disk, self._folder, self._name(following), APPEND | CREATE | os.O_TRUNC) as file:
             self._named = False
             if not self._try(file, following, 0, header + lines):
                 raise OSError(errno.EIO, "the drive does not take what is written", self._path(following))
         self._doubtful.clear()  # the new segment says how much of the old one counts
+
+    def _put_aside(self, name: str) -> None:
+        """Keep for people to look at what has no readable beginning, but whole lines."""
+        with contextlib.suppress(FileNotFoundError):
+            with opened(self._disk, self._folder, name, APPEND) as file:
+                damaged = holds_whole_line(read_all(self._disk, file))
+            if damaged:
+                self._disk.rename(self._folder, name, f"{name}.damaged")
 
     def _take_back(self) -> None:
         """Remove what failed to be written, so that nobody builds on it, unless somebody has already."""
@@ -203,16 +205,34 @@ class Log:
                 sealed = self._sealed(self._segment + 1)
                 stop = self._disk.status(file).st_size if sealed is None else sealed
                 if stop < self._end:
-                    identity = self._identity
                     self._forget()
-                    self._identity = identity
                     continue
-                if self._read_on(file, stop):
-                    self._disk.sync(file)  # who wrote it may have been killed before that; what was read must stay
+                began = self._end
+                if self._read_on(file, stop) and not self._confirm(file, began, last=sealed is None):
+                    continue
+                if self._end:
                     self._settle_names()
                 if sealed is None:
                     return
                 self._segment, self._end = self._segment + 1, 0
+
+    def _confirm(self, file: int, began: int, *, last: bool) -> bool:
+        """Wait for the drive to have what was read, since who wrote it may have been killed before; whether it has.
+
+        If not, it is written again to a new segment, and everything has to be read anew.
+        """
+        try:
+            self._disk.sync(file)
+        except OSError:
+            end, self._end = self._end, began
+            try:
+                if not last:
+                    raise
+                self._start_segment(self._disk.read(file, end - began, began))
+            finally:
+                self._forget()
+            return False
+        return True
 
     def _read_on(self, file: int, stop: int) -> bool:
         """Read whole lines up to there; whether there were any."""

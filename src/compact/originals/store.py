@@ -49,9 +49,7 @@ class FileOriginals:
                 digest = sha256(raw).hexdigest()
                 if digest not in lines and not log.has(digest):
                     lines[digest] = write_message(digest, raw)
-            if not lines and record.number in log.numbers and record in log.records():
-                log.settle()
-            else:
+            if lines or record.number not in log.numbers or record not in log.records():
                 log.append(b"".join([*lines.values(), write_commit(record, log.last_log)]))
 
     def retract(self, session: str, number: int) -> None:
@@ -59,8 +57,6 @@ class FileOriginals:
         with contextlib.suppress(Missing), self._held(session) as log:
             if number in log.numbers:
                 log.append(write_retract(number))
-            else:
-                log.settle()
 
     def records(self, session: str) -> tuple[Record, ...]:
         """The records of the session that were not retracted, by number."""

@@ -35,7 +35,7 @@ class AriadneExporter:
         capacity: int = CAPACITY,
         deadline: float = DEADLINE,
     ) -> None:
-        address = Address(url, dict(headers or {}), "tracing.ariadne.url").below("/ingest")
+        address = Address(url, dict(headers or {}), "tracing.ariadne").below("/ingest")
         self._named: OrderedDict[str, None] = OrderedDict()
         self._lost = 0
         packing = Packing("application/json", self._piece, _joined, LIMIT, _FRAME, gap=1)

@@ -22,6 +22,7 @@ class Complaints:
         self._failing = False
         self._last = 0.0
         self._counted = 0
+        self._closed = False
 
     def failed(self, reason: str, lost: int = 0) -> None:
         """Note a failure, and that it lost so many spans."""
@@ -34,17 +35,22 @@ class Complaints:
     def worked(self) -> None:
         """Note a success: it ends a burst that has gone quiet."""
         if self._failing and self._clock() - self._last >= QUIET:
-            self.close()
+            self._settle()
 
     def close(self) -> None:
-        """End the burst, and tell what it came to."""
+        """Tell what was lost, and nothing more after that."""
+        self._settle()
+        self._closed = True
+
+    def _settle(self) -> None:
         if self.lost > self._counted:
             self._tell(f"{self.lost - self._counted} spans were lost")
         self._counted = self.lost
         self._failing = False
 
     def _tell(self, text: str) -> None:
-        say(f"{self._label} {text}")
+        if not self._closed:
+            say(f"{self._label} {text}")
 
 
 def say(line: str) -> None:

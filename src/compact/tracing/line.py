@@ -46,6 +46,7 @@ class Line(Generic[Item]):
         self._starting = Lock()
         self._drops = count(1)
         self.dropped = 0
+        self._busy = 0
 
     def start(self) -> None:
         """Start the thread before anything is put: late in the life of an interpreter none can be started."""
@@ -76,10 +77,15 @@ class Line(Generic[Item]):
         self._queue.put(mark)
         return mark.reached.wait(max(0.0, deadline))
 
-    def close(self) -> None:
-        """Take nothing more, and hand on nothing more."""
+    def close(self) -> int:
+        """Take nothing more, and hand on nothing more; how many were still to be handed on, or are just being."""
         self._closed = True
+        left = self._busy
+        with suppress(Empty):
+            while True:
+                left += not isinstance(self._queue.get_nowait(), _Mark)
         self._queue.put(_Mark())
+        return left
 
     def _drop(self) -> None:
         with suppress(Empty):
@@ -106,8 +112,10 @@ class Line(Generic[Item]):
                 if len(batch) == BATCH:
                     break
                 entry = queue.get_nowait()
+        self._busy = len(batch)
         if batch and not self._closed:
             self._deliver(batch)
+            self._busy = 0
         if isinstance(entry, _Mark):
             entry.reached.set()
 

@@ -45,7 +45,7 @@ class OtlpExporter:
                 field="tracing.otlp",
                 remedy='Run: pip install "compact-context[otlp]"',
             ) from None
-        address = Address(url, dict(headers or {}), "tracing.otlp.url").below("/v1/traces")
+        address = Address(url, dict(headers or {}), "tracing.otlp").below("/v1/traces")
         # Protobuf messages joined are one message with the lists of all.
         packing = Packing("application/x-protobuf", partial(_piece, service), b"".join, LIMIT)
         self._sender = Sender("[OTLP]", address, packing, capacity=capacity, deadline=deadline)

@@ -42,8 +42,6 @@ class Sender:
         self._post = Post(address, deadline)
         self._line: Line[Span] = Line("compact tracing: sender", self._deliver, capacity)
         self._dropped = 0
-        self._taken = 0
-        self._handled = 0
         self._line.start()
         self._post.start()
 
@@ -53,16 +51,14 @@ class Sender:
         return self.complaints.lost
 
     def put(self, span: Span) -> None:
-        self._taken += 1
         self._line.put(span)
 
     def flush(self, deadline: float) -> bool:
         return self._line.flush(deadline)
 
     def close(self) -> None:
-        self._line.close()
-        if (left := self._taken - self._handled - self._line.dropped) > 0:
-            self.complaints.failed(f"{self._address}: time is up before all spans were sent", left)
+        if left := self._line.close():
+            self.complaints.failed(f"{self._address}: the end came before all spans were sent", left)
         self._post.close()
         self.complaints.close()
 
@@ -74,7 +70,6 @@ class Sender:
             answer = self._send(pieces)
             if answer is not None and answer.status in _REFUSED:
                 self._send_singly(pieces, answer)
-        self._handled += len(spans)
 
     def _encoded(self, spans: Sequence[Span]) -> Iterator[bytes]:
         for span in spans:

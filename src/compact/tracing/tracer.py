@@ -18,12 +18,18 @@ from compact.tracing.tree import Tree
 
 PATIENCE: Final = 2.0
 """Seconds that closing, also at the end of the program, waits for what has not left yet."""
+_UNREADABLE: Final = "compact.unreadable"
 
 
 class _Taken(NamedTuple):
+    """An event as it was, unread: reading it is not done in the caller's time."""
+
     at: float
     session_id: str
-    event: Event
+    name: str
+    properties: object
+    seconds: float
+    failed: bool
     context: Context
 
 
@@ -46,12 +52,12 @@ class Tracer:
 
     def emit(self, session_id: str, event: Event) -> None:
         """Take note of an event that has just ended; neither waits nor raises."""
+        now, context = time.time(), copy_context()
         try:
-            copy = Event(str(event.name), capture(event.properties), float(event.seconds), bool(event.failed))
-            self._line.put(_Taken(time.time(), str(session_id), copy, copy_context()))
+            copy = capture(event.properties)
+            self._line.put(_Taken(now, session_id, event.name, copy, event.seconds, event.failed, context))
         except Exception as error:  # noqa: BLE001 - a door: whatever is wrong with the event, the caller goes on
-            unreadable = Event("compact.unreadable", {"error_type": type(error).__name__}, failed=True)
-            self._line.put(_Taken(time.time(), "", unreadable, copy_context()))
+            self._line.put(_Taken(now, "", _UNREADABLE, {"error_type": type(error).__name__}, 0.0, True, context))
 
     def flush(self, deadline: float) -> bool:
         """Wait at most so many seconds until all events have left; whether they have."""
@@ -70,7 +76,8 @@ class Tracer:
         until = time.monotonic() + PATIENCE
         if self._line.flush(PATIENCE):
             self._export(self._tree.unfinished(), copy_context())
-        self._line.close()
+        if left := self._line.close():
+            self._complaints.failed("the end came before all events were exported", left)
         self.flush(until - time.monotonic())
         for exporter in self._exporters:
             exporter.close()
@@ -81,16 +88,25 @@ class Tracer:
         if dropped > 0:
             self._complaints.failed("events come faster than they can be exported: the oldest are dropped", dropped)
         for taken in batch:
-            name, seconds, failed = repaired(taken.event.name), taken.event.seconds, taken.event.failed
-            event = Event(name, self._leaving(taken.event), seconds, failed)
-            self._export(self._tree.spans(taken.session_id, event, taken.at), taken.context)
+            session, event = self._read(taken)
+            self._export(self._tree.spans(session, event, taken.at), taken.context)
 
-    def _leaving(self, event: Event) -> dict[str, Json]:
-        """What may be told of the event."""
+    def _read(self, taken: _Taken) -> tuple[str, Event]:
         try:
-            left = writable(event.properties if self._redact is None else self._redact(event.properties))
+            name, session = repaired(str(taken.name)), str(taken.session_id)
+            seconds, failed, properties = float(taken.seconds), bool(taken.failed), writable(taken.properties)
+        except Exception as error:  # noqa: BLE001 - as in `emit`
+            return "", Event(_UNREADABLE, {"error_type": type(error).__name__}, failed=True)
+        return session, Event(name, self._leaving(name, properties), seconds, failed)
+
+    def _leaving(self, name: str, properties: Json) -> dict[str, Json]:
+        """What may be told of an event."""
+        try:
+            left = properties if self._redact is None else self._redact(properties)
+            if left is not properties:
+                left = writable(left)
         except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
-            self._complaints.failed(f"redaction failed ({type(error).__name__}), so {event.name} goes without data")
+            self._complaints.failed(f"redaction failed ({type(error).__name__}), so {name} goes without data")
             return {"redaction_failed": type(error).__name__}
         return left if isinstance(left, dict) else {"value": left}
 

@@ -1,0 +1,170 @@
+"""`compact archive`: what was archived of the sessions."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.cli.options import Output
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from compact.archive import Entry, Shelf
+    from compact.messages import Json
+
+EXAMPLES = "Examples: compact archive list · compact archive show SESSION · compact archive verify"
+_LIST = (
+    "Examples: compact archive list · compact archive list SESSION --json · compact archive list --path s3://logs/ai"
+)
+_SHOW = "Examples: compact archive show SESSION · compact archive show SESSION 3 --json"
+_VERIFY = "Examples: compact archive verify · compact archive verify SESSION --path /srv/agent/.compact"
+_EXPORT = (
+    "Examples: compact archive export SESSION --output session.json · "
+    "compact archive export SESSION --step 3 --output before.json"
+)
+
+_LONGEST = 100
+
+Session: TypeAlias = Annotated[str, typer.Argument(help="The session's id.")]
+AnySession: TypeAlias = Annotated[str | None, typer.Argument(help="Only this session.")]
+ArchivePath: TypeAlias = Annotated[
+    str, typer.Option("--path", help="The folder that holds the archive, or s3://bucket/prefix.")
+]
+
+app = typer.Typer(no_args_is_help=True, help="Look at what was archived before conversations were compacted.")
+
+
+@app.command("list", epilog=_LIST)
+def list_entries(session: AnySession = None, path: ArchivePath = ".compact", as_json: AsJson = False) -> None:
+    """List the archived sessions, or the files of one."""
+    entries = _open(path).entries(_checked(session))
+    if as_json:
+        print_json([_facts(entry) for entry in entries])
+    elif not entries:
+        screen().print(f"Nothing is archived in {path}." if session is None else f"Nothing is archived of {session}.")
+    elif session is None:
+        _show_sessions(entries)
+    else:
+        rows = table("file", "kind", "step ", "bytes ")
+        for entry in entries:
+            step = "" if entry.step is None else str(entry.step)
+            rows.add_row(entry.name, entry.kind, step, "missing" if entry.size is None else f"{entry.size:,}")
+        screen().print(rows)
+
+
+@app.command("show", epilog=_SHOW)
+def show_step(
+    session: Session,
+    step: Annotated[int | None, typer.Argument(help="Which compaction; by default the last one.")] = None,
+    path: ArchivePath = ".compact",
+    as_json: AsJson = False,
+) -> None:
+    """Show one compaction: the conversation before it, and its summary."""
+    from compact.archive import show
+
+    archive = _open(path)
+    found = show(archive, session, _last_step(archive, session) if step is None else step)
+    if as_json:
+        transcript = list(found.transcript)
+        print_json({"session": session, "step": found.step, "transcript": transcript, "summary": found.summary})
+        return
+    rows = table("no ", "role", "content")
+    for number, message in enumerate(found.transcript, 1):
+        role = str(message.get("role", message.get("type", ""))) if isinstance(message, dict) else ""
+        rows.add_row(str(number), role, _start(message))
+    screen().print(f"{session}, step {found.step}: {len(found.transcript):,} messages before it")
+    screen().print(rows)
+    print_json(found.summary)
+
+
+@app.command("verify", epilog=_VERIFY)
+def verify_files(session: AnySession = None, path: ArchivePath = ".compact", as_json: AsJson = False) -> None:
+    """Check that every archived file is there, whole, and as it was saved; the status is 1 where one is not."""
+    from compact.archive import verify
+
+    archive = _open(path)
+    with busy("reading the archive"):
+        problems = list(verify(archive, _checked(session)))
+        files = len(archive.entries(session))
+    if as_json:
+        print_json(
+            {"files": files, "problems": [{"session": p.session, "file": p.name, "problem": p.text} for p in problems]}
+        )
+    else:
+        for problem in problems:
+            screen().print(f"{problem.session}/{problem.name}: {problem.text}", soft_wrap=True)
+        screen().print(f"{files:,} files, {len(problems):,} problems")
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command("export", epilog=_EXPORT)
+def export_session(
+    session: Session,
+    step: Annotated[
+        int | None,
+        typer.Option("--step", help="Only the conversation before this compaction, as other commands read it."),
+    ] = None,
+    output: Output = None,
+    path: ArchivePath = ".compact",
+) -> None:
+    """Write everything that is archived of a session as one JSON file, or the conversation before one compaction."""
+    from compact.app import dump_json
+    from compact.archive import export, show
+    from compact.cli.output import emit
+
+    archive = _open(path)
+    found: Json = export(archive, session) if step is None else list(show(archive, session, step).transcript)
+    emit((dump_json(found, indent=2) + "\n").encode(), output)
+
+
+def _open(path: str) -> Shelf:
+    from compact.archive import open_archive
+
+    return open_archive(path)
+
+
+def _checked(session: str | None) -> str | None:
+    from compact.policies.session_ids import check_session_id
+
+    return None if session is None else check_session_id(session)
+
+
+def _last_step(archive: Shelf, session: str) -> int:
+    entries = archive.entries(_checked(session))
+    last = max((entry.step for entry in entries if entry.kind == "summary" and entry.step is not None), default=None)
+    if last is None:
+        raise InvalidInput(f"nothing is archived of {session}", field="SESSION", remedy="See: compact archive list.")
+    return last
+
+
+def _show_sessions(entries: tuple[Entry, ...]) -> None:
+    rows = table("session", "steps ", "last ", "bytes ")
+    for session, group in groupby(entries, key=lambda entry: entry.session):
+        own = list(group)
+        steps = {entry.step for entry in own if entry.step is not None}
+        size = sum(entry.size or 0 for entry in own)
+        rows.add_row(session, f"{len(steps):,}", str(max(steps, default="")), f"{size:,}")
+    screen().print(rows)
+
+
+def _facts(entry: Entry) -> dict[str, Json]:
+    return {
+        "session": entry.session,
+        "file": entry.name,
+        "kind": entry.kind,
+        "step": entry.step,
+        "bytes": entry.size,
+    }
+
+
+def _start(message: Json) -> str:
+    """The beginning of what the message says."""
+    from compact.app import dump_json
+
+    content = message.get("content") if isinstance(message, dict) else message
+    text = content if isinstance(content, str) else dump_json(message if content is None else content)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,201 @@
+"""A stand-in for Ariadne, the trace viewer: it takes what the real one takes, and refuses what that refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from types import TracebackType
+from typing import Final, Self
+
+from compact.messages import Json
+from compact.testing.vendors.server import HOST, Arrived, Server
+from compact.testing.vendors.wire import Answer
+
+LIMIT: Final = 256 * 1024
+_INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request and the status it was answered with; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class FakeAriadne:
+    """An `/ingest` at an address of this machine, from `with` to its end.
+
+    `respond`, where it is given and returns a status, answers instead of the rules.
+    """
+
+    def __init__(self, respond: Callable[[bytes], int | None] | None = None) -> None:
+        self._respond = respond
+        self._lock = Lock()
+        self._requests: list[Received] = []
+        self._events: list[dict[str, Json]] = []
+        self._server: Server | None = None
+
+    def __enter__(self) -> Self:
+        self._server = Server(self._answer)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.stop()
+
+    @property
+    def url(self) -> str:
+        if self._server is None:
+            raise RuntimeError("the server runs only inside of `with`")
+        return f"http://{HOST}:{self._server.port}"
+
+    @property
+    def requests(self) -> list[Received]:
+        """What was received, in order."""
+        with self._lock:
+            return list(self._requests)
+
+    @property
+    def spans(self) -> list[dict[str, Json]]:
+        """The spans that were taken, without the fields the viewer does not know."""
+        with self._lock:
+            return [event for event in self._events if event["type"] == "span"]
+
+    @property
+    def traces(self) -> list[dict[str, Json]]:
+        """The traces that were taken."""
+        with self._lock:
+            return [event for event in self._events if event["type"] == "trace"]
+
+    def _answer(self, arrived: Arrived) -> Answer:
+        if (arrived.method, arrived.target) != ("POST", "/ingest"):
+            return _answered(404, {"error": "Not found"})
+        status = self._respond(arrived.body) if self._respond else None
+        events, problem = ([], "as told") if status else ingest(arrived.body)
+        status = status or problem_status(problem)
+        with self._lock:
+            self._requests.append(Received(status, arrived.headers, arrived.body))
+            self._events += events
+        return _answered(status, {"error": problem} if problem else {"success": True, "count": len(events)})
+
+
+def ingest(body: bytes) -> tuple[list[dict[str, Json]], str]:
+    """The events of a body as the viewer keeps them, and what is wrong with it: then it keeps none."""
+    if len(body) > LIMIT:
+        return [], "Payload too large"
+    try:
+        payload = json.loads(body, parse_constant=_no_constant)
+    except ValueError:
+        return [], "Internal server error"
+    if isinstance(payload, list):
+        return [], "Validation failed: a bare array"
+    if not isinstance(payload, dict) or not isinstance(payload.get("batch", []), list):
+        return [], "Internal server error"
+    events = payload.get("batch", [payload])
+    problems = [f"{number}: {problem}" for number, event in enumerate(events) if (problem := _wrong_with(event))]
+    if problems:
+        return [], "Validation failed: " + "; ".join(problems)
+    return [{key: value for key, value in event.items() if key in _FIELDS[event["type"]]} for event in events], ""
+
+
+def problem_status(problem: str) -> int:
+    """The status that the viewer answers with."""
+    if not problem:
+        return 200
+    if problem == "Payload too large":
+        return 413
+    return 400 if problem.startswith("Validation failed") else 500
+
+
+def _text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _id(value: Json) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _instant(value: Json) -> bool:
+    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
+        return False
+    try:
+        _moment(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _record(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+def _record_of_text(value: Json) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _status(value: Json) -> bool:
+    return value in ("ok", "error")
+
+
+_FIELDS: Final[Mapping[str, Mapping[str, Callable[[Json], bool]]]] = {
+    "trace": {
+        "type": _text,
+        "trace_id": _id,
+        "name": _text,
+        "group_id": _text,
+        "started_at": _instant,
+        "ended_at": _instant,
+        "metadata": _record_of_text,
+    },
+    "span": {
+        "type": _text,
+        "trace_id": _id,
+        "span_id": _id,
+        "parent_id": _text,
+        "kind": _text,
+        "name": _text,
+        "started_at": _instant,
+        "ended_at": _instant,
+        "data": _record,
+        "status": _status,
+    },
+}
+_NEEDED: Final = {"trace": ("trace_id",), "span": ("trace_id", "span_id")}
+
+
+def _wrong_with(event: Json) -> str:
+    kind = event.get("type") if isinstance(event, dict) else None
+    if kind not in ("trace", "span"):
+        return "type is neither trace nor span"
+    for key in _NEEDED[kind]:
+        if key not in event:
+            return f"{key} is missing"
+    # A field may be missing but not null.
+    for key, holds in _FIELDS[kind].items():
+        if key in event and not holds(event[key]):
+            return f"{key} is invalid"
+    if "started_at" in event and "ended_at" in event and _moment(event["ended_at"]) < _moment(event["started_at"]):
+        return "ended_at is before started_at"
+    return ""
+
+
+def _moment(instant: str) -> datetime:
+    moment = datetime.fromisoformat(instant)
+    # JavaScript knows no less than milliseconds.
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _answered(status: int, said: Json) -> Answer:
+    return Answer(status, {"content-type": "application/json"}, (json.dumps(said).encode(),))
