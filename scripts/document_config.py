@@ -1,0 +1,145 @@
+"""Writes docs/configuration.md, the reference of every setting, and docs/compact.schema.json for editors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from compact.messages import Json
+from compact.policies import CompactConfig
+from compact.policies.fields import Setting, meanings_of_groups, schema_of, settings_of
+from compact.settings.compaction import variables_of
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "configuration.md"
+SCHEMA = DOCS / "compact.schema.json"
+
+HEAD = """# Configuration
+
+<!-- Written by scripts/document_config.py. -->
+
+How a `CompactManager` works is said by a `CompactConfig`: in the program, in a file, in the environment, or in all of
+them.
+
+```python
+import os
+from pathlib import Path
+
+from compact.settings.compaction import load_config
+
+Path("compact.yaml").write_text("model: gpt-4o\\npolicy:\\n  trigger_pct: 0.85\\n  keep_recent_turns: 8\\n")
+os.environ["COMPACT_TRIGGER_PCT"] = "0.9"
+
+config = load_config(strategy="decision_log")
+assert config.policy.trigger_pct == 0.9  # the variable goes before the file
+assert config.policy.keep_recent_turns == 8
+assert config.policy.strategy == "decision_log"  # and a keyword before both
+```
+
+| first | keywords | `load_config(model="gpt-4o", trigger_pct=0.9, storage={"adapter": "none"})` |
+| --- | --- | --- |
+| then | environment | the variables below; those of the policy also as in `COMPACT_POLICY_TRIGGER_PCT` |
+| then | file | the one given, else `compact.yaml`, `compact.yml` or `compact.json` in the working directory |
+| last | default | the values below |
+
+`CompactConfig(...)` itself reads nothing. `load_config` reads the working directory only because it was called: a
+program that works in folders of others should name its file, `load_config("/etc/myapp/compact.yaml")`, for whoever
+writes the file says where transcripts and traces go.
+
+In variables a list is JSON or has commas between its texts (`COMPACT_REDACTION_KEYS=badge,employee_id`), and a flag is
+`true` or `false`, `1` or `0`, `on` or `off`. An empty variable empties what is empty by default, such as
+`COMPACT_TRACING_ARIADNE=`; anywhere else it counts as not set. One that resembles a setting and is none is told by
+`compact config show`.
+
+An error names the setting, what it takes, and where it was given:
+
+```python
+from compact.errors import InvalidConfiguration
+from compact.settings.compaction import gather
+
+try:
+    gather(environment={"COMPACT_MODEL": "gpt-4o", "COMPACT_TRIGGER_PCT": "9"}).config()
+except InvalidConfiguration as error:
+    assert error.field == "policy.trigger_pct"
+    assert error.problem == "must be a number above 0 and at most 1; from COMPACT_TRIGGER_PCT"
+```
+
+YAML is read safely: no tags, no aliases, at most a megabyte. Keys of vendors have no place in the file; they belong to
+[profiles](profiles.md), by reference.
+
+## On the command line
+
+```console
+$ compact config init
+$ compact config show
+$ compact config check compact.yaml
+$ compact config schema --output compact.schema.json
+```
+
+[`compact config`](command-line.md#compact-config) tells more.
+
+## In an editor
+
+The JSON Schema is [compact.schema.json](compact.schema.json), or `compact config schema`. Editors that speak YAML's
+language server take it from a first line `# yaml-language-server: $schema=compact.schema.json`; in JSON it is a key,
+`"$schema": "compact.schema.json"`, which Compact passes over.
+
+## From older settings
+
+`compact config migrate FILE` reads Roo Code's settings, by themselves or in an exported file, and those with a version.
+
+| older | now |
+| --- | --- |
+| `autoCondenseContextPercent: 75` | `policy.trigger_pct: 0.75`; from 50% down `policy.target_pct` goes down with it |
+| `autoCondenseContext: false` | a trigger at the full window; to compact by hand alone, call only `manual_compact` |
+| `profileThresholds` | `threshold` of each profile in `profiles.yaml`; -1 and what is no percentage are left out |
+| `condensingApiConfigId` | `profile`, by its name where the file tells it |
+| `customCondensingPrompt` | a file of prompts (`--prompt NAME`), which a profile names: `prompt: file:NAME` |
+| `provider` | `policy.provider` |
+| `version: v1`, `v2`, `v3` | `policy.preset` of the same name |
+
+What has no counterpart is told in comments of the new file.
+"""
+
+
+def document() -> str:
+    """The reference as it should be."""
+    groups, settings = meanings_of_groups(CompactConfig), settings_of(CompactConfig)
+    return HEAD + "".join(
+        f"\n## {_title(group)}\n\n{meaning}\n\n{_table([each for each in settings if each.group == group])}"
+        for group, meaning in groups.items()
+    )
+
+
+def schema() -> str:
+    """The JSON Schema as it should be."""
+    return json.dumps(schema_of(CompactConfig), indent=2, ensure_ascii=False) + "\n"
+
+
+def _title(group: str) -> str:
+    return f"`{group}`" if group else "Settings"
+
+
+def _table(settings: list[Setting]) -> str:
+    rows = "".join(
+        f"| `{each.name}` | {_cell(each.meaning)} | {each.takes} | {_default(each)} | `{variables_of(each)[0]}` |\n"
+        for each in settings
+    )
+    return f"| setting | means | takes | default | variable |\n| --- | --- | --- | --- | --- |\n{rows}"
+
+
+def _default(setting: Setting) -> str:
+    return "needed" if setting.needed else f"`{_written(setting.default)}`"
+
+
+def _written(value: Json) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(document(), encoding="utf-8")
+    SCHEMA.write_text(schema(), encoding="utf-8")

@@ -1,0 +1,75 @@
+"""Configuration files of a `CompactManager`: what is wrong with one, one to begin with, and one from older settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from compact.app.condensing import choose
+from compact.app.profiles import OFFLINE, find_profile
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+from compact.policies import CompactConfig
+from compact.policies.fields import meanings_of_groups
+from compact.policies.migration import Migration
+from compact.redaction import Redactor
+from compact.settings.compaction import all_settings
+from compact.settings.documents import dump_document
+from compact.summaries import find_strategy
+
+_WORD = re.compile(r"\.?[a-z]+(?:[_-][a-z0-9_.-]*[a-z0-9])?")
+
+
+def further_problems(config: CompactConfig) -> Iterator[tuple[str, str]]:
+    """What a manager would refuse besides: the path of each setting that names something there is not, and why."""
+    policy, redaction = config.policy, config.redaction
+    tries: list[tuple[str, Callable[[], object]]] = [
+        ("policy.strategy", partial(find_strategy, policy.strategy)),
+        ("policy.provider", partial(choose, policy.provider, None, None)),
+        ("redaction.patterns", partial(Redactor, redaction.patterns, keys=redaction.keys)),
+    ]
+    if policy.preset:
+        tries.append(("policy.preset", partial(choose, None, policy.preset, None)))
+    if config.profile not in ("", OFFLINE):
+        tries.append(("profile", partial(find_profile, config.profile)))
+    for path, attempt in tries:
+        try:
+            attempt()
+        except InvalidConfiguration as error:
+            yield path, f"{error.problem} ({error.remedy.removesuffix('.')})" if error.remedy else error.problem
+
+
+def template(model: str) -> str:
+    """A compact.yaml with every setting, its default and its meaning."""
+    groups = meanings_of_groups(CompactConfig)
+    lines = [
+        "# How a CompactManager works, for load_config. Any line but the model's may go: shown are the defaults.",
+        "# COMPACT_* variables go before this file; `compact config show` tells what holds.",
+    ]
+    for group, meaning in groups.items():
+        lines += ["", f"# {meaning}", f"{group}:"] if group else []
+        indent = "  " if group else ""
+        for setting in all_settings():
+            if setting.group == group:
+                value = json.dumps(model) if setting.needed else _scalar(setting.default)
+                lines += [] if group else [""]
+                lines += [f"{indent}# {setting.meaning}", f"{indent}{setting.name}: {value}"]
+    return "\n".join(lines) + "\n"
+
+
+def document_of(migration: Migration, model: str | None, path: Path) -> str:
+    """A configuration file with migrated settings; in YAML, with the remarks as comments before them."""
+    values = ({"model": model} if model else {}) | dict(migration.config)
+    if path.suffix.lower() == ".json":
+        return dump_document(values, path)
+    comments = "".join(f"# {' '.join(remark.split())}\n" for remark in migration.remarks)
+    legible = "".join(char if char.isprintable() or char == "\n" else "?" for char in comments)
+    return legible + (dump_document(values, path) if values else "")
+
+
+def _scalar(value: Json) -> str:
+    """JSON, which YAML can read; a plain word needs no quotes."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else json.dumps(value)

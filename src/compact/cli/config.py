@@ -1,0 +1,236 @@
+"""`compact config`: how a `CompactManager` is configured, and who says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, print_json, screen, table
+from compact.cli.options import Output
+from compact.cli.output import emit
+from compact.errors import InvalidConfiguration, InvalidInput
+
+if TYPE_CHECKING:
+    from compact.messages import Json
+    from compact.policies.migration import Migration
+    from compact.redaction import Redactor
+    from compact.settings.compaction import Gathered, Problem, Value
+
+commands = typer.Typer(
+    help="Show, check and write the configuration of a CompactManager.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_DEFAULT = "gpt-4o"
+ConfigFile = Annotated[Path, typer.Argument(help="A .yaml, .yml or .json file.")]
+
+
+@commands.command("show", epilog="Examples: compact config show · compact config show --path production.yaml --json")
+def show(
+    path: Annotated[
+        Path | None, typer.Option("--path", help="The file, if it is not compact.yaml, .yml or .json here.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every setting, its value, and where that comes from: a variable, the file, or the default.
+
+    Leaves with status 1 if something is wrong with them.
+    """
+    from compact.app.configuring import further_problems
+    from compact.settings.compaction import gather
+
+    gathered = gather(path)
+    problems = gathered.problems(further_problems)
+    if as_json:
+        facts = {"file": str(gathered.file) if gathered.file else None, "settings": list(map(_facts, gathered.values))}
+        print_json({**facts, "problems": list(map(_told, problems)), "warnings": list(gathered.warnings)})
+    else:
+        _show(gathered, problems)
+    if problems:
+        raise typer.Exit(1)
+
+
+@commands.command("schema", epilog="Examples: compact config schema · compact config schema -o compact.schema.json")
+def schema(output: Output = None) -> None:
+    """Print the JSON Schema of compact.yaml and compact.json, with which editors complete and check them."""
+    from compact.policies import CompactConfig
+    from compact.policies.fields import schema_of
+    from compact.settings.documents import dump_document
+
+    emit(dump_document(schema_of(CompactConfig), Path("schema.json")).encode(), output)
+
+
+@commands.command("check", epilog="Examples: compact config check compact.yaml · compact config check prod.json --json")
+def check(file: ConfigFile, as_json: AsJson = False) -> None:
+    """Check a file by itself, whatever the environment says; leaves with status 1 if something is wrong with it."""
+    from compact.app.configuring import further_problems
+    from compact.settings.compaction import gather
+
+    gathered = gather(file, environment={})
+    problems = gathered.problems(further_problems)
+    if as_json:
+        print_json({"file": str(file), "valid": not problems, "problems": list(map(_told, problems))})
+    else:
+        for problem in problems:
+            screen().print(str(problem), soft_wrap=True)
+        if not problems:
+            named = "; the model must be named elsewhere" if gathered.lacks_model else ""
+            screen().print(f"{file} is valid{named}.", soft_wrap=True)
+    if problems:
+        raise typer.Exit(1)
+
+
+@commands.command("init", epilog="Examples: compact config init · compact config init production.yaml --model gpt-5")
+def init(
+    file: Annotated[Path, typer.Argument(help="The YAML file to write.")] = Path("compact.yaml"),
+    model: Annotated[str, typer.Option("--model", "-m", help="The model the conversations are with.")] = _DEFAULT,
+) -> None:
+    """Write a compact.yaml with every setting, its default and what it means; a file that exists stays as it is."""
+    from compact.app.configuring import template
+    from compact.settings.compaction import NAMES, find_file
+
+    if file.suffix.lower() not in (".yaml", ".yml"):
+        raise InvalidInput("must end in .yaml or .yml", field=str(file), remedy="JSON has no place for comments.")
+    if file.name in NAMES and (other := find_file(file.parent)) is not None:
+        raise _exists(other)
+    _create(file, template(model))
+
+
+@commands.command("migrate", epilog="Examples: compact config migrate roo-code-settings.json -m gpt-5 -o compact.yaml")
+def migrate(
+    file: ConfigFile,
+    output: Output = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The model the conversations are with.")] = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="Save the custom prompt under this name, for profiles.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn older settings into a compact.yaml: Roo Code's, or those with a version v1, v2 or v3.
+
+    Comments say what became something else, or nothing. No file is overwritten.
+    """
+    from compact.app.configuring import document_of
+
+    migration = _migrated(file)
+    to_file = output if output is not None and str(output) != "-" else None
+    text = document_of(migration, model, to_file or Path("compact.yaml"))
+    if to_file is not None and to_file.exists():
+        raise _exists(to_file)  # before the prompt is saved
+    if prompt is not None:
+        _save_prompt(prompt, migration.prompt)
+    if to_file is not None:
+        _create(to_file, text)
+    if as_json:
+        facts = {"config": dict(migration.config), "thresholds": dict(migration.thresholds)}
+        print_json({**facts, "prompt": migration.prompt, "remarks": list(migration.remarks)})
+    elif to_file is None:
+        emit(text.encode(), None)
+    elif to_file.suffix.lower() == ".json":
+        for remark in migration.remarks:
+            screen().print(remark, soft_wrap=True)
+
+
+def _show(gathered: Gathered, problems: Sequence[Problem]) -> None:
+    from compact.cli.screen import styled
+
+    rows = table("setting", "value", "comes from")
+    for value in gathered.values:
+        source = styled(str(value.origin), "" if value.origin.kind == "default" else "cyan")
+        rows.add_row(value.setting.path, _shown(value), source)
+    screen().print(rows)
+    if gathered.lacks_model:
+        screen().print("No model is named: set it in compact.yaml, as COMPACT_MODEL, or in the program.")
+    for problem in problems:
+        screen().print(styled("wrong:", "red"), str(problem), soft_wrap=True)
+    for warning in gathered.warnings:
+        screen().print(styled("warning:", "yellow"), warning, soft_wrap=True)
+
+
+def _facts(value: Value) -> dict[str, Json]:
+    from compact.settings.compaction import variables_of
+
+    setting = value.setting
+    return {
+        "field": setting.path,
+        "value": _safe(value),
+        "default": setting.default,
+        "source": value.origin.kind,
+        "from": value.origin.name or None,
+        "variables": list(variables_of(setting)),
+        "meaning": setting.meaning,
+    }
+
+
+def _told(problem: Problem) -> dict[str, Json]:
+    return {"field": problem.path, "problem": problem.text, "from": [origin.name for origin in problem.origins]}
+
+
+def _shown(value: Value) -> str:
+    from compact.app import dump_json
+
+    if value.setting.needed and value.origin.kind == "default":
+        return "needed"
+    safe = _safe(value)
+    return safe if isinstance(safe, str) and safe else dump_json(safe)
+
+
+def _safe(value: Value) -> Json:
+    """The value without passwords, which an address may hold; lists are patterns and names, and no secrets."""
+    if not isinstance(value.value, str):
+        return value.value
+    return re.sub(r"(://)[^/@\s]*@", r"\1<REDACTED>@", _redactor().text(value.value))
+
+
+@cache
+def _redactor() -> Redactor:
+    from compact.redaction import Redactor
+
+    return Redactor()
+
+
+def _migrated(file: Path) -> Migration:
+    from compact.policies.migration import migrate as migrate_settings
+    from compact.settings.documents import read_document
+
+    document = read_document(file)
+    if not isinstance(document, dict):
+        raise InvalidConfiguration("must be an object with settings", field=str(file), remedy="Export them again.")
+    try:
+        return migrate_settings(document)
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(error.problem, field=str(file), remedy=error.remedy) from None
+
+
+def _save_prompt(name: str, text: str) -> None:
+    from compact.settings.profiles import prompt_path, save_prompt
+
+    if not text:
+        raise InvalidInput("there is no custom prompt to save", field="--prompt", remedy="Leave the option out.")
+    if prompt_path(name).exists():
+        raise _exists(prompt_path(name))
+    screen(stderr=True).print(f"wrote {save_prompt(name, text)}", soft_wrap=True)
+
+
+def _create(file: Path, text: str) -> None:
+    """Write a file that must not be there yet."""
+    try:
+        with file.open("x", encoding="utf-8", newline="\n") as new:
+            new.write(text)
+    except FileExistsError:
+        raise _exists(file) from None
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot be written: {error.strerror}", field=str(file), remedy="Choose another place for it."
+        ) from None
+    screen(stderr=True).print(f"wrote {file}", soft_wrap=True)
+
+
+def _exists(file: Path) -> InvalidInput:
+    return InvalidInput("exists, and is not overwritten", field=str(file), remedy="Move it away, or name another file.")

@@ -1,0 +1,184 @@
+"""Settings of older tools in the words of a `CompactConfig`: Roo Code's keys, and `version: v1 | v2 | v3`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+from compact.policies.compaction import Policy
+from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
+
+_PREFIX = "roo-cline."
+_PROVIDERS = ("native", "lossless", "truncation", "smart")
+_VERSIONS = ("v1", "v2", "v3")
+_RANGE = f"{MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}"
+_KEYS = (
+    "autoCondenseContext",
+    "autoCondenseContextPercent",
+    "profileThresholds",
+    "condensingApiConfigId",
+    "customCondensingPrompt",
+    "provider",
+    "version",
+)
+# What the versions could be told, and what it is called in the presets of the same names.
+_DETAILS = {
+    "preserveRecentCount": "preserve_recent",
+    "maxToolResultLines": "max_result_lines",
+    "maxParamLength": "max_parameter_chars",
+    "targetReductionPercent": "target_reduction",
+    "toolResultThreshold": "result_threshold",
+    "toolParamThreshold": "parameter_threshold",
+    "truncationPriority": "priority",
+    "maxParallelCalls": "max_parallel",
+    "summaryMaxTokens": "max_tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """Older settings in today's words.
+
+    `config` is what belongs into compact.yaml. `thresholds` are the percentages of profiles, for profiles.yaml, and
+    `prompt` is a text for a file of prompts. `remarks` say what became something else, or nothing.
+    """
+
+    config: Mapping[str, Json]
+    thresholds: Mapping[str, float]
+    prompt: str
+    remarks: tuple[str, ...]
+
+
+def migrate(old: Mapping[str, Json]) -> Migration:
+    """The older settings as they are called now; InvalidConfiguration where there are none.
+
+    They may stand by themselves, in an exported file of Roo Code's, or in an editor's settings.
+    """
+    settings = _unwrapped(old)
+    if not any(key in settings for key in _KEYS):
+        raise InvalidConfiguration(
+            "there is nothing to migrate", field="settings", remedy=f"Known older settings: {', '.join(_KEYS)}."
+        )
+    names = _names(old)
+    policy: dict[str, Json] = {}
+    config: dict[str, Json] = {}
+    thresholds: dict[str, float] = {}
+    remarks = (
+        *_trigger(settings, policy),
+        *_way(settings, policy),
+        *_profile(settings, names, config),
+        *_thresholds(settings, names, thresholds),
+        *_prompt(settings),
+        *_details(settings),
+    )
+    prompt = settings.get("customCondensingPrompt")
+    return Migration(
+        config | ({"policy": policy} if policy else {}),
+        thresholds,
+        prompt.strip() if isinstance(prompt, str) else "",
+        remarks,
+    )
+
+
+def _unwrapped(old: Mapping[str, Json]) -> dict[str, Json]:
+    inner = old.get("globalSettings")
+    given = inner if isinstance(inner, dict) else old
+    return {str(key).removeprefix(_PREFIX): value for key, value in given.items() if value is not None}
+
+
+def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
+    percent = settings.get("autoCondenseContextPercent")
+    if percent is not None and _is_percentage(percent):
+        policy["trigger_pct"] = percent / 100
+    elif percent is not None:
+        yield f"autoCondenseContextPercent: {percent!r} is no percentage from {_RANGE}; the default holds"
+    automatic = settings.get("autoCondenseContext")
+    if automatic is False:
+        policy |= {"trigger_pct": 1.0, "hard_cap_buffer": 0}
+        yield (
+            "autoCondenseContext: false has no exact counterpart; compaction begins only when the window is full. "
+            "To compact by hand alone, call manual_compact and never preflight"
+        )
+    elif automatic not in (None, True):
+        yield f"autoCondenseContext: {automatic!r} is neither true nor false; compaction is automatic"
+    usual = Policy()
+    if (trigger := policy.get("trigger_pct", usual.trigger_pct)) <= usual.target_pct:
+        policy["target_pct"] = round(trigger * usual.target_pct / usual.trigger_pct, 3)
+        yield f"policy.target_pct: {policy['target_pct']}, because it must lie below the trigger"
+
+
+def _way(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
+    version, provider = settings.get("version"), settings.get("provider")
+    if version in _VERSIONS:
+        policy["preset"] = version
+        if provider is not None:
+            yield f"provider: left out, because version {version} is a preset, which has its own"
+    elif version is not None:
+        yield f"version: {version!r} is none of {', '.join(_VERSIONS)}; the default way holds"
+    if version not in _VERSIONS and provider is not None:
+        if provider in _PROVIDERS:
+            policy["provider"] = provider
+        else:
+            yield f"provider: {provider!r} is none of {', '.join(_PROVIDERS)}; the default holds"
+
+
+def _profile(settings: Mapping[str, Json], names: Mapping[str, str], config: dict[str, Json]) -> Iterator[str]:
+    profile = settings.get("condensingApiConfigId")
+    if profile in (None, ""):
+        return
+    if not isinstance(profile, str):
+        yield "condensingApiConfigId: is no text; the configured profiles are asked"
+        return
+    config["profile"] = name = names.get(profile, profile)
+    yield f"profile: {name} must be configured; `compact profiles` lists those that are"
+
+
+def _thresholds(settings: Mapping[str, Json], names: Mapping[str, str], thresholds: dict[str, float]) -> Iterator[str]:
+    given = settings.get("profileThresholds", {})
+    if not isinstance(given, dict):
+        yield "profileThresholds: must be an object of percentages; left out"
+        return
+    for profile, percent in given.items():
+        name = names.get(profile, profile)
+        if _is_percentage(percent):
+            thresholds[name] = percent
+            yield f"profileThresholds: write `threshold: {percent:g}` below profile {name} in profiles.yaml"
+        elif percent != INHERIT:
+            yield f"profileThresholds: {percent!r} of {name} is no percentage from {_RANGE}; the default holds"
+
+
+def _prompt(settings: Mapping[str, Json]) -> Iterator[str]:
+    prompt = settings.get("customCondensingPrompt", "")
+    if not isinstance(prompt, str):
+        yield "customCondensingPrompt: is no text; the strategy's own words hold"
+    elif prompt.strip():
+        yield "customCondensingPrompt: save it as a prompt (--prompt NAME), and name it in a profile: file:NAME"
+
+
+def _details(settings: Mapping[str, Json]) -> Iterator[str]:
+    for version in _VERSIONS:
+        given = settings.get(version)
+        for key, value in given.items() if isinstance(given, dict) else ():
+            if key in _DETAILS:
+                advice = f"is {_DETAILS[key]} in the preset {version}: export it, change it, import it as your own"
+            else:
+                advice = "has no counterpart"
+            yield f"{version}.{key}: {value!r} {advice}"
+    for provider in _PROVIDERS:
+        if f"{provider}Config" in settings:
+            yield f"{provider}Config: left out; the settings of a provider belong into a preset of your own"
+
+
+def _names(old: Mapping[str, Json]) -> dict[str, str]:
+    """The names of Roo Code's profiles by their ids, where the file has them."""
+    profiles = old.get("providerProfiles")
+    configs = profiles.get("apiConfigs") if isinstance(profiles, dict) else None
+    named = configs.items() if isinstance(configs, dict) else ()
+    return {str(config["id"]): name for name, config in named if isinstance(config, dict) and "id" in config}
+
+
+def _is_percentage(value: Json) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and MIN_CONDENSE_THRESHOLD <= value <= MAX_CONDENSE_THRESHOLD
