@@ -7,7 +7,19 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-SECTIONS = ("tokens", "recount", "usage", "lossless", "truncation", "speed", "offline", "retained", "overhead", "redaction", "tracing")
+SECTIONS = (
+    "tokens",
+    "recount",
+    "usage",
+    "lossless",
+    "truncation",
+    "speed",
+    "offline",
+    "retained",
+    "overhead",
+    "redaction",
+    "tracing",
+)
 
 
 def main(names: list[str]) -> int:

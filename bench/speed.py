@@ -1,7 +1,9 @@
 """How fast conversations are condensed and planned, beside one cold count of their tokens; and what memory it takes.
 
-Counting is not what is measured: all counts are known before the clock starts. Times are processor times, the shortest
-of some runs, and the cold count is taken in the same run: machines differ, ratios hardly do.
+Counting is not what is measured: all counts are known before the clock starts. Everything else is: each run begins with
+the conversation parsed anew. All presets are run as `compact plan` runs them, with answers as long as a model's would
+be. Times are processor times, the shortest of some runs, and the cold count is taken in the same run: machines differ,
+ratios hardly do.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from typing import Any, TextIO
 
 import compact
 from bench.recount import forget
-from compact.app import Condensation, choose, read_transcript
+from compact.app import Condensation, choose, counter_for, read_transcript
+from compact.app.estimating import Asking
 from compact.formats import parse, render
 from compact.messages import Conversation
 from compact.providers import Provider, presets
@@ -78,14 +81,14 @@ def measure(conversation: Conversation) -> Measured:
     seconds = {}
     for name, target, ways in _tasks():
         _condense(Condensation(conversation, "gpt-4o", target), ways)  # counts what has to be counted
-        fresh = (Condensation(conversation, "gpt-4o", target) for _ in range(1 if len(ways) > 1 else runs))
+        fresh = (Condensation(parse(messages), "gpt-4o", target) for _ in range(2 if len(ways) > 1 else runs))
         seconds[name] = min(_timed(partial(_condense, condensation, ways)) for condensation in fresh)
     return Measured(tokens, cold, seconds)
 
 
 def _condense(condensation: Condensation, ways: Sequence[Way]) -> None:
     for way in ways:
-        condensation.run(*way)
+        condensation.run(*way, Asking(condensation.model, counter_for("gpt-4o").text))
 
 
 def _tasks() -> Iterator[tuple[str, float | None, Sequence[Way]]]:

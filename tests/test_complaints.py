@@ -216,7 +216,7 @@ def test_complaint_7_the_prefix_that_a_prompt_cache_holds_is_reported(way: str) 
     result = condense(before, way, target=0.6)
     same = next((at for at, (one, two) in enumerate(zip(before, result.messages, strict=False)) if one != two), None)
     held = before if same is None else before[:same]
-    assert result.report.kept_prefix == sum(map(COUNTER.message, parse(held).messages))
+    assert result.report.kept_prefix == COUNTER.conversation(parse(held)).total
 
 
 def test_complaint_7_lossless_keeps_what_came_first() -> None:

@@ -320,6 +320,29 @@ def test_undo_keeps_later_turns(make: Bench) -> None:
     assert manager.undo("s") == [*history, *more]
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        [
+            {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "text"},
+        ],
+        [
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "read", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "text"}]},
+        ],
+    ],
+)
+def test_a_session_that_begins_with_plain_text_may_turn_out_to_be_in_any_format(make: Bench, later: list[Json]) -> None:
+    manager = make()
+    messages: list[Json] = [{"role": "user", "content": "Read it."}]
+    assert manager.preflight("s", messages) == messages
+    assert manager.preflight("s", [*messages, *later]) == [*messages, *later]
+    more = [{"role": "user", "content": "Thanks."}]
+    assert manager.manual_compact("s", [*messages, *later, *more])[-1] == more[0]
+    assert not violations(parse(manager.preflight("s", [*messages, *later, *more])))
+
+
 def test_sessions_do_not_know_each_other_and_threads_are_safe(make: Bench) -> None:
     manager = make()
     results: dict[str, list[Json]] = {}

@@ -17,7 +17,7 @@ def test_a_batch_becomes_one_summary() -> None:
     settings = smart({"mode": "batch", "selection": {"keep_recent": 2}, "batch": {"keep_first": 2, "max_tokens": 300}})
     steps = PROVIDER.condense(task_for(conversation), settings)
     (ask,) = questions(steps)
-    assert ask.sources == ("3", "4", "5", "6", "7")
+    assert ask.sources == ("0", "3", "4", "5", "6", "7")
     assert ask.max_tokens == 300
     assert LONG in ask.material
     assert "at most 300 tokens" in ask.instructions
@@ -25,7 +25,7 @@ def test_a_batch_becomes_one_summary() -> None:
     assert isinstance(proposed, Pass)
     (fold,) = proposed.edits
     assert isinstance(fold, Fold)
-    assert fold.messages == ask.sources
+    assert fold.messages == ask.sources[1:]  # the first request is only read
     assert "They wrote a file and ran it." in fold.text
 
 

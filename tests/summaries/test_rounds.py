@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import compact
 from compact.messages import Json
 
 CORRECTION = "Never touch src/legacy/billing.py, whatever happens."
-FILLER = "\n".join(f"line {number} of src/app/module_{number}.py was looked at and found in order" for number in range(40))
+FILLER = "\n".join(f"line {at} of src/app/module_{at}.py was looked at and found in order" for at in range(40))
 
 
 def turns(number: int) -> list[Json]:
@@ -19,7 +21,7 @@ def turns(number: int) -> list[Json]:
 
 
 @pytest.mark.parametrize("way", [{"provider": "native"}, {"provider": "layers"}, {"preset": "balanced"}])
-def test_what_the_user_said_survives_rounds_over_the_wire(way: dict[str, str]) -> None:
+def test_what_the_user_said_survives_rounds_over_the_wire(way: dict[str, Any]) -> None:
     messages: list[Json] = [{"role": "user", "content": "Move the shop to the new API."}, *turns(0)]
     messages += [{"role": "user", "content": CORRECTION}, {"role": "assistant", "content": "Understood."}]
     for number in range(1, 6):

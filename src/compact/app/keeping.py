@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +34,8 @@ class Keeper:
         folder = Path(config.storage.path)
         self.originals: Originals | None = None if config.originals == "none" else FileOriginals(folder / "originals")
         self._archive = open_archive(config.storage)
-        self._tracer = Tracer(list(exporters(config.tracing)), self._clean)
+        self._exporters = list(exporters(config.tracing))
+        self._tracer = Tracer(self._exporters, self._clean)
         self._events: defaultdict[str, deque[Event]] = defaultdict(lambda: deque(maxlen=_WAITING))
 
     def keep(self, session: str, after: Projection, report: Report) -> None:
@@ -42,10 +45,11 @@ class Keeper:
         if self._archive is not None:
             self._export(self._archive, session, done, log, report)
         if self.originals is not None:
-            kept = self._clean(log) if self._config.originals == "redact" else log
+            kept, plan = log, plan_to_json(done.plan)
+            if self._config.originals == "redact":
+                kept, plan = self._redactor.json(log), self._redactor.json(plan)
             parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
             digests = tuple(map(digest_of, kept))
-            plan = plan_to_json(done.plan)
             self.originals.put(kept, Record(session, done.number, parent, after.frame.format, digests, plan, _now()))
 
     def retract(self, session: str, numbers: Sequence[int]) -> None:
@@ -55,21 +59,32 @@ class Keeper:
                 self.originals.retract(session, number)
 
     def relay(self, session: str, event: Event) -> None:
-        """Pass on an event of the engine under our name."""
+        """Pass on an event of the engine under our name; of the summary itself the compaction tells more."""
+        if event.name == "summary_created":
+            return
         name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
         self.emit(session, Event(name, event.properties, event.seconds, event.failed))
 
     def emit(self, session: str, event: Event) -> None:
         """Tell of an event; the archive gets it with the next compaction."""
-        self._tracer.emit(session, event)
+        if self._heard:
+            self._tracer.emit(session, event)
         if self._observe is not None:
             self._observe(event)
         if self._archive is not None:
             self._events[session].append(event)
 
+    @property
+    def _heard(self) -> bool:
+        """Whether anybody listens; the Agents SDK does only once it is loaded."""
+        return any(not isinstance(one, AgentsSdkExporter) or "agents" in sys.modules for one in self._exporters)
+
     def write_events(self, session: str) -> None:
         """Append the events that wait to the archive."""
-        for event in self._events.pop(session, ()):
+        waiting = self._events.pop(session, None)
+        # Taken one by one: a thread that prepares a compaction may be adding to them.
+        while waiting:
+            event = waiting.popleft()
             if self._archive is not None:
                 line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
                 self._archive.note(session, self._clean(line))
@@ -85,9 +100,10 @@ class Keeper:
         if not self._config.redaction.enabled:
             told = {"severity": "high", "message": "redaction is off: secrets are archived as they are"}
             self.emit(session, Event("compact.redaction_disabled", told, failed=True))
-        summary = _summary(session, done, report)
-        for place in archive.save(Export(session, done.number, self._clean(log), self._clean(summary))):
-            facts: dict[str, Json] = {"session_id": session, "step": done.number, "storage_adapter": archive.adapter}
+        export = Export(session, done.number, self._clean(log), self._clean(_summary(session, done, report)))
+        step, places = _saved(archive, export)
+        for place in places:
+            facts: dict[str, Json] = {"session_id": session, "step": step, "storage_adapter": archive.adapter}
             self.emit(session, Event("compact.archival", {**facts, "path": place}))
 
     @cached_property
@@ -119,6 +135,19 @@ def exporters(tracing: TracingSettings) -> Iterator[Exporter]:
         yield OtlpExporter(tracing.otlp)
     if tracing.agents_sdk:
         yield AgentsSdkExporter()
+
+
+def _saved(archive: Archive, export: Export) -> tuple[int, tuple[str, ...]]:
+    """The step it was saved as, and where.
+
+    A step may be taken by a run that was killed before it could commit, or that kept no originals: then it is a later
+    one.
+    """
+    while True:
+        try:
+            return export.step, archive.save(export)
+        except FileExistsError:
+            export = replace(export, step=export.step + 1)
 
 
 def _summary(session: str, done: Compaction, report: Report) -> Json:

@@ -17,14 +17,24 @@ from compact.app.condensing import choose
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper
 from compact.app.profiles import ask_with, condensing_profiles
+from compact.app.recall import Recollection, with_handles
 from compact.engine import AskModel, Gauge, Judge, LoopGuard, Outcome, Progress, Report, floor_of, report_of
 from compact.engine.compacting import Order, compact
+from compact.engine.preparing import NEARLY, Background
+from compact.engine.recalling import Hit, Recalled
 from compact.engine.sessions import Session, Sessions
-from compact.engine.telling import told_compaction, told_decision, told_error, told_estimate, told_result
+from compact.engine.telling import (
+    told_compaction,
+    told_decision,
+    told_discarded,
+    told_error,
+    told_estimate,
+    told_result,
+)
 from compact.errors import CompactionBlocked, InsufficientBudget, InvalidConversation
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id, configure, should_condense
-from compact.ports import Observe
+from compact.ports import Event, Observe
 from compact.providers import Provider, find_provider
 
 
@@ -46,9 +56,12 @@ class CompactManager:
         self._open = ExitStack()
         self._keeper = Keeper(config, observe)
         self._open.callback(self._keeper.close)
+        self._recollection = Recollection(self._keeper.originals, self._sessions)
         self._ask = ask
         if ask is None and (profiles := condensing_profiles(config.profile)):
             self._ask = self._open.enter_context(ask_with(profiles, partial(self._keeper.relay, "")))
+        self._background = Background(self._keeper.emit)
+        self._open.callback(self._background.close)
 
     def preflight(
         self,
@@ -71,6 +84,7 @@ class CompactManager:
                 self._compact(session, decision, note="")
             else:
                 self._keeper.emit(session_id, told_decision(decision, self.config.policy))
+                self._prepare(session, decision)
             return session.sent(own)
 
     async def apreflight(
@@ -124,6 +138,17 @@ class CompactManager:
             self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
             return session.sent({})
 
+    def recall(self, handle: str, session_id: str | None = None) -> Recalled:
+        """What was removed under the handle in its marker, in one session or in any.
+
+        InvalidInput names near handles where there is no such one.
+        """
+        return self._recollection.recall(handle, session_id)
+
+    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> list[Hit]:
+        """Where all the words were in what was removed, whatever their case; each hit has a handle to recall."""
+        return self._recollection.search(text, session_id, limit)
+
     def report(self, session_id: str) -> Report | None:
         """What the last compaction of the session did."""
         return self._sessions.get(session_id).report
@@ -144,8 +169,9 @@ class CompactManager:
         """Compact the session: keep what goes, and only then let it go."""
         began = perf_counter()
         before = session.current.conversation
-        self._keeper.emit(session.id, told_decision(decision, self.config.policy, note))
-        outcome = self._reduced(session, decision, note)
+        self._keeper.emit(session.id, told_decision(decision, self.config.policy, note, before))
+        outcome = None if note else self._prepared(session, decision)
+        outcome = outcome or self._reduced(session, decision, note)
         if not outcome.plan:
             return
         after = session.current.compacted(outcome.plan, outcome.conversation)
@@ -163,22 +189,61 @@ class CompactManager:
 
     def _decide(self, session: Session) -> Decision:
         conversation = session.current.conversation
-        used = session.gauge.conversation(conversation)
+        used = session.gauge.frame(conversation) + sum(session.gauge.roles(conversation).values())
         decision = should_condense(used, self.window, self.config.policy.threshold)
         self._keeper.emit(session.id, told_estimate(self.config.model, conversation, decision, session.gauge))
         return decision
 
-    def _reduced(self, session: Session, decision: Decision, note: str) -> Outcome:
-        """What the provider makes of the session, or the error that says what is in the way."""
-        policy, conversation, gauge = self.config.policy, session.current.conversation, session.gauge
-        order = Order(
+    def _order(self, decision: Decision, note: str = "") -> Order:
+        return Order(
             self._provider,
             _focused(self._settings, note),
             self.window,
             decision.budget,
-            max(1, min(int(self.window * policy.target_pct), decision.used - 1)),
-            prune=policy.on_summary_failure != "block",
+            self._target(decision),
+            prune=self.config.policy.on_summary_failure != "block",
         )
+
+    def _target(self, decision: Decision) -> int:
+        return max(1, min(int(self.window * self.config.policy.target_pct), decision.used - 1))
+
+    def _record(self, session: Session, decision: Decision, used: int) -> None:
+        """Tell the loop guard what an automatic compaction came to."""
+        enough = not should_condense(used, self.window, self.config.policy.threshold).triggered
+        floor = floor_of(session.current.conversation, session.gauge)
+        self._guard.record(session.id, Progress(decision.used, used, self._target(decision), floor, enough))
+
+    def _prepare(self, session: Session, decision: Decision) -> None:
+        """Have the next compaction made ready, if it is near."""
+        if not self.config.background or decision.used < NEARLY * min(decision.trigger_at, decision.budget):
+            return
+        basis, gauge, order = session.current, session.gauge, self._order(decision)
+
+        def work() -> Outcome:
+            seen: list[Event] = []
+            outcome = compact(basis.conversation, order, gauge, partial(self._asker, gauge), seen.append)
+            return replace(outcome, events=tuple(seen))
+
+        self._background.prepare(session.id, basis, work)
+
+    def _prepared(self, session: Session, decision: Decision) -> Outcome | None:
+        """What was made ready for now, if it is enough."""
+        outcome = self._background.take(session.id, session.current, session.gauge)
+        if outcome is None:
+            return None
+        used = session.gauge.conversation(outcome.conversation)
+        if used > decision.budget or should_condense(used, self.window, self.config.policy.threshold).triggered:
+            self._keeper.emit(session.id, told_discarded(outcome, f"it would leave {used:,} tokens"))
+            return None
+        self._record(session, decision, used)
+        for event in outcome.events:
+            self._keeper.relay(session.id, event)
+        return outcome
+
+    def _reduced(self, session: Session, decision: Decision, note: str) -> Outcome:
+        """What the provider makes of the session, or the error that says what is in the way."""
+        conversation, gauge = session.current.conversation, session.gauge
+        order = self._order(decision, note)
         observe = partial(self._keeper.relay, session.id)
         try:
             outcome = compact(conversation, order, gauge, partial(self._asker, gauge), observe)
@@ -189,9 +254,7 @@ class CompactManager:
             self._keeper.emit(session.id, told_error(type(error).__name__, str(error)))
             raise
         if decision.triggered and not note:
-            enough = not should_condense(used, self.window, policy.threshold).triggered
-            floor = floor_of(conversation, gauge)
-            self._guard.record(session.id, Progress(decision.used, used, order.target, floor, enough))
+            self._record(session, decision, used)
         return outcome
 
     def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
@@ -219,10 +282,9 @@ def _listed(messages: Sequence[Json]) -> list[Json]:
 def _reducer(config: CompactConfig) -> tuple[Provider, Any]:
     """The provider and its settings that the policy names."""
     policy = config.policy
-    if policy.preset:
-        return choose(None, policy.preset, None)
-    if policy.provider != "layers":
-        return choose(policy.provider, None, None)
+    if policy.preset or policy.provider != "layers":
+        chosen, own = choose(None, policy.preset, None) if policy.preset else choose(policy.provider, None, None)
+        return chosen, with_handles(own)
     provider = find_provider("layers")
     settings = {
         "recent_turns": policy.keep_recent_turns,

@@ -11,13 +11,16 @@ from typing import Annotated, NoReturn
 import typer
 
 from compact.cli import (
+    archive,
     calibrate,
     check,
     condense,
+    config,
     convert,
     cost,
     demo,
     diff,
+    mcp,
     models,
     plan,
     presets,
@@ -50,6 +53,9 @@ app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("calibrate", epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.add_typer(archive.app, name="archive", epilog=archive.EXAMPLES)
+app.add_typer(config.commands, name="config")
+app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command("demo")(demo.demo)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import is_
 
 from compact.messages import Conversation, Message, Tool
 from compact.tokens import Counter
@@ -16,6 +17,7 @@ class Gauge:
         self._tools = tools
         self._frame: int | None = None
         self._known: dict[int, tuple[Message, int]] = {}
+        self._added: tuple[tuple[Message, ...], Mapping[str, int]] = ((), {})
 
     def text(self, text: str, /) -> int:
         return self._counter.text(text)
@@ -28,6 +30,25 @@ class Gauge:
         return known[1]
 
     def conversation(self, conversation: Conversation, /) -> int:
+        return self.frame(conversation) + sum(map(self.message, conversation.messages))
+
+    def frame(self, conversation: Conversation, /) -> int:
+        """The tokens around the messages: system prompt, tools, and what asks the model to answer."""
         if self._frame is None:
             self._frame = self._counter.frame(conversation, self._tools)
-        return self._frame + sum(map(self.message, conversation.messages))
+        return self._frame
+
+    def roles(self, conversation: Conversation, /) -> Mapping[str, int]:
+        """The tokens of the messages by role; where the conversation only grew, only the new ones are added up."""
+        messages = conversation.messages
+        before, added = self._added
+        if len(before) > len(messages) or not all(map(is_, before, messages)):
+            before, added = (), {}
+        if len(before) < len(messages):
+            totals = dict(added)
+            for message in messages[len(before) :]:
+                totals[message.role] = totals.get(message.role, 0) + self.message(message)
+            # Set in one go: another thread may be reading.
+            self._added = (messages, totals)
+            return totals
+        return added

@@ -23,7 +23,7 @@ class Line:
     """A message of the log or of a view. It is compared by identity: an edited message is another line.
 
     `position` is the place in the log of the last message it stands for; `given` and `shown` are private copies of
-    what the caller gave and of what is sent.
+    what the caller gave and of what is sent, one and the same where nothing is taken off.
     """
 
     message: Message
@@ -71,11 +71,13 @@ class Projection:
     def follow(self, messages: Sequence[Json]) -> tuple[Projection, Mapping[Line, Json]]:
         """The projection that the caller's messages continue, and which of its lines are the caller's own objects."""
         best, taken, covered = self._recognise(messages)
-        whole = self if covered == len(self.log) else self._cut(covered)
-        kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
+        whole, kept = self, taken
+        if covered < len(self.log):
+            whole = self._cut(covered)
+            kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
         fresh = [self._line(wire, covered + offset) for offset, wire in enumerate(messages[kept:])]
         own = dict(zip((*best[:kept], *fresh), messages, strict=True))
-        return replace(whole, log=(*whole.log, *fresh)), own
+        return replace(whole, log=(*whole.log, *fresh)) if fresh else whole, own
 
     def covers(self, messages: Sequence[Json]) -> int:
         """How many messages of the log the caller's messages stand for."""
@@ -131,7 +133,8 @@ class Projection:
 
     def _candidates(self) -> Iterator[tuple[Lines, list[Json]]]:
         """What the caller may hold: the view, the log, or an earlier view."""
-        yield self.view, [line.shown for line in self.view]
+        view = self.view
+        yield view, [line.shown for line in view]
         yield self.log, [line.given for line in self.log]
         for count in range(len(self.compactions) - 1, -1, -1):
             lines = self._view(count)
@@ -154,7 +157,8 @@ class Projection:
         """A line for what the caller gave; the copy is ours, for the caller may change its own."""
         message = self.frame.dialect.parse_message(copied(wire), str(position))
         shown = render(self.frame.with_messages([message]))[0]
-        return Line(message, position, freeze(wire), freeze(shown))
+        given = freeze(wire)
+        return Line(message, position, given, given if shown is message.wire else freeze(shown))
 
     def repeat(self, later: Compaction) -> Projection:
         """The projection with a later compaction done again; unchanged if that was built on what is gone."""

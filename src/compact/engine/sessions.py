@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import takewhile
 from threading import Lock, RLock
 
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
 from compact.engine.report import Report
-from compact.formats import detect, parse, render, tools_of
+from compact.errors import InvalidConversation
+from compact.formats import detect, parse, recognise, render, tools_of
 from compact.messages import Conversation, Json, freeze, plan_from_json
 from compact.ports import Originals, Record
 from compact.tokens import Counter
@@ -53,17 +55,40 @@ class Session:
             frame = parse([], format=self.projection.frame.format, system=system, tools=tools)
             self._measured(frame, system, tools)
             self.projection = replace(self.projection, frame=frame)
-        self.projection, own = self.projection.follow(messages)
+        followed = self._followed(self.projection, messages)
+        if followed is None:
+            self.projection = None
+            return self.follow(messages, system, tools, originals)
+        self.projection, own = followed
         return own
+
+    def _followed(
+        self, projection: Projection, messages: Sequence[Json]
+    ) -> tuple[Projection, Mapping[Line, Json]] | None:
+        """What the messages continue; None where what is new tells that they are in another format than was thought.
+
+        Plain text looks the same in several formats.
+        """
+        try:
+            after, own = projection.follow(messages)
+        except InvalidConversation:
+            if projection.frame.format == detect(messages).name:
+                raise
+            return None
+        fresh = takewhile(
+            lambda line: line not in projection.log[line.position : line.position + 1], reversed(after.log)
+        )
+        proven = recognise([own[line] for line in fresh])
+        return None if proven is not None and proven.name != projection.frame.format else (after, own)
 
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
         """What is to be sent: the caller's own objects where they are unchanged, else copies."""
-        lines = self.current.view
-        wires = render(self.current.conversation)
         return [
-            own[line] if line in own and wire is line.message.wire else copied(wire)
-            for line, wire in zip(lines, wires, strict=True)
+            own[line] if line in own and line.shown is line.given else self._copy(line) for line in self.current.view
         ]
+
+    def _copy(self, line: Line) -> Json:
+        return copied(render(self.current.frame.with_messages([line.message]))[0])
 
     def _measured(self, frame: Conversation, system: Json, tools: Sequence[Json] | None) -> None:
         self._gauge = Gauge(self._counter, tools_of(frame))
@@ -88,6 +113,12 @@ class Sessions:
         session = self.get(id)
         with session.lock:
             yield session
+
+    def projections(self) -> dict[str, Projection]:
+        """What is held of each session that has messages; projections do not change, so no lock is needed to read."""
+        with self._lock:
+            held = list(self._sessions.values())
+        return {session.id: session.projection for session in held if session.projection is not None}
 
     def forget(self, id: str) -> None:
         """Let go of what is held in memory; what was kept on disk stays."""

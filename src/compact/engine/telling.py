@@ -15,13 +15,11 @@ from compact.ports import Event
 def told_estimate(model: str, conversation: Conversation, decision: Decision, gauge: Gauge) -> Event:
     """How many tokens the next request takes, and what takes them."""
     breakdown = {"system": 0, "developer": 0, "tools_schema": 0, "messages": 0}
-    for message in conversation.messages:
-        role = message.role if message.role in ("system", "developer") else "messages"
-        breakdown[role] += gauge.message(message)
-    frame = gauge.conversation(conversation.with_messages(()))
+    for role, tokens in gauge.roles(conversation).items():
+        breakdown[role if role in ("system", "developer") else "messages"] += tokens
     system = gauge.message(conversation.system) if conversation.system else 0
     breakdown["system"] += system
-    breakdown["tools_schema"] = frame - system
+    breakdown["tools_schema"] = gauge.frame(conversation) - system
     return Event(
         "compact.token_estimate",
         {
@@ -34,8 +32,10 @@ def told_estimate(model: str, conversation: Conversation, decision: Decision, ga
     )
 
 
-def told_decision(decision: Decision, policy: Policy, note: str = "") -> Event:
-    """Whether a compaction begins, and why."""
+def told_decision(
+    decision: Decision, policy: Policy, note: str = "", conversation: Conversation | None = None
+) -> Event:
+    """Whether a compaction begins, and why; of a conversation that is to be compacted, what is meant to stay and go."""
     properties: dict[str, Json] = {
         "triggered": decision.triggered or bool(note),
         "reason": note or decision.reason,
@@ -45,6 +45,13 @@ def told_decision(decision: Decision, policy: Policy, note: str = "") -> Event:
             "strategy": policy.strategy,
         },
     }
+    if conversation is not None:
+        messages = conversation.messages
+        pinned = sum(message.protected or message.role in policy.roles_never_prune for message in messages)
+        turns = min(policy.keep_recent_turns, sum(message.from_user for message in messages))
+        pairs = min(policy.keep_tool_io_pairs, sum(len(message.calls) for message in messages))
+        properties["kept"] = {"pinned": pinned, "recent_turns": turns, "tool_pairs": pairs}
+        properties["pruned_count"] = max(0, len(messages) - pinned - 2 * (turns + pairs))
     return Event("compact.trigger_decision", properties)
 
 
@@ -88,6 +95,24 @@ def told_compaction(
             },
             report.seconds,
         )
+
+
+def told_prepared(outcome: Outcome, messages: int, seconds: float) -> Event:
+    """That a compaction of so many messages is ready for when it is needed."""
+    return Event("compact.background_prepared", {"messages": messages, **_passes(outcome)}, seconds)
+
+
+def told_discarded(outcome: Outcome | None, why: str) -> Event:
+    """That a compaction was prepared in vain, or could not be prepared."""
+    return Event("compact.background_discarded", {"reason": why, **(_passes(outcome) if outcome else {})})
+
+
+def _passes(outcome: Outcome) -> dict[str, Json]:
+    """What the passes of a compaction that may never be applied came to, and what was paid for them."""
+    first, *_, last = (*outcome.passes, *outcome.passes)
+    told: dict[str, Json] = {"tokens_before": first.tokens_before, "tokens_after": last.tokens_after}
+    spent = [done.cost for done in outcome.passes if done.cost is not None]
+    return {**told, "cost": str(sum(spent))} if spent else told
 
 
 def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_handler: bool) -> Event:

@@ -32,7 +32,9 @@ class Request:
     body: Mapping[str, Json]
     origin: Mapping[str, Json] | None = None
     memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
-    """What a format's rules have read of the body, once for all of them."""
+    """What a format's rules have read of the body and found in it, once for all of them."""
+    origin_memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    """The same of the origin's body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Rule:
     """One thing a vendor rejects: known from where and since when, how to find it, and what to do about it.
 
     `variants` are the deployments that enforce it; empty means all of the format's. `optional` rules apply only when
-    switched on.
+    switched on. One that `compares` looks at the request's origin as well; what the others find depends on the body
+    alone.
     """
 
     id: str
@@ -65,6 +68,20 @@ class Rule:
     find: Callable[[Request], Iterable[Finding]]
     variants: frozenset[str] = frozenset()
     optional: bool = False
+    compares: bool = False
+
+    def violations(self, request: Request) -> tuple[Violation, ...]:
+        """What it finds; where that depends on the body alone it is kept: what one pass left, the next begins with."""
+        known = None if self.compares else request.memo.get(self.id)
+        if isinstance(known, tuple):
+            return known
+        found = tuple(
+            Violation(self.id, hit.index, hit.text, self.remedy, hit.param, hit.code, hit.status)
+            for hit in self.find(request)
+        )
+        if not self.compares:
+            request.memo[self.id] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +151,11 @@ class Format:
             raise InvalidConversation(
                 f"{self.name} has no variant {chosen!r}", field="variant", remedy=f"Known: {', '.join(self.variants)}."
             )
-        found = []
+        found: list[Violation] = []
         for rule in self.rules:
             applies = not rule.optional and (not rule.variants or chosen in rule.variants)
             if (switch or {}).get(rule.id, applies):
-                found += [
-                    Violation(rule.id, hit.index, hit.text, rule.remedy, hit.param, hit.code, hit.status)
-                    for hit in rule.find(request)
-                ]
+                found += rule.violations(request)
         return found
 
 

@@ -12,6 +12,7 @@ from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
 from compact.messages import Conversation, Json, Message, Tool, Violation
+from compact.messages.conversation import once
 
 FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
 
@@ -178,6 +179,12 @@ def request_body(conversation: Conversation) -> dict[str, Json]:
     return {key: value for key, value in body.items() if value is not _READ}
 
 
+@once
+def _sent(conversation: Conversation) -> Request:
+    """The request, kept with what rules read of it: a conversation is judged as one pass's end and the next's start."""
+    return Request(request_body(conversation))
+
+
 def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
     """The tools the conversation offers, read."""
     return format_named(conversation.format).read_tools(conversation.tools)
@@ -186,8 +193,11 @@ def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
 def violations(conversation: Conversation, variant: str = "", origin: Conversation | None = None) -> list[Violation]:
     """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from."""
     format = format_named(conversation.format)
-    before = None if origin is None else request_body(origin)
-    found = format.violations(Request(request_body(conversation), before), variant)
+    sent = _sent(conversation)
+    if origin is not None:
+        before = _sent(origin)
+        sent = replace(sent, origin=before.body, origin_memo=before.memo)
+    found = format.violations(sent, variant)
     if conversation.system is None or format.system_key:
         return found
     # The system prompt went first among the messages sent; it is none of the conversation's.

@@ -28,9 +28,10 @@ from compact.messages.conversation import (
 from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
+from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
-from compact.messages.seals import count_of, is_summary, seal, version_of
+from compact.messages.seals import count_of, is_summary, seal, summary_handle, version_of
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
@@ -76,15 +77,19 @@ __all__ = [
     "common_prefix",
     "count_of",
     "current_step",
+    "cut_handle",
     "digest_of",
     "exchanges",
     "fingerprint",
     "freeze",
     "has_references",
+    "is_recalled",
     "is_summary",
+    "mark_recalled",
     "mend",
     "message_bytes",
     "message_texts",
+    "own_handle",
     "pairs",
     "plan_from_json",
     "plan_to_json",
@@ -92,10 +97,12 @@ __all__ = [
     "restore",
     "seal",
     "segments",
+    "summary_handle",
     "texts",
     "unfold",
     "unresolved",
     "untouchable",
     "version_of",
     "with_first_request",
+    "with_handle",
 ]

@@ -11,7 +11,7 @@ from compact.messages.blocks import Attachment, Image, Opaque, Part, Path, Reaso
 from compact.messages.conversation import Conversation, Dialect, Message
 from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
-from compact.messages.paths import describe, splice, value_at, with_value, without
+from compact.messages.paths import describe, splice_all, value_at, with_value, without
 
 
 def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pass]:
@@ -101,6 +101,33 @@ def _find(position: dict[str, int], id: str) -> int:
 def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop]) -> Message | None:
     """The message with its wire object patched and read again; None when nothing is left of it."""
     wire = message.wire
+    by_place, dropped = _sorted(message, edits)
+    encoded: defaultdict[Path, dict[Path, str]] = defaultdict(dict)
+    for place, replaces in by_place.items():
+        target = _block(message, place[0])
+        if isinstance(target, ToolCall) and isinstance(target.raw, str):
+            encoded[target.path][place[1]] = _argument(target, place[1], replaces)
+        else:
+            wire = _replace(dialect, message, wire, place, replaces)
+    for path, values in encoded.items():
+        wire = with_value(wire, path, splice_all(value_at(wire, path), values))
+    for block in sorted(dropped, reverse=True):
+        target = _block(message, block)
+        if not isinstance(target, Reasoning):
+            raise EditError(f"block {block} of message {message.id!r} is no reasoning, so it cannot be dropped")
+        if not target.path:
+            return None
+        wire = without(wire, target.path)
+    changed = dialect.parse_message(dialect.edited(wire), message.id)
+    if not changed.blocks and message.blocks:
+        return None
+    return changed if changed.protected == message.protected else replace(changed, protected=message.protected)
+
+
+def _sorted(
+    message: Message, edits: Sequence[Replace | Drop]
+) -> tuple[dict[tuple[int, Path], list[Replace]], set[int]]:
+    """The replacements by their places, and the blocks that are dropped; EditError where any two overlap."""
     by_place: defaultdict[tuple[int, Path], list[Replace]] = defaultdict(list)
     dropped: set[int] = set()
     for edit in edits:
@@ -117,19 +144,7 @@ def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop])
     for block, path in by_place:
         if block in dropped or any((block, path[:length]) in by_place for length in range(len(path))):
             raise EditError(f"message {message.id!r}: edits overlap")
-    for place, replaces in by_place.items():
-        wire = _replace(dialect, message, wire, place, replaces)
-    for block in sorted(dropped, reverse=True):
-        target = _block(message, block)
-        if not isinstance(target, Reasoning):
-            raise EditError(f"block {block} of message {message.id!r} is no reasoning, so it cannot be dropped")
-        if not target.path:
-            return None
-        wire = without(wire, target.path)
-    changed = dialect.parse_message(dialect.edited(wire), message.id)
-    if not changed.blocks and message.blocks:
-        return None
-    return replace(changed, protected=message.protected)
+    return by_place, dropped
 
 
 def _block(message: Message, index: int) -> object:
@@ -144,13 +159,7 @@ def _replace(
     index, path = place
     block = _block(message, index)
     if isinstance(block, ToolCall):
-        old = value_at(block.arguments, path)
-        if not path:
-            raise EditError("the arguments of a call are replaced value by value, not whole")
-        new = _rewrite(old, edits)
-        if not isinstance(block.raw, str):
-            return with_value(wire, block.path + path, new)
-        return with_value(wire, block.path, splice(value_at(wire, block.path), path, new))
+        return with_value(wire, block.path + path, _argument(block, path, edits))
     if path and not isinstance(block, ToolResult):
         raise EditError(f"block {index} of message {message.id!r} has nothing at {describe(path)}")
     part = _part(block, path) if isinstance(block, ToolResult) else block
@@ -160,6 +169,14 @@ def _replace(
         return with_value(wire, part.path, dialect.text_part(_rewrite(None, edits), message.role))
     kind = part.kind if isinstance(part, Opaque) else type(part).__name__
     raise EditError(f"block {index} of message {message.id!r} ({kind}) cannot be edited")
+
+
+def _argument(call: ToolCall, path: Path, edits: Sequence[Replace]) -> str:
+    """What becomes of a value in the arguments of a call."""
+    old = value_at(call.arguments, path)
+    if not path:
+        raise EditError("the arguments of a call are replaced value by value, not whole")
+    return _rewrite(old, edits)
 
 
 def _part(result: ToolResult, path: Path) -> Part:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Message
+from compact.messages.conversation import Conversation, Message, once
 from compact.messages.exchanges import pairs, untouchable
-from compact.messages.references import MARK
 from compact.messages.resolve import unresolved
-from compact.messages.texts import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,7 @@ def _orphaned(before: Conversation, after: Conversation) -> Iterable[Problem]:
             yield Problem("pair", f"{what} lost its other half")
 
 
+@once
 def _broken(conversation: Conversation) -> Counter[str]:
     answered = pairs(conversation.messages)
     called = set(answered.values())
@@ -117,7 +116,7 @@ def _seals(messages: Iterable[Message]) -> Counter[tuple[str, str, str]]:
 
 
 def _dangling(before: Conversation, after: Conversation) -> Iterable[Problem]:
-    if mentions(after, MARK) and (lost := unresolved(after)):
+    if lost := unresolved(after):
         for line in lost - unresolved(before):
             yield Problem("reference", f"nothing is left of what {line} stands for")
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from compact.messages.blocks import Block, Json, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from compact.messages.edits import Where
 
 ROLES_NEVER_PRUNED = frozenset({"system", "developer"})
 
@@ -24,6 +28,9 @@ class Message:
     wire: Json = field(repr=False)
     protected: bool = False
     name: str = ""
+    kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
+    kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    """What `compact.messages.texts` read of it: it stands in many conversations, and every pass over them needs it."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -91,6 +98,8 @@ class Conversation:
     system: Message | None = None
     tools: tuple[Json, ...] = ()
     options: Mapping[str, Json] = field(default_factory=dict)
+    memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was read of it, by what read it."""
 
     @property
     def format(self) -> str:
@@ -101,6 +110,23 @@ class Conversation:
 
     def with_messages(self, messages: Sequence[Message]) -> Conversation:
         return replace(self, messages=tuple(messages))
+
+
+Kept = TypeVar("Kept")
+
+
+def once(read: Callable[[Conversation], Kept]) -> Callable[[Conversation], Kept]:
+    """Makes a function keep with a conversation what it read of it: every step of a pass asks again."""
+
+    @wraps(read)
+    def kept(conversation: Conversation) -> Kept:
+        memo = conversation.memo
+        if read not in memo:
+            memo[read] = read(conversation)
+        found: Kept = memo[read]
+        return found
+
+    return kept
 
 
 Which: TypeAlias = Collection[int] | Callable[[Message], bool] | None

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Message
+from compact.messages.conversation import Conversation, Message, once
+from compact.messages.handles import fresh_recalls
 from compact.messages.seals import is_summary
 
 Place: TypeAlias = tuple[int, int]
@@ -100,11 +101,12 @@ def _exchanges(given: _Same) -> tuple[Exchange, ...]:
     return tuple(map(tuple, groups.values()))
 
 
+@once
 def untouchable(conversation: Conversation) -> frozenset[str]:
     """The ids of the messages no edit may touch.
 
     These are the protected ones, the first and the last message a person wrote, and the current step: the last
-    exchange with calls after that, which the model is about to go on from.
+    exchange with calls after that, which the model is about to go on from. And what was recalled of late.
     """
     messages = conversation.messages
     ids = {message.id for message in messages if message.protected}
@@ -112,6 +114,7 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
     if (first := next(people, None)) is not None:
         ids |= {first, next(message.id for message in reversed(messages) if _is_person(message))}
     ids |= {messages[index].id for index in current_step(messages)}
+    ids |= {message.id for message in fresh_recalls(messages)}
     return frozenset(ids)
 
 

@@ -7,7 +7,7 @@ a JSON *string* (tool-call arguments as OpenAI sends them), where the text aroun
 from __future__ import annotations
 
 import json
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from compact.errors import EditError
@@ -56,18 +56,32 @@ def splice(literal: str, path: Path, new: Json) -> str:
     Refused (EditError) where re-encoding the old value does not give the text that stands there: what was written in
     a way of its own could not be written again from the value alone.
     """
-    start, end, value = _find(literal, path)
-    old = literal[start:end]
+    return splice_all(literal, {path: new})
+
+
+def splice_all(literal: str, news: Mapping[Path, Json]) -> str:
+    """The same for several values, none of which holds another; the text is read once for all of them."""
+    pieces: list[str] = []
+    done = 0
+    for start, path in sorted((start, path) for path, start in _starts(literal, news).items()):
+        value, end = _value(literal, start, path)
+        pieces += (literal[done:start], _encoder(value, literal[start:end], path)(news[path]))
+        done = end
+    return "".join((*pieces, literal[done:]))
+
+
+def _encoder(value: Json, written: str, path: Path) -> Callable[[Json], str]:
+    """What writes the value the way it is written."""
     for encode in _ENCODERS:
-        if encode(value) == old:
-            return literal[:start] + encode(new) + literal[end:]
+        if encode(value) == written:
+            return encode
     raise EditError(f"the value at {describe(path)} is written in a way that cannot be reproduced")
 
 
 def locate(literal: str, path: Path) -> tuple[int, int]:
     """Where in the JSON text the value at `path` begins and ends."""
-    start, end, _ = _find(literal, path)
-    return start, end
+    start = _starts(literal, (path,))[path]
+    return start, _value(literal, start, path)[1]
 
 
 def can_splice(call: ToolCall, path: Path) -> bool:
@@ -87,16 +101,32 @@ def describe(path: Path) -> str:
     return text.removeprefix(".") or "the value itself"
 
 
-def _find(literal: str, path: Path) -> tuple[int, int, Json]:
-    """Where the value at `path` begins and ends, and the value."""
+def _starts(literal: str, paths: Iterable[Path]) -> dict[Path, int]:
+    """Where the values at these paths begin; each container on the way is read once."""
+    starts: dict[Path, int] = {(): _skip(literal, 0)}
+    members: dict[Path, dict[str | int, int]] = {}
+    for path in paths:
+        for depth, step in enumerate(path):
+            way = path[:depth]
+            try:
+                if way not in members:
+                    members[way] = _members(literal, starts[way], step)
+                starts[path[: depth + 1]] = members[way][step]
+            except (ValueError, IndexError, KeyError, RecursionError):
+                raise _nothing(path) from None
+    return {path: starts[path] for path in paths}
+
+
+def _value(literal: str, start: int, path: Path) -> tuple[Json, int]:
+    """The value that begins there, and where it ends."""
     try:
-        at = _skip(literal, 0)
-        for step in path:
-            at = _enter(literal, at, step)
-        value, end = _decoder.raw_decode(literal, at)
-    except (ValueError, IndexError, KeyError, RecursionError):
-        raise EditError(f"nothing stands at {describe(path)} of the encoded arguments") from None
-    return at, end, value
+        return _decoder.raw_decode(literal, start)
+    except (ValueError, RecursionError):
+        raise _nothing(path) from None
+
+
+def _nothing(path: Path) -> EditError:
+    return EditError(f"nothing stands at {describe(path)} of the encoded arguments")
 
 
 def _copy_along(value: Any, path: Path, new: Json) -> Json:
@@ -107,30 +137,23 @@ def _copy_along(value: Any, path: Path, new: Json) -> Json:
     return copy
 
 
-def _enter(literal: str, at: int, step: str | int) -> int:
-    """Where the member `step` of the object or array that begins at `at` begins."""
+def _members(literal: str, at: int, step: str | int) -> dict[str | int, int]:
+    """Where the members of the object or array that begins at `at` begin; `step` says which of the two it should be."""
     opening = "[" if isinstance(step, int) else "{"
     if literal[at] != opening:
         raise ValueError(step)
     at = _skip(literal, at + 1)
-    found = -1
-    position = 0
+    found: dict[str | int, int] = {}
     while literal[at] not in "]}":
-        key: str | int = position
+        key: str | int = len(found)
         if opening == "{":
             key, at = _decoder.raw_decode(literal, at)
             at = _skip(literal, _skip(literal, at) + 1)
-        if key == step:
-            found = at  # with duplicate keys the last one counts, as in json.loads
-            if opening == "[":
-                return found
+        found[key] = at  # with duplicate keys the last one counts, as in json.loads
         _, at = _decoder.raw_decode(literal, at)
         at = _skip(literal, at)
         if literal[at] == ",":
             at = _skip(literal, at + 1)
-        position += 1
-    if found < 0:
-        raise KeyError(step)
     return found
 
 

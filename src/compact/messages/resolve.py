@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from compact.messages.apply import apply
-from compact.messages.conversation import Conversation
-from compact.messages.edits import Pass, Replace
+from compact.messages.conversation import Conversation, Message, once
+from compact.messages.edits import Pass, Replace, Where
 from compact.messages.references import MARK, Reference, checksum, fingerprint, parse_reference, segments
-from compact.messages.texts import message_texts, texts
+from compact.messages.texts import fingerprints, mentions, message_texts, texts
 
-_SHORTEST = 6
+SHORTEST_SOURCE = 6
+"""How much of its source's fingerprint every reference gives."""
 
 
 class Shown:
@@ -21,18 +23,18 @@ class Shown:
         self._texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._lines: dict[str, list[str]] = {}
         if conversation.system is not None:
-            for _, text in message_texts(conversation.system):
-                self.add(text)
+            for _, text, digest in _printed(conversation.system):
+                self.add(text, digest)
 
-    def add(self, text: str) -> str:
+    def add(self, text: str, digest: str = "") -> str:
         """Take the text as shown, and give its fingerprint."""
-        digest = fingerprint(text)
-        self._texts[digest[:_SHORTEST]].setdefault(digest, text)
+        digest = digest or fingerprint(text)
+        self._texts[digest[:SHORTEST_SOURCE]].setdefault(digest, text)
         return digest
 
     def follow(self, reference: Reference) -> list[str] | None:
         """The lines the reference stands for; None where it does not resolve."""
-        for digest, text in self._texts.get(reference.source[:_SHORTEST], {}).items():
+        for digest, text in self._texts.get(reference.source[:SHORTEST_SOURCE], {}).items():
             if digest.startswith(reference.source):
                 if digest not in self._lines:
                     self._lines[digest] = [line for segment in segments(text) for line in segment.lines]
@@ -42,8 +44,34 @@ class Shown:
         return None
 
 
+@once
 def has_references(conversation: Conversation) -> bool:
-    return any(MARK in text for _, text in texts(conversation))
+    """Whether anything in it may be a reference."""
+    return mentions(conversation, MARK)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a text says when its references are followed, its fingerprint then, and how those of their sources begin."""
+
+    meaning: str
+    digest: str
+    sources: frozenset[str] = frozenset()
+
+
+def resolve(conversation: Conversation) -> Iterator[tuple[Where, Resolved]]:
+    """Every text with its place, in order, its references followed."""
+    shown = Shown(conversation)
+    for message in conversation.messages:
+        for where, text, digest in _printed(message):
+            if MARK not in text:
+                shown.add(text, digest)
+                yield where, Resolved(text, digest)
+                continue
+            lines, references = _follow_all(text, shown)
+            meaning = "\n".join(lines)
+            sources = frozenset(each.source[:SHORTEST_SOURCE] for each in references)
+            yield where, Resolved(meaning, shown.add(meaning), sources)
 
 
 def unfold(conversation: Conversation) -> Conversation:
@@ -54,7 +82,7 @@ def unfold(conversation: Conversation) -> Conversation:
     shown = Shown(conversation)
     edits = []
     for where, text in texts(conversation):
-        whole = _followed(text, shown) if MARK in text else text
+        whole = "\n".join(_follow_all(text, shown)[0]) if MARK in text else text
         if whole != text:
             edits.append(Replace(where, whole, "reference followed"))
         shown.add(whole)
@@ -67,7 +95,8 @@ def mend(before: Conversation, after: Conversation) -> Pass | None:
     `after` was made from `before` by a pass that removed lines which references elsewhere need. The first of them
     shows its lines in full, and later ones to the same lines point there.
     """
-    meanings = dict(_meanings(before)) if has_references(after) else {}
+    # Where every reference still leads somewhere, as it mostly does, there is nothing to mend.
+    meanings = dict(_meanings(before)) if unresolved(after) else {}
     if not meanings:
         return None
     shown = Shown(after)
@@ -93,7 +122,7 @@ def _mended(
     whole: list[str] = []
     fresh: dict[tuple[str, ...], Reference] = {}
     for line in text.split("\n"):
-        reference = parse_reference(line)
+        reference = parse_reference(line) if line.startswith(MARK) else None
         found = shown.follow(reference) if reference else None
         meaning = meanings.get(line) if reference and found is None else None
         if reference is None or (found is None and meaning is None):
@@ -114,19 +143,19 @@ def _mended(
 
 
 def _at(reference: Reference, digest: str) -> Reference:
-    return Reference(reference.what, digest[:_SHORTEST], reference.first, reference.last, "", None)
+    return Reference(reference.what, digest[:SHORTEST_SOURCE], reference.first, reference.last, "", None)
 
 
 def _meanings(conversation: Conversation) -> Iterator[tuple[str, list[str]]]:
     """Every reference line that resolves, and the lines it stands for."""
     shown = Shown(conversation)
-    for _, text in texts(conversation):
+    for _, text, digest in (each for message in conversation.messages for each in _printed(message)):
         if MARK not in text:
-            shown.add(text)
+            shown.add(text, digest)
             continue
         whole: list[str] = []
         for line in text.split("\n"):
-            reference = parse_reference(line)
+            reference = parse_reference(line) if line.startswith(MARK) else None
             found = shown.follow(reference) if reference else None
             whole += [line] if found is None else found
             if found is not None:
@@ -134,23 +163,31 @@ def _meanings(conversation: Conversation) -> Iterator[tuple[str, list[str]]]:
         shown.add("\n".join(whole))
 
 
+@once
 def unresolved(conversation: Conversation) -> Counter[str]:
     """The references that lead nowhere, with how often each stands there."""
-    shown = Shown(conversation)
     lost: Counter[str] = Counter()
-    for _, text in texts(conversation):
-        whole = text
-        if MARK in text:
-            whole = _followed(text, shown)
-            lost.update(line for line in whole.split("\n") if parse_reference(line))
-        shown.add(whole)
+    if has_references(conversation):
+        for _, text in resolve(conversation):
+            if MARK in text.meaning:
+                lost.update(filter(parse_reference, text.meaning.split("\n")))
     return lost
 
 
-def _followed(text: str, shown: Shown) -> str:
-    out: list[str] = []
+def _printed(message: Message) -> Iterator[tuple[Where, str, str]]:
+    """The texts of a message with their fingerprints."""
+    for (where, text), digest in zip(message_texts(message), fingerprints(message), strict=True):
+        yield where, text, digest
+
+
+def _follow_all(text: str, shown: Shown) -> tuple[list[str], list[Reference]]:
+    """The lines of the text with its references followed, and those that could be."""
+    lines: list[str] = []
+    references: list[Reference] = []
     for line in text.split("\n"):
-        reference = parse_reference(line)
-        lines = shown.follow(reference) if reference else None
-        out += [line] if lines is None else lines
-    return "\n".join(out)
+        reference = parse_reference(line) if line.startswith(MARK) else None
+        found = shown.follow(reference) if reference else None
+        lines += [line] if found is None else found
+        if reference is not None and found is not None:
+            references.append(reference)
+    return lines, references

@@ -14,7 +14,7 @@ from compact.messages.references import MARK, fingerprint
 _SEALED = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
     r"⟨ Summary of (?P<count>\d{1,9}) earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n"
-    r"(?P<body>.*)\n⟨ End of summary, (?P=code) ⟩",
+    r"(?P<body>.*)\n⟨ End of summary, (?P=code)(?:; recall sum-(?P=code))? ⟩",
     re.DOTALL,
 )
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v")
@@ -27,7 +27,8 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
     code = fingerprint(body)[:8]
     plural = "s" * (count != 1)
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
-    return f"{head}⟨ Summary of {count} earlier message{plural}, {code} ⟩\n{body}\n⟨ End of summary, {code} ⟩"
+    begin = f"{head}⟨ Summary of {count} earlier message{plural}, {code} ⟩"
+    return f"{begin}\n{body}\n⟨ End of summary, {code}; recall sum-{code} ⟩"
 
 
 def is_summary(message: Message) -> bool:
@@ -45,6 +46,12 @@ def version_of(message: Message) -> int:
     """The version of a rolling summary; 0 for everything else."""
     found = _sealed(message.text)
     return int(found["version"] or 0) if found else 0
+
+
+def summary_handle(text: str) -> str:
+    """The handle of what a sealed summary stands for; nothing for every other text."""
+    found = _sealed(text)
+    return f"sum-{found['code']}" if found else ""
 
 
 def _sealed(text: str) -> re.Match[str] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from compact.messages.blocks import Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
 from compact.messages.edits import Where
+from compact.messages.references import fingerprint
 
 
 def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
@@ -15,23 +16,42 @@ def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
         yield from message_texts(message)
 
 
+def message_texts(message: Message) -> tuple[tuple[Where, str], ...]:
+    """The texts of one message."""
+    if message.kept_texts is None:
+        object.__setattr__(message, "kept_texts", tuple(_read(message)))
+    return message.kept_texts or ()
+
+
+def fingerprints(message: Message) -> tuple[str, ...]:
+    """The fingerprints of the texts of one message."""
+    if message.kept_prints is None:
+        object.__setattr__(message, "kept_prints", tuple(fingerprint(text) for _, text in message_texts(message)))
+    return message.kept_prints or ()
+
+
 def mentions(conversation: Conversation, sign: str) -> bool:
-    """Whether any of the texts contains the sign; faster than to look at each with its place."""
-    for message in conversation.messages:
-        for block in message.blocks:
-            if isinstance(block, Text):
-                if sign in block.text:
-                    return True
-            elif isinstance(block, ToolResult):
-                if any(sign in part.text for part in block.parts if isinstance(part, Text)):
-                    return True
-            elif isinstance(block, ToolCall) and any(sign in text for _, text in block.strings):
+    """Whether any of the texts contains the sign, which JSON must not write otherwise than as it is or by code."""
+    return any(_mentions(message, sign) for message in conversation.messages)
+
+
+def _mentions(message: Message, sign: str) -> bool:
+    for block in message.blocks:
+        if isinstance(block, Text):
+            if sign in block.text:
+                return True
+        elif isinstance(block, ToolResult):
+            if any(sign in part.text for part in block.parts if isinstance(part, Text)):
+                return True
+        elif isinstance(block, ToolCall):
+            # Encoded arguments need not be decoded where it cannot stand in them.
+            absent = isinstance(block.raw, str) and sign not in block.raw and "\\u" not in block.raw
+            if not absent and any(sign in text for _, text in block.strings):
                 return True
     return False
 
 
-def message_texts(message: Message) -> Iterator[tuple[Where, str]]:
-    """The texts of one message."""
+def _read(message: Message) -> Iterator[tuple[Where, str]]:
     id = message.id
     for index, block in enumerate(message.blocks):
         if isinstance(block, Text):

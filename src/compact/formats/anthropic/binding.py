@@ -11,7 +11,18 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 
 from compact.formats.anthropic.model import binds_thinking
-from compact.formats.anthropic.view import THINKING, Block, View, grouped, kind_of, parts, role_of, seal, view
+from compact.formats.anthropic.view import (
+    THINKING,
+    Block,
+    View,
+    grouped,
+    kind_of,
+    origin_view,
+    parts,
+    role_of,
+    seal,
+    view,
+)
 from compact.formats.format import Finding, Request, Rule
 from compact.messages import Json
 
@@ -25,7 +36,7 @@ def _bound(request: Request) -> Iterator[Finding]:
 
 
 def _unbound_blocks(request: Request) -> Iterator[Finding]:
-    read, origin = view(request), view(request).origin
+    read, origin = view(request), origin_view(request)
     # After a summary of the vendor's own the prefix begins anew, and the vendor knows what it summarised.
     if origin is None or not read.thinking or _drops_silently(read.body) or read.of_kind("compaction"):
         return
@@ -145,6 +156,7 @@ BINDING = (
         source="documentation",
         remedy=_REMEDY,
         find=_bound,
+        compares=True,
     ),
     Rule(
         id="A20b",
@@ -153,6 +165,7 @@ BINDING = (
         source="documentation",
         remedy=_REMEDY,
         find=_unbound_blocks,
+        compares=True,
         optional=True,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compact.formats.anthropic.binding import BINDING
-from compact.formats.anthropic.view import THINKING, View, kind_of, parts, seal, thinking_mode, view
+from compact.formats.anthropic.view import THINKING, View, kind_of, origin_view, parts, seal, thinking_mode, view
 from compact.formats.format import Finding, Request, Rule
 
 
@@ -59,7 +59,7 @@ def _thinking_though_disabled(request: Request) -> Iterator[Finding]:
 
 def _latest_altered(request: Request) -> Iterator[Finding]:
     """The latest assistant message keeps all its thinking, or none."""
-    read, origin = view(request), view(request).origin
+    read, origin = view(request), origin_view(request)
     kept = read.seals.get(read.latest_assistant)
     if origin is None or kept is None or kept in origin.seals.values():
         return
@@ -74,7 +74,7 @@ def _latest_altered(request: Request) -> Iterator[Finding]:
 
 
 def _altered(request: Request) -> Iterator[Finding]:
-    origin = view(request).origin
+    origin = origin_view(request)
     if origin is None:
         return
     known = {own for seals in origin.seals.values() for own in seals}
@@ -108,6 +108,7 @@ THINKING_RULES = (
         source="error",
         remedy="Send the thinking blocks of the latest assistant message exactly as received, or drop them all.",
         find=_latest_altered,
+        compares=True,
     ),
     Rule(
         id="A19",
@@ -116,6 +117,7 @@ THINKING_RULES = (
         source="error",
         remedy="Send each thinking block exactly as received, or drop it whole.",
         find=_altered,
+        compares=True,
     ),
     *BINDING,
 )

@@ -36,9 +36,8 @@ class Exchange:
 class View:
     """A request body, read once for all rules."""
 
-    def __init__(self, body: Mapping[str, Json], origin: Mapping[str, Json] | None = None) -> None:
+    def __init__(self, body: Mapping[str, Json]) -> None:
         self.body = body
-        self._origin = origin
         found = body.get("messages")
         self.messages: list[Json] = found if isinstance(found, list) else []
         self.roles = [role_of(message) for message in self.messages]
@@ -74,11 +73,6 @@ class View:
     def of_kinds(self, kinds: Iterable[str]) -> list[Spot]:
         """All blocks of the kinds, in order."""
         return sorted((spot for kind in kinds for spot in self.of_kind(kind)), key=lambda spot: spot[:2])
-
-    @cached_property
-    def origin(self) -> View | None:
-        """The body it was condensed from, if any."""
-        return None if self._origin is None else View(self._origin)
 
     @cached_property
     def thinking(self) -> list[Spot]:
@@ -132,9 +126,18 @@ def grouped(spots: Iterable[tuple[int, Spot]]) -> dict[int, list[Spot]]:
 
 def view(request: Request) -> View:
     """The request's body, read; one reading serves all rules, so a request is not changed while it is judged."""
-    known = request.memo.get("view")
+    return _kept(request.memo, request.body)
+
+
+def origin_view(request: Request) -> View | None:
+    """The body it was condensed from, read, if any."""
+    return None if request.origin is None else _kept(request.origin_memo, request.origin)
+
+
+def _kept(memo: dict[str, object], body: Mapping[str, Json]) -> View:
+    known = memo.get("view")
     if not isinstance(known, View):
-        known = request.memo["view"] = View(request.body, request.origin)
+        known = memo["view"] = View(body)
     return known
 
 

@@ -6,11 +6,11 @@ of the message to change; where OpenAI's `param` names another one, it is left a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from compact.formats.format import Finding, Request, Rule, text_of
 from compact.formats.openai_chat.compatibles import AFTER_PAIRING, BEFORE_PAIRING, DEEPSEEK
-from compact.formats.openai_chat.wire import call_ids, calls_of, messages_of, model_of
+from compact.formats.openai_chat.wire import model_of, view
 
 VARIANTS: tuple[str, ...] = ("openai", "vllm", "mistral", "deepseek", "perplexity")
 
@@ -24,7 +24,7 @@ _INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
 
 def _empty_calls(request: Request) -> Iterator[Finding]:
-    for index, message in enumerate(messages_of(request.body)):
+    for index, message in enumerate(view(request).messages):
         if message.get("tool_calls") == [] and message.get("role") == "assistant":
             place = f"messages[{index}].tool_calls"
             text = "empty array. Expected an array with minimum length 1, but got an empty array instead."
@@ -32,12 +32,14 @@ def _empty_calls(request: Request) -> Iterator[Finding]:
 
 
 def _long_ids(request: Request) -> Iterator[Finding]:
-    for index, message in enumerate(messages_of(request.body)):
-        for at, call in enumerate(calls_of(message)):
+    read = view(request)
+    found = [(index, "tool_call_id", id) for index, id in read.answers.items() if len(id) > _LONGEST_ID]
+    for index, calls in read.calls.items():
+        for at, call in enumerate(calls):
             if isinstance(call, dict) and len(id := text_of(call.get("id"))) > _LONGEST_ID:
-                yield _too_long(index, f"tool_calls[{at}].id", id)
-        if message.get("role") == "tool" and len(id := text_of(message.get("tool_call_id"))) > _LONGEST_ID:
-            yield _too_long(index, "tool_call_id", id)
+                found.append((index, f"tool_calls[{at}].id", id))
+    for index, key, id in sorted(found, key=lambda one: one[0]):
+        yield _too_long(index, key, id)
 
 
 def _too_long(index: int, key: str, id: str) -> Finding:
@@ -50,8 +52,8 @@ def _too_long(index: int, key: str, id: str) -> Finding:
 
 
 def _nameless_functions(request: Request) -> Iterator[Finding]:
-    for index, message in enumerate(messages_of(request.body)):
-        for at, call in enumerate(calls_of(message)):
+    for index, calls in view(request).calls.items():
+        for at, call in enumerate(calls):
             function = call.get("function") if isinstance(call, dict) else None
             if isinstance(function, dict) and function.get("name") == "":
                 place = f"messages[{index}].tool_calls[{at}].function.name"
@@ -62,7 +64,7 @@ def _nameless_functions(request: Request) -> Iterator[Finding]:
 def _unsupported_roles(request: Request) -> Iterator[Finding]:
     if not model_of(request.body).startswith(_WITHOUT_SYSTEM):
         return
-    for index, message in enumerate(messages_of(request.body)):
+    for index, message in enumerate(view(request).messages):
         if (role := message.get("role")) in ("system", "developer"):
             place = f"messages[{index}].role"
             text = f"Unsupported value: '{place}' does not support '{role}' with this model."
@@ -71,7 +73,7 @@ def _unsupported_roles(request: Request) -> Iterator[Finding]:
 
 def _missing_content(request: Request) -> Iterator[Finding]:
     """Legacy `function` messages may have none; what `developer` messages hold is checked in other words."""
-    for index, message in enumerate(messages_of(request.body)):
+    for index, message in enumerate(view(request).messages):
         if message.get("content") is not None:
             continue
         role = message.get("role")
@@ -90,16 +92,15 @@ def _missing_content(request: Request) -> Iterator[Finding]:
 
 def _unanswered_calls(request: Request) -> Iterator[tuple[int, int, list[str]]]:
     """Where calls are made, where the next message should have answered them, and which were not."""
-    messages = messages_of(request.body)
-    for index, message in enumerate(messages):
-        if not (ids := call_ids(message)):
-            continue
+    read = view(request)
+    answers = read.answers
+    for index, ids in read.called.items():
         answered, at = set(), index + 1
-        while at < len(messages) and messages[at].get("role") == "tool":
-            answered.add(text_of(messages[at].get("tool_call_id")))
+        while at in answers:
+            answered.add(answers[at])
             at += 1
         if missing := [id for id in ids if id and id not in answered]:
-            yield index, min(at, len(messages) - 1), missing
+            yield index, min(at, len(read.messages) - 1), missing
 
 
 _UNANSWERED = (
@@ -119,14 +120,14 @@ def _unanswered_at_deepseek(request: Request) -> Iterator[Finding]:
         yield Finding(index, text, code="invalid_request_error")
 
 
-def _results(request: Request) -> Iterator[tuple[int, str, frozenset[str] | None]]:
+def _results(request: Request) -> Iterator[tuple[int, str, Collection[str] | None]]:
     """Every tool message: its position, its id, and the ids that may be answered there, if any may."""
-    open_ids: frozenset[str] | None = None
-    for index, message in enumerate(messages_of(request.body)):
-        if message.get("role") == "tool":
-            yield index, text_of(message.get("tool_call_id")), open_ids
-        else:
-            open_ids = frozenset(call_ids(message)) if calls_of(message) else None
+    read = view(request)
+    before, called = -2, -2
+    for index, id in read.answers.items():
+        called = called if index == before + 1 else index - 1
+        before = index
+        yield index, id, read.called.get(called)
 
 
 def _uncalled(request: Request) -> Iterator[Finding]:
@@ -152,10 +153,12 @@ def _unknown_ids(request: Request) -> Iterator[Finding]:
 
 def _answered_twice(request: Request) -> Iterator[Finding]:
     answered: dict[str, int] = {}
-    for index, message in enumerate(messages_of(request.body)):
-        if message.get("role") != "tool":
+    before = -1
+    for index, id in view(request).answers.items():
+        if index != before + 1:
             answered = {}
-        elif (id := text_of(message.get("tool_call_id"))) and (first := answered.setdefault(id, index)) != index:
+        before = index
+        if id and (first := answered.setdefault(id, index)) != index:
             where = f"in messages[{first}] and messages[{index}]"
             text = f"Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', {where}."
             yield Finding(index, text, f"messages.[{index}].tool_call_id")

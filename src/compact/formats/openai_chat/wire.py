@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
-from compact.formats.format import text_of
+from compact.formats.format import Request, text_of
 from compact.messages import Json
 
 
@@ -29,3 +30,32 @@ def call_ids(message: Mapping[str, Json]) -> list[str]:
 def model_of(body: Mapping[str, Json]) -> str:
     """The model's name without the prefix by which gateways tell vendors apart."""
     return text_of(body.get("model")).rpartition("/")[2]
+
+
+class View:
+    """The messages of a request, read once for all rules."""
+
+    def __init__(self, body: Mapping[str, Json]) -> None:
+        self.messages = messages_of(body)
+        self.roles: list[Json] = [message.get("role") for message in self.messages]
+        self.calls = {index: calls for index, message in enumerate(self.messages) if (calls := calls_of(message))}
+        """The calls of every message that has any, by its position."""
+
+    @cached_property
+    def answers(self) -> dict[int, str]:
+        """The ids that the tool messages answer, by their positions."""
+        messages = self.messages
+        return {at: text_of(messages[at].get("tool_call_id")) for at, role in enumerate(self.roles) if role == "tool"}
+
+    @cached_property
+    def called(self) -> dict[int, list[str]]:
+        """The ids of the calls of every message that has any, by its position."""
+        return {index: call_ids(self.messages[index]) for index in self.calls}
+
+
+def view(request: Request) -> View:
+    """The request's messages, read; a request is not changed while it is judged."""
+    known = request.memo.get("view")
+    if not isinstance(known, View):
+        known = request.memo["view"] = View(request.body)
+    return known

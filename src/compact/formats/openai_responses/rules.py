@@ -39,6 +39,14 @@ def _items(body: Mapping[str, Json] | None) -> list[dict[str, Json]]:
     return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
 
+def _read(request: Request) -> list[dict[str, Json]]:
+    """The items of the request; one reading serves all rules."""
+    known = request.memo.get("items")
+    if not isinstance(known, list):
+        known = request.memo["items"] = _items(request.body)
+    return known
+
+
 def _kind(item: Mapping[str, Json]) -> str:
     return text_of(item.get("type")) or ("message" if "role" in item else "")
 
@@ -49,7 +57,7 @@ def _call_id(item: Mapping[str, Json], suffix: str) -> str:
 
 
 def _invalid_ids(request: Request) -> Iterator[Finding]:
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         id, place = item.get("id"), f"input[{index}].id"
         if not isinstance(id, str):
             continue
@@ -65,7 +73,7 @@ def _invalid_ids(request: Request) -> Iterator[Finding]:
 
 
 def _invalid_call_ids(request: Request) -> Iterator[Finding]:
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         id, place = item.get("call_id"), f"input[{index}].call_id"
         if isinstance(id, str) and len(id) > _LONGEST_CALL_ID:
             text = (
@@ -81,7 +89,7 @@ def _invalid_call_ids(request: Request) -> Iterator[Finding]:
 
 
 def _parts_of_users(request: Request) -> Iterator[Finding]:
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         content = item.get("content")
         if item.get("role") == "assistant" and isinstance(content, list):
             for at, part in enumerate(content):
@@ -92,7 +100,7 @@ def _parts_of_users(request: Request) -> Iterator[Finding]:
 
 def _repeated_items(request: Request) -> Iterator[Finding]:
     seen = set()
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         if not (id := text_of(item.get("id"))):
             continue
         if id in seen:
@@ -105,7 +113,7 @@ def _unstored_reasoning(request: Request) -> Iterator[Finding]:
     """An item that carries its content needs no lookup; only bare reasoning is known to be looked up by its id."""
     if request.body.get("store") is not False:
         return
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         id = text_of(item.get("id"))
         if id and _kind(item) == "reasoning" and not item.get("encrypted_content"):
             text = (
@@ -120,7 +128,7 @@ def _altered_seals(request: Request) -> Iterator[Finding]:
     if request.origin is None:
         return
     received = {text_of(item.get("encrypted_content")) for item in _items(request.origin)}
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         seal = text_of(item.get("encrypted_content"))
         if seal and seal not in received:
             text = (
@@ -132,7 +140,7 @@ def _altered_seals(request: Request) -> Iterator[Finding]:
 
 def _dangling_reasoning(request: Request) -> Iterator[Finding]:
     """Reasoning that leads to nothing of the model; without an id nothing is demanded of it."""
-    items = _items(request.body)
+    items = _read(request)
     found = []
     leads_on = False
     for index in range(len(items) - 1, -1, -1):
@@ -155,7 +163,7 @@ def _bereft_of_reasoning(request: Request) -> Iterator[Finding]:
             needs[text_of(item.get("id"))] = text_of(previous.get("id"))
         previous = item
     kept = set()
-    for index, item in enumerate(_items(request.body)):
+    for index, item in enumerate(_read(request)):
         id, kind = text_of(item.get("id")), _kind(item)
         if kind == "reasoning":
             kept.add(id)
@@ -164,13 +172,13 @@ def _bereft_of_reasoning(request: Request) -> Iterator[Finding]:
             yield Finding(index, text, "input")
 
 
-def _uncalled_results(body: Mapping[str, Json]) -> Iterator[tuple[int, str, str]]:
+def _uncalled_results(request: Request) -> Iterator[tuple[int, str, str]]:
     """The results whose call does not stand before them: position, id, and what their type is called.
 
     Behind an `item_reference` there may be any call.
     """
     called = set()
-    for index, item in enumerate(_items(body)):
+    for index, item in enumerate(_read(request)):
         if item.get("type") == "item_reference":
             return
         if id := _call_id(item, "_output"):
@@ -183,19 +191,19 @@ def _uncalled_results(body: Mapping[str, Json]) -> Iterator[tuple[int, str, str]
 def _uncalled(request: Request) -> Iterator[Finding]:
     if request.body.get("previous_response_id") or request.body.get("conversation"):
         return  # the call may be in what the vendor stored
-    for index, id, kind in _uncalled_results(request.body):
+    for index, id, kind in _uncalled_results(request):
         yield Finding(index, f"No tool call found for {kind} with call_id {id}.", "input")
 
 
 def _uncalled_at_deepseek(request: Request) -> Iterator[Finding]:
     """DeepSeek stores nothing, so nothing but the input counts."""
-    for index, id, _ in _uncalled_results(request.body):
+    for index, id, _ in _uncalled_results(request):
         text = f"No tool call found for tool output with call_id {id}."
         yield Finding(index, text, code="invalid_request_error")
 
 
 def _unanswered(request: Request) -> Iterator[Finding]:
-    items = _items(request.body)
+    items = _read(request)
     found = []
     answered = set()
     for index in range(len(items) - 1, -1, -1):
@@ -209,7 +217,7 @@ def _unanswered(request: Request) -> Iterator[Finding]:
 
 def _unanswered_at_deepseek(request: Request) -> Iterator[Finding]:
     """There the results must directly follow the calls they answer, which stand together."""
-    items = _items(request.body)
+    items = _read(request)
     calls: list[tuple[int, str]] = []
     answered: set[str] = set()
     for index, item in enumerate([*items, {}]):
@@ -283,6 +291,7 @@ RULES: tuple[Rule, ...] = (
         source="error",
         remedy="Keep encrypted content exactly as it was received, or drop the whole item.",
         find=_altered_seals,
+        compares=True,
         variants=_OPENAI,
     ),
     Rule(
@@ -301,6 +310,7 @@ RULES: tuple[Rule, ...] = (
         source="error",
         remedy="Keep the reasoning item before it, or leave out the item's id.",
         find=_bereft_of_reasoning,
+        compares=True,
         variants=_OPENAI,
         optional=True,
     ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
@@ -14,7 +15,7 @@ from compact.providers.lossless.repeats import find_repeats
 from compact.providers.lossless.superseded import find_superseded
 from compact.providers.provider import Applied, Capabilities, Steps, Task, propose
 
-Find = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
+Find: TypeAlias = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
 
 # What is obsolete goes first, then layout: both change texts that references point to, so these come last. A reference
 # may take away a source that hid a better one, so they are sought until no more are found: condensing again finds none.
@@ -32,6 +33,8 @@ class LosslessSettings(Configuration):
     level: Literal["verbatim", "formatting", "superseded"] = Field(default="superseded")
     """verbatim: repeated text only, restorable from the messages alone. formatting: also plainer layout.
     superseded: also answers that a later one replaced. The latter two restore with the plan."""
+    handles: bool = False
+    """Whether what stands for a superseded answer says by which handle that can be recalled."""
 
 
 class LosslessProvider:
@@ -49,7 +52,7 @@ class LosslessProvider:
     def condense(self, task: Task, settings: LosslessSettings) -> Steps:
         """One pass for each kind of thing that need not be said, as long as the target is not reached."""
         now = Applied(task.conversation, task.tokens)
-        for name, find in _LEVELS[settings.level]:
+        for name, find in _finds(settings):
             if task.reached(now.tokens):
                 return
             edits = find(now.conversation, task.measure.text)
@@ -69,6 +72,12 @@ class LosslessProvider:
             now = verdict
             if found.final and _changed(before, now.conversation) == {edit.where.message for edit in found.edits}:
                 return
+
+
+def _finds(settings: LosslessSettings) -> Iterator[tuple[str, Find]]:
+    for name, find in _LEVELS[settings.level]:
+        marked = settings.handles and find is find_superseded
+        yield name, partial(find_superseded, handles=True) if marked else find
 
 
 def _changed(before: Conversation, after: Conversation) -> set[str]:

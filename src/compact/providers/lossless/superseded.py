@@ -18,6 +18,7 @@ from compact.messages import (
     Where,
     pairs,
     untouchable,
+    with_handle,
 )
 from compact.messages.paths import can_splice
 from compact.providers.lossless.calls import name_call
@@ -37,6 +38,7 @@ _PRINTED = re.compile(
     r"sed\s+-n\s+['\"]?(?P<first>\d{1,9}),(?P<last>\d{1,9})p['\"]?(?:\s+(?P<path>[^\s|;&<>]+))?"
 )
 _SHORTEST = 120
+_MARKER = "⟨ Superseded: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,30 @@ class Answered:
     lines: tuple[float, float]
 
 
-def find_superseded(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
-    """The edits that replace answers which a later call made obsolete. Errors are always kept."""
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    """Puts markers in the place of texts, where that is shorter."""
+
+    count: Callable[[str], int]
+    handles: bool
+
+    def replace(self, where: Where, text: str, marker: str) -> Iterator[Replace]:
+        if len(text) < _SHORTEST or MARK in text or text.startswith(_MARKER):
+            return
+        if self.handles:
+            marker = with_handle(marker, text)
+        if self.count(marker) < self.count(text):
+            yield Replace(where, marker, "superseded")
+
+
+def find_superseded(
+    conversation: Conversation, count: Callable[[str], int], *, handles: bool = False
+) -> tuple[Replace, ...]:
+    """The edits that replace answers which a later call made obsolete. Errors are always kept.
+
+    With `handles`, what stands for them says how they can be recalled.
+    """
+    marking = _Marking(count, handles)
     fixed = untouchable(conversation)
     newest: dict[str, Answered] = {}
     reads: dict[str, list[Answered]] = {}
@@ -62,14 +86,14 @@ def find_superseded(conversation: Conversation, count: Callable[[str], int]) -> 
             continue
         later = newest.get(answered.key) or _covering(answered, reads.get(answered.path, []))
         if later is not None and answered.where.message not in fixed:
-            edits += _replace(answered, later, count)
+            edits += _replace(answered, later, marking)
         newest.setdefault(answered.key, answered)
         if answered.path:
             reads.setdefault(answered.path, []).append(answered)
-    return (*_rewritten(conversation, fixed, count), *reversed(edits))
+    return (*_rewritten(conversation, fixed, marking), *reversed(edits))
 
 
-def _rewritten(conversation: Conversation, fixed: frozenset[str], count: Callable[[str], int]) -> Iterator[Replace]:
+def _rewritten(conversation: Conversation, fixed: frozenset[str], marking: _Marking) -> Iterator[Replace]:
     """What was written to a file that was later written anew."""
     seen: set[str] = set()
     for message in reversed(conversation.messages):
@@ -79,11 +103,10 @@ def _rewritten(conversation: Conversation, fixed: frozenset[str], count: Callabl
                 continue
             path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), "")
             if path in seen and message.id not in fixed and can_splice(call, ("content",)):
-                marker = f"⟨ Superseded: {name_call(call)} was written anew below ⟩"
+                marker = f"{_MARKER}{name_call(call)} was written anew below ⟩"
                 content = arguments.get("content")
-                if isinstance(content, str) and len(content) >= _SHORTEST and MARK not in content:
-                    if count(marker) < count(content):
-                        yield Replace(Where(message.id, position, ("content",)), marker, "superseded")
+                if isinstance(content, str):
+                    yield from marking.replace(Where(message.id, position, ("content",)), content, marker)
             if path:
                 seen.add(path)
 
@@ -158,13 +181,12 @@ def _covering(answered: Answered, later: list[Answered]) -> Answered | None:
     return next((other for other in later if other.lines[0] <= first and last <= other.lines[1]), None)
 
 
-def _replace(answered: Answered, later: Answered, count: Callable[[str], int]) -> Iterator[Replace]:
+def _replace(answered: Answered, later: Answered, marking: _Marking) -> Iterator[Replace]:
     """What stands for the obsolete answer; one that says the same as the later one is left to the references."""
     if answered.result.text == later.result.text:
         return
-    marker = f"⟨ Superseded: {name_call(later.call)} was run again below ⟩"
+    marker = f"{_MARKER}{name_call(later.call)} was run again below ⟩"
     where = answered.where
     for position, part in enumerate(answered.result.parts):
-        if isinstance(part, Text) and len(part.text) >= _SHORTEST and MARK not in part.text:
-            if count(marker) < count(part.text):
-                yield Replace(Where(where.message, where.block, (position,)), marker, "superseded")
+        if isinstance(part, Text):
+            yield from marking.replace(Where(where.message, where.block, (position,)), part.text, marker)

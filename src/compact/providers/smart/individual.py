@@ -73,7 +73,8 @@ def rewrite_each(
     Oversized texts are worked on until the target is met. Questions cost money: none is asked once it is.
     """
     work = _Work(task, settings, overrides, None if task.target is None else task.tokens - task.target)
-    found = [place for place in places(task.conversation, positions) if work.operation(place).operation != "keep"]
+    every = places(task.conversation, positions, handles=settings.individual.handles)
+    found = [place for place in every if work.operation(place).operation != "keep"]
     free, followers = separate(task.conversation, found)
     wanted: list[Place] = []
     for place in _ordered(free, settings.selection, task.measure):

@@ -80,7 +80,7 @@ def _remove_losslessly(task: Task, settings: Prelude) -> Steps:
     from compact.providers.lossless import LosslessProvider, LosslessSettings
 
     if settings.enabled:
-        yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level))
+        yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level, handles=settings.handles))
 
 
 def _followed(steps: Steps, now: Applied, known: dict[Ask, Answer], *, again: bool) -> Generator[Step, Any, Applied]:

@@ -24,6 +24,8 @@ class Prelude(Configuration):
     """Whether there is a prelude."""
     level: Literal["verbatim", "formatting", "superseded"] = "superseded"
     """How far it goes: repeated text; also layout; also answers that later ones replaced."""
+    handles: bool = False
+    """Whether what stands for such an answer says by which handle it can be recalled."""
 
 
 class SelectionSettings(Configuration):
@@ -107,6 +109,8 @@ class IndividualSettings(Configuration):
     """Other operations for single messages, by their positions in the conversation as it came."""
     markers: Markers = "s0"
     """How a cut is marked: in the middle of the text (s0), or with the lines missing and the tool (s3)."""
+    handles: bool = False
+    """Whether what is left of a text says by which handle the whole can be recalled."""
 
 
 class BatchSettings(Configuration):

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from compact.messages import own_handle
+
 Markers: TypeAlias = Literal["s3", "s0"]
 
 SUPPRESSED = "⟨ Content suppressed ⟩"
@@ -20,7 +22,7 @@ _OWN = re.compile(
 
 def is_condensed(text: str) -> bool:
     """Whether the text was cut, suppressed or summarized before: such a text is never cut again."""
-    return "⟨" in text and _OWN.search(text) is not None
+    return "⟨" in text and (bool(own_handle(text)) or _OWN.search(text) is not None)
 
 
 def missing_lines(count: int, markers: Markers) -> str:

@@ -6,19 +6,15 @@ they are referred to, and nothing would be saved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compact.messages import MARK, Conversation, Where, fingerprint, texts
+from compact.messages import MARK, Conversation, Where, fingerprint, has_references
 from compact.messages.references import parse_reference
-from compact.messages.resolve import Shown
-from compact.messages.texts import mentions
+from compact.messages.resolve import SHORTEST_SOURCE, Resolved, resolve
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, Markers, missing_lines
 from compact.providers.truncation.places import Place, Shortening
-
-_PREFIX = 6
-"""How much of its source's hash every reference gives."""
 
 
 def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[Place], list[Place]]:
@@ -26,22 +22,24 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
 
     `found` is everything that may be cut: what any other text refers to is left out, for it must stay.
     """
-    if not mentions(conversation, MARK):
+    if not has_references(conversation):
         return list(found), []
-    links = {where: (meaning, sources) for where, meaning, sources in _links(conversation)}
+    links: dict[Where, Resolved] = {}
     free = {place.where for place in found}
     needed: set[str] = set()
     # Sources come before what refers to them: backwards, all that need a text were seen before it.
-    for where, (meaning, sources) in reversed(links.items()):
-        if where not in free or _hash(meaning) in needed:
+    for where, text in reversed(list(resolve(conversation))):
+        if where not in free or text.digest[:SHORTEST_SOURCE] in needed:
             free.discard(where)
-            needed |= sources
+            needed |= text.sources
+        elif text.sources:
+            links[where] = text
     left = [place for place in found if place.where in free]
-    followers = []
-    for place in left:
-        meaning, sources = links[place.where]
-        if sources:
-            followers.append(replace(place, text=meaning, shown=place.text, sources=sources))
+    followers = [
+        replace(place, text=link.meaning, shown=place.text, sources=link.sources)
+        for place in left
+        if (link := links.get(place.where))
+    ]
     return [place for place in left if MARK not in place.text], followers
 
 
@@ -79,7 +77,7 @@ def blank(
         lines = place.shown.split("\n")
         for index, line in enumerate(lines):
             reference = parse_reference(line)
-            if reference is not None and (why := gone.get(reference.source[:_PREFIX])):
+            if reference is not None and (why := gone.get(reference.source[:SHORTEST_SOURCE])):
                 size = reference.last - reference.first + 1
                 lines[index] = SUPPRESSED if why == "suppressed" else missing_lines(size, markers)
         # Another text now: what refers to it would find it no more.
@@ -89,25 +87,9 @@ def blank(
 
 
 def _replaced(place: Place, text: str, why: str, measure: Measure) -> Shortening:
+    text = place.marked(text)
     return Shortening(place, text, place.tokens_now(measure) - place.tokens(text, measure), why)
 
 
-def _links(conversation: Conversation) -> Iterator[tuple[Where, str, frozenset[str]]]:
-    """Every text with its place: what it says when its references are followed, and the hashes of their sources."""
-    shown = Shown(conversation)
-    for where, text in texts(conversation):
-        sources: set[str] = set()
-        lines: list[str] = []
-        for line in text.split("\n") if MARK in text else [text]:
-            reference = parse_reference(line) if line.startswith(MARK) else None
-            found = shown.follow(reference) if reference else None
-            lines += [line] if found is None else found
-            if reference is not None and found is not None:
-                sources.add(reference.source[:_PREFIX])
-        meaning = "\n".join(lines)
-        shown.add(meaning)
-        yield where, meaning, frozenset(sources)
-
-
 def _hash(text: str) -> str:
-    return fingerprint(text)[:_PREFIX]
+    return fingerprint(text)[:SHORTEST_SOURCE]

@@ -21,6 +21,7 @@ from compact.messages import (
     message_texts,
     pairs,
     untouchable,
+    with_handle,
 )
 from compact.messages.paths import can_splice
 from compact.messages.seals import is_summary
@@ -41,7 +42,8 @@ class Place:
     """A text that may be replaced: what was said, what a tool answered, or a string in the arguments of a call.
 
     `position` is its message's; `tool` the tool that was called; `escaped` whether the call is written in ASCII only.
-    Where references stand for lines of the text, `shown` is the text with them and `sources` are their hashes.
+    Where references stand for lines of the text, `shown` is the text with them and `sources` are their hashes. With
+    `handles`, whatever replaces it says by which handle it can be recalled.
     """
 
     where: Where
@@ -52,6 +54,11 @@ class Place:
     escaped: bool = False
     shown: str = ""
     sources: frozenset[str] = frozenset()
+    handles: bool = False
+
+    def marked(self, text: str) -> str:
+        """What stands here in place of the text, with the handle of that if there are handles."""
+        return with_handle(text, self.text) if self.handles else text
 
     def tokens(self, text: str, measure: Measure) -> int:
         """What a text takes in this place: arguments are sent as JSON."""
@@ -79,6 +86,7 @@ class Shortening:
 
 def shorten(place: Place, text: str, measure: Measure, why: str) -> Shortening | None:
     """The place with that text, if it saves anything."""
+    text = place.marked(text)
     if len(text) >= len(place.text):
         return None
     saved = place.tokens_now(measure) - place.tokens(text, measure)
@@ -92,7 +100,7 @@ def older(messages: Sequence[Message], recent: int) -> list[int]:
     return [index for index in range(1, len(messages)) if index not in kept]
 
 
-def places(conversation: Conversation, positions: Collection[int]) -> Iterator[Place]:
+def places(conversation: Conversation, positions: Collection[int], *, handles: bool = False) -> Iterator[Place]:
     """The texts of these messages that may be replaced, in order.
 
     Left out are messages nobody may touch, texts condensed before, and those too short for any marker to pay. What
@@ -110,14 +118,15 @@ def places(conversation: Conversation, positions: Collection[int]) -> Iterator[P
                 continue
             block = message.blocks[where.block]
             if isinstance(block, Text):
-                yield Place(where, "text", text, position)
+                yield Place(where, "text", text, position, handles=handles)
             elif isinstance(block, ToolResult):
-                yield Place(where, "result", text, position, tools.get((position, where.block), ""))
+                tool = tools.get((position, where.block), "")
+                yield Place(where, "result", text, position, tool, handles=handles)
             elif isinstance(block, ToolCall):
                 tries = tried[where.block] = tried.get(where.block, 0) + 1
                 if tries <= _MOST_VALUES and can_splice(block, where.path):
                     escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
-                    yield Place(where, "parameter", text, position, block.name, escaped)
+                    yield Place(where, "parameter", text, position, block.name, escaped, handles=handles)
 
 
 def all_tried(conversation: Conversation, found: Sequence[Place]) -> bool:

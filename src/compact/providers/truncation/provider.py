@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import chain
 
-from compact.messages import MARK, Conversation, Pass
-from compact.messages.texts import mentions
+from compact.messages import Conversation, Pass, has_references
 from compact.policies import Configuration
 from compact.ports import Measure
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, propose
@@ -63,8 +62,9 @@ def _cuts(
     And whether it is sure that another round would find nothing more.
     """
     positions = older(conversation.messages, settings.preserve_recent)
-    found = [place for place in places(conversation, positions) if settings.operation(place.kind) != "keep"]
-    linked = mentions(conversation, MARK)
+    every = places(conversation, positions, handles=settings.handles)
+    found = [place for place in every if settings.operation(place.kind) != "keep"]
+    linked = has_references(conversation)
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
         cuts = cut_all(free, settings, measure)

@@ -45,6 +45,8 @@ class TruncationSettings(Configuration):
     """What is cut first: the largest, the oldest, results before arguments, or the large and old."""
     markers: Markers = "s3"
     """How a cut is marked: with the lines that are missing and the tool (s3), or in the middle of the text (s0)."""
+    handles: bool = False
+    """Whether what is left of a text says by which handle the whole can be recalled."""
 
     def operation(self, kind: Kind) -> Operation:
         if kind == "result":

@@ -119,7 +119,7 @@ def _fitting(least: Shortening, excess: int, slack: int, settings: TruncationSet
             break
         share = (low_saved - excess - slack // 2) / (low_saved - high_saved)
         chars = min(max(low + round((high - low) * share), low + 1), high - 1)
-        text = settings.cut(place.kind, chars).apply(place.text, place.tool)
+        text = place.marked(settings.cut(place.kind, chars).apply(place.text, place.tool))
         saved = now - place.tokens(text, measure)
         if saved >= excess:
             low, low_saved = chars, saved

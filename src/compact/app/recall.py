@@ -1,0 +1,135 @@
+"""Recall: what compactions removed, found again by its handle or by its words."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TypeVar
+
+from compact.app.condensing import Condensation, Result, choose
+from compact.engine.projection import Projection
+from compact.engine.recalling import Hit, Recalled, Removed, read_handle, unknown_handle
+from compact.engine.sessions import Sessions
+from compact.errors import InvalidInput
+from compact.formats import parse
+from compact.messages import Conversation, digest_of, plan_from_json, plan_to_json
+from compact.policies import Configuration, check_session_id
+from compact.ports import Originals, Record
+
+_Settings = TypeVar("_Settings", bound=Configuration)
+_REMEMBERED = 16
+"""Sessions whose indexes stay in memory."""
+
+
+class Recollection:
+    """What was removed from many sessions: from memory where a session is at work, else as it was kept on disk."""
+
+    def __init__(self, originals: Originals | None, sessions: Sessions | None = None) -> None:
+        self._originals = originals
+        self._sessions = sessions
+        self._lock = Lock()
+        self._indexes: OrderedDict[str, tuple[object, tuple[Removed, ...]]] = OrderedDict()
+
+    def recall(self, handle: str, session_id: str | None = None) -> Recalled:
+        """What the handle stands for, in one session or in any; InvalidInput names near ones where there is none."""
+        name = read_handle(handle)
+        known: list[str] = []
+        found: dict[str, Removed] = {}
+        for session, removed in self._removed(session_id):
+            if name in removed:
+                found.setdefault(session, removed)
+            known += removed.handles
+        if not found:
+            raise unknown_handle(handle, known)
+        if len(found) > 1 and name.startswith("msg-"):
+            remedy = f"Name one of these: {', '.join(list(found)[:10])}."
+            raise InvalidInput(f"{name} is in several sessions", field="session_id", remedy=remedy)
+        return next(iter(found.values())).recall(name)
+
+    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> list[Hit]:
+        """Where all the words were, in one session or in all, whatever their case; the best first in each session."""
+        hits: dict[tuple[str, str], Hit] = {}
+        for session, removed in self._removed(session_id):
+            for hit in removed.search(text, limit):
+                hits.setdefault((session, hit.handle), replace(hit, session=session))
+        return list(hits.values())[: max(limit, 0)]
+
+    def _removed(self, session_id: str | None) -> Iterator[tuple[str, Removed]]:
+        working = self._sessions.projections() if self._sessions else {}
+        if session_id is not None:
+            names = [check_session_id(session_id)]
+        else:
+            names = list(dict.fromkeys((*working, *(self._originals.sessions() if self._originals else ()))))
+        for name in names:
+            indexes = self._from_memory(name, working[name]) if name in working else self._from_disk(name)
+            yield from ((name, removed) for removed in indexes)
+
+    def _from_memory(self, session: str, projection: Projection) -> tuple[Removed, ...]:
+        # Turns are added to the log all the time; what was removed changes only with the compactions.
+        return self._made(session, projection.compactions, lambda: (Removed.of(projection),))
+
+    def _from_disk(self, session: str) -> tuple[Removed, ...]:
+        """What was kept of the session: each of its branches, the newest first."""
+        originals = self._originals
+        if originals is None:
+            return ()
+        records = {record.number: record for record in originals.records(session)}
+        parents = {record.parent for record in records.values()}
+        leaves = [records[number] for number in sorted(records.keys() - parents, reverse=True)]
+        state = tuple((record.number, record.at) for record in records.values())
+        return self._made(session, state, lambda: tuple(_kept(leaf, records, originals) for leaf in leaves))
+
+    def _made(self, session: str, state: object, make: Callable[[], tuple[Removed, ...]]) -> tuple[Removed, ...]:
+        """The indexes of that state of the session, made anew where it has changed."""
+        with self._lock:
+            known = self._indexes.get(session)
+        indexes = known[1] if known is not None and known[0] == state else make()
+        with self._lock:
+            self._indexes[session] = (state, indexes)
+            self._indexes.move_to_end(session)
+            while len(self._indexes) > _REMEMBERED:
+                self._indexes.popitem(last=False)
+        return indexes
+
+
+def _kept(last: Record, records: Mapping[int, Record], originals: Originals) -> Removed:
+    """What was removed up to a compaction, the ones it was built on included."""
+    chain = [last]
+    while chain[0].parent in records:
+        chain.insert(0, records[chain[0].parent])
+    dialect = parse([], format=last.format).dialect
+    wires = originals.get(last.session, last.log)
+    log = [dialect.parse_message(wire, str(position)) for position, wire in enumerate(wires)]
+    return Removed(log, [plan_from_json(record.plan) for record in chain])
+
+
+def condense_kept(
+    conversation: Conversation, originals: Originals, session: str, way: tuple[str, str, float | None]
+) -> Result:
+    """Condense by a preset, for a model, to a target, and keep what goes where recall finds it, before it goes."""
+    preset, model, target = way
+    provider, settings = choose(None, preset, None)
+    result = Condensation(conversation, model, target).run(provider, with_handles(settings))
+    if result.plan:
+        log = [message.wire for message in conversation.messages]
+        number = originals.last(check_session_id(session)) + 1
+        digests, at = tuple(map(digest_of, log)), datetime.now(UTC).isoformat(timespec="milliseconds")
+        originals.put(log, Record(session, number, 0, conversation.format, digests, plan_to_json(result.plan), at))
+    return result
+
+
+def with_handles(settings: _Settings) -> _Settings:
+    """The settings with handles switched on, wherever in them that can be set."""
+    changed: dict[str, object] = {}
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if name == "handles":
+            changed[name] = True
+        elif isinstance(value, Configuration):
+            changed[name] = with_handles(value)
+        elif isinstance(value, tuple):
+            changed[name] = tuple(with_handles(each) if isinstance(each, Configuration) else each for each in value)
+    return settings.model_copy(update=changed)

@@ -1,0 +1,144 @@
+"""Compactions made ready while the model answers, so that nobody waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Event as Flag
+from threading import Lock, Thread, current_thread
+from time import monotonic, perf_counter
+from typing import TypeAlias
+
+from compact.engine.driver import Outcome
+from compact.engine.projection import Projection
+from compact.engine.telling import told_discarded, told_prepared
+from compact.formats import violations
+from compact.messages import Conversation, Violation, check
+from compact.ports import Event, Measure
+
+NEARLY = 0.9
+"""The share of the trigger from which on a compaction is prepared."""
+MOST = 4
+"""Compactions that are prepared at the same time; a session beyond that tries again with its next request."""
+_CLOSING = 2.0
+
+Tell: TypeAlias = Callable[[str, Event], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A compaction that is being prepared, or has been."""
+
+    session: str
+    basis: Projection
+    outcome: Outcome | None = None
+    dropped: bool = False
+    done: Flag = field(default_factory=Flag)
+
+    def fits(self, projection: Projection) -> bool:
+        """Whether the projection is the one it is made of, with nothing but more messages at the end."""
+        basis = self.basis
+        return (
+            projection.frame is basis.frame
+            and projection.compactions is basis.compactions
+            and projection.log[: len(basis.log)] == basis.log
+        )
+
+
+class Background:
+    """Prepares compactions on threads of its own, at most one for each session. It writes nothing."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._lock = Lock()
+        self._jobs: dict[str, _Job] = {}
+        self._threads: set[Thread] = set()
+        self._closed = False
+
+    def prepare(self, session: str, basis: Projection, work: Callable[[], Outcome]) -> None:
+        """Begin, unless what was prepared of the session before still fits."""
+        with self._lock:
+            known = self._jobs.get(session)
+            if known is not None and known.fits(basis):
+                return
+            job = self._jobs[session] = _Job(session, basis)
+            if self._closed or len(self._threads) >= MOST:
+                del self._jobs[session]
+            else:
+                thread = Thread(target=self._work, args=(job, work), name="compact background", daemon=True)
+                self._threads.add(thread)
+                thread.start()
+        if known is not None:
+            self._discard(known, "the history changed")
+
+    def take(self, session: str, projection: Projection, measure: Measure) -> Outcome | None:
+        """What was prepared, as it comes out for the projection as it is now; waits for what is under way.
+
+        None where nothing was prepared, or where that does not fit any more. Either way it is gone after that.
+        """
+        with self._lock:
+            job = self._jobs.pop(session, None)
+        if job is None:
+            return None
+        if not job.fits(projection):
+            self._discard(job, "the history changed")
+            return None
+        job.done.wait()
+        if job.outcome is None:
+            return None
+        applied = _applied(job.outcome, projection, len(job.basis.log), measure)
+        if applied is None:
+            self._discard(job, "it does not go with the messages that came since")
+        return applied
+
+    def close(self) -> None:
+        """Begin nothing more, and wait a moment for what is under way."""
+        with self._lock:
+            self._closed = True
+            threads = list(self._threads)
+            for job in self._jobs.values():
+                job.dropped = True
+            self._jobs.clear()
+        until = monotonic() + _CLOSING
+        for thread in threads:
+            thread.join(max(0.0, until - monotonic()))
+
+    def _work(self, job: _Job, work: Callable[[], Outcome]) -> None:
+        began, why = perf_counter(), ""
+        try:
+            outcome = work()
+            if outcome.plan:
+                job.outcome = outcome
+            else:
+                why = "there was nothing to remove"
+        except Exception as error:  # noqa: BLE001 - a driver: the compaction is tried again where it can be told
+            why = f"{type(error).__name__}: {error}"
+        finally:
+            # Before anybody is told: who is told may want the session, and who holds it may be waiting for this.
+            job.done.set()
+            with self._lock:
+                self._threads.discard(current_thread())
+        if job.outcome is None:
+            self._discard(job, why)
+        elif not job.dropped:
+            self._tell(job.session, told_prepared(job.outcome, len(job.basis.log), perf_counter() - began))
+
+    def _discard(self, job: _Job, why: str) -> None:
+        if not job.dropped:
+            job.dropped = True
+            self._tell(job.session, told_discarded(job.outcome, why))
+
+
+def _applied(prepared: Outcome, projection: Projection, upto: int, measure: Measure) -> Outcome | None:
+    """The same done to a log that has grown since it had `upto` messages, and checked anew."""
+    again = projection.replay(prepared.plan, projection.counted + 1, upto)
+    if again is None:
+        return None
+    before, after = projection.conversation, again.conversation
+    if check(before, after, rules=_rules, count=measure.conversation):
+        return None
+    return replace(prepared, conversation=after, plan=again.compactions[-1].plan)
+
+
+def _rules(before: Conversation, after: Conversation) -> list[Violation]:
+    return violations(after, origin=before)

@@ -1,0 +1,107 @@
+"""For OpenAI's Agents SDK: a filter of the model's input, a session that hands out what the model shall see, and spans.
+
+run_config = RunConfig(call_model_input_filter=compact_input_filter(manager, "chat-1"))
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from compact.integrations.sending import Wire, going_on, or_placeholder, responses_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from agents import TResponseInputItem
+    from agents.memory import Session, SessionSettings
+    from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
+
+    from compact import CompactManager
+
+    Filter: TypeAlias = Callable[[CallModelData[Any]], Awaitable[ModelInputData]]
+
+_OWN_COMPACTION = (
+    "{name} rewrites what it stores, and only as far as it matches what the model was given: beside Compact its "
+    "compaction is skipped, or gets the end of the history only. Give the run the session it wraps."
+)
+
+
+def compact_input_filter(
+    manager: CompactManager,
+    session_id: str | Session | Callable[[CallModelData[Any]], str],
+    *,
+    then: CallModelInputFilter | None = None,
+    strict: bool = False,
+) -> Filter:
+    """A `call_model_input_filter` that keeps the input of a run within the model's window.
+
+    The session is named by its id, by the run's own session, or by a function of the call. The SDK has room for one
+    filter: another one goes into `then`, and gets the input as it is after compaction. Where compaction fails the input
+    goes as it is, and the error is logged; `strict` raises it, which ends the run.
+    """
+    if not isinstance(session_id, str) and callable(getattr(session_id, "run_compaction", None)):
+        warnings.warn(_OWN_COMPACTION.format(name=type(session_id).__name__), stacklevel=2)
+
+    async def compact_input(data: CallModelData[Any]) -> ModelInputData:
+        with going_on(session_id, strict=strict):
+            given = data.model_data
+            items = await manager.apreflight(
+                _named(session_id, data), given.input, system=given.instructions, tools=_tools(data.agent)
+            )
+            data = replace(data, model_data=replace(given, input=items))
+        if then is None:
+            return data.model_data
+        filtered = then(data)
+        return await filtered if inspect.isawaitable(filtered) else filtered
+
+    return compact_input
+
+
+class CompactedSession:
+    """A session of the SDK whose history is handed out compacted, and kept whole by the session it wraps.
+
+    It compacts between runs. A run with many steps grows in between: give it the filter as well.
+    """
+
+    def __init__(self, session: Session, manager: CompactManager, *, strict: bool = False) -> None:
+        if callable(getattr(session, "run_compaction", None)):
+            warnings.warn(_OWN_COMPACTION.format(name=type(session).__name__), stacklevel=2)
+        self.session_id: str = session.session_id
+        self.session_settings: SessionSettings | None = session.session_settings
+        self._session = session
+        self._manager = manager
+        self._strict = strict
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The history compacted; as it is where only so many items are asked for."""
+        items = await self._session.get_items(limit)
+        if limit is None and items:
+            with going_on(self.session_id, strict=self._strict):
+                items = await self._manager.apreflight(self.session_id, items, tools=or_placeholder([], responses_tool))
+        return items
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        await self._session.add_items(items)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        return await self._session.pop_item()
+
+    async def clear_session(self) -> None:
+        await self._session.clear_session()
+
+
+def _named(session_id: str | Session | Callable[[CallModelData[Any]], str], data: CallModelData[Any]) -> str:
+    if isinstance(session_id, str):
+        return session_id
+    return session_id(data) if callable(session_id) else session_id.session_id
+
+
+def _tools(agent: Any) -> list[Wire]:
+    """The agent's functions, for their size; those of MCP servers are not known here."""
+    known = [tool for tool in agent.tools if hasattr(tool, "params_json_schema")]
+    tools = [responses_tool(tool.name, tool.description, tool.params_json_schema) for tool in known]
+    return or_placeholder(tools, responses_tool)

@@ -1,0 +1,114 @@
+"""For loops of one's own, and for the clients of OpenAI and Anthropic as they are.
+
+    create = compacted(client.chat.completions.create, manager, "chat-1")
+    answer = create(model="gpt-4o", messages=history)
+
+Errors are raised here: whoever writes the loop decides what a request that does not fit is to become.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+
+from compact.integrations.sending import chat_tool, or_placeholder, responses_tool
+
+if TYPE_CHECKING:
+    from compact import CompactManager
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Context(Protocol):
+    """What a loop hands to its hooks before it calls the model."""
+
+    session_id: str
+    messages: list[Any]
+
+
+def before_model_call(manager: CompactManager) -> Callable[[Context], None]:
+    """A hook that puts the messages to send in the place of those that a loop is about to send."""
+
+    def compact(ctx: Context) -> None:
+        wires = _plain(ctx.messages)
+        ctx.messages = _own(manager.preflight(ctx.session_id, wires), wires, ctx.messages)
+
+    return compact
+
+
+def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) -> Callable[P, R]:
+    """A client's `create` that sends no more than fits: of Chat Completions, Responses or Messages, sync or async.
+
+    Nothing is patched: it is a function beside the client's own. What the client's methods give back may be put into
+    the history as it is. A Responses request that continues what OpenAI keeps goes as it is.
+    """
+    anthropic = type(getattr(create, "__self__", None)).__module__.partition(".")[0] == "anthropic"
+
+    if inspect.iscoroutinefunction(inspect.unwrap(create)):
+
+        @wraps(create)
+        async def create_later(*args: P.args, **given: P.kwargs) -> Any:
+            if key := _key(given):
+                history = cast("Sequence[Any]", given[key])
+                wires = _plain(history)
+                sent = await manager.apreflight(session_id, wires, **_beside(given, anthropic=anthropic))
+                given[key] = _own(sent, wires, history)
+            return await cast("Awaitable[Any]", create(*args, **given))
+
+        return cast("Callable[P, R]", create_later)
+
+    @wraps(create)
+    def create_now(*args: P.args, **given: P.kwargs) -> R:
+        if key := _key(given):
+            history = cast("Sequence[Any]", given[key])
+            wires = _plain(history)
+            sent = manager.preflight(session_id, wires, **_beside(given, anthropic=anthropic))
+            given[key] = _own(sent, wires, history)
+        return create(*args, **given)
+
+    return create_now
+
+
+def _key(given: Mapping[str, Any]) -> str:
+    """Where the request holds its history; empty where it holds none that could be compacted."""
+    if given.get("previous_response_id") or given.get("conversation"):
+        return ""
+    key = "input" if "input" in given else "messages"
+    return key if isinstance(given.get(key), list | tuple) else ""
+
+
+def _own(sent: Sequence[Any], wires: Sequence[Any], messages: Sequence[Any]) -> list[Any]:
+    """What was sent, with the very objects where they are unchanged, be they the client's own models."""
+    own = {id(wire): message for wire, message in zip(wires, messages, strict=True)}
+    return [own.get(id(wire), wire) for wire in sent]
+
+
+def _beside(given: Mapping[str, Any], *, anthropic: bool) -> dict[str, Any]:
+    """What is sent beside the messages, in a way that also tells which API they are for: plain text does not."""
+    tools = _plain(given["tools"]) if isinstance(given.get("tools"), list | tuple) else []
+    if anthropic:
+        system = given.get("system")
+        return {"system": system if isinstance(system, str | list) else [], "tools": tools}
+    if "input" in given:
+        instructions = given.get("instructions")
+        system = instructions if isinstance(instructions, str) else None
+        return {"system": system, "tools": or_placeholder(tools, responses_tool)}
+    return {"tools": or_placeholder(tools, chat_tool)}
+
+
+def _plain(value: Any) -> Any:
+    """The value without the clients' models: the very object where there are none."""
+    if isinstance(value, str | int | float | None):
+        return value
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_none=True, by_alias=True)
+    if isinstance(value, Mapping):
+        plain: Any = {key: _plain(item) for key, item in value.items()}
+        return value if isinstance(value, dict) and all(plain[key] is value[key] for key in plain) else plain
+    if isinstance(value, Sequence):
+        items = [_plain(item) for item in value]
+        return value if isinstance(value, list) and all(a is b for a, b in zip(items, value, strict=True)) else items
+    return value

@@ -1,0 +1,60 @@
+"""What the integrations share: asking the manager, and going on where it cannot answer."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeAlias
+
+Wire: TypeAlias = dict[str, Any]
+
+_log = logging.getLogger("compact.integrations")
+_NO_PARAMETERS = {"type": "object", "properties": {}}
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+
+
+class WriteTool(Protocol):
+    """Writes a tool the way an API wants it."""
+
+    def __call__(self, name: str, description: str, schema: Any) -> Wire: ...
+
+
+def chat_tool(name: str, description: str, schema: Any) -> Wire:
+    """A tool of Chat Completions."""
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def responses_tool(name: str, description: str, schema: Any) -> Wire:
+    """A tool of the Responses API."""
+    return {"type": "function", "name": name, "description": description, "parameters": schema}
+
+
+def or_placeholder(tools: Sequence[Wire], write: WriteTool) -> list[Wire]:
+    """The tools, or one that stands for none.
+
+    The manager tells the API by the messages, and plain text is the same in all of them; how tools are written is not.
+    """
+    return list(tools) or [write("none", "", _NO_PARAMETERS)]
+
+
+@contextmanager
+def going_on(session: object, *, strict: bool) -> Iterator[None]:
+    """Log what goes wrong inside and go on, unless it is to be raised.
+
+    A request that was not compacted may still be answered; an exception in a framework's hook ends the run.
+    """
+    try:
+        yield
+    except Exception:
+        if strict:
+            raise
+        named = f"session {session}" if isinstance(session, str) else "a session"
+        _log.exception("compact.error: %s was not compacted, the request goes as it is", named)
+
+
+def usable_id(id: str) -> str:
+    """The id, or a digest of one that could not be the name of a folder."""
+    return id if _ID.fullmatch(id) else hashlib.sha256(id.encode()).hexdigest()[:32]

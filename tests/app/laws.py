@@ -1,0 +1,79 @@
+"""What holds for every condensation, whatever the conversation, the provider, the preset and the format."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import compact
+from compact.app import Condensation, Result, choose
+from compact.app.recall import with_handles
+from compact.formats import parse, render, violations
+from compact.messages import Conversation, exchanges, untouchable
+from compact.providers import presets
+from compact.providers.presets import validate
+from compact.testing.generate import random_body
+
+WAYS: list[tuple[str | None, str | None, dict[str, Any]]] = [
+    *((None, preset.name, {}) for preset in presets()),
+    *(("lossless", None, {"level": level}) for level in ("verbatim", "formatting", "superseded")),
+    ("native", None, {}),
+    ("layers", None, {}),
+    ("lossless", None, {"level": "superseded", "handles": True}),
+    *((preset.provider, None, with_handles(validate(preset)).model_dump()) for preset in presets()),
+]
+TARGETS = (None, 0.8, 0.5, 0.2)
+
+
+def condense(conversation: Conversation, way: tuple[Any, ...], target: float | None) -> Result:
+    provider, settings = choose(*way)
+    return Condensation(conversation, "gpt-4o", target).run(provider, settings)
+
+
+def try_laws(format: str, number: int, conversations: int) -> None:
+    """Try the laws on so many conversations; each number means other ones."""
+
+    @settings(max_examples=conversations, database=None)
+    @given(st.integers(0, 2**64), st.sampled_from((4, 12, 30)), st.sampled_from(WAYS), st.sampled_from(TARGETS))
+    def hold(seed: int, size: int, way: tuple[Any, ...], target: float | None) -> None:
+        body = random_body(random.Random(f"{number} {seed}"), format, size=size)
+        assert_laws(parse(body, format=format), way, target)
+
+    hold()
+
+
+def assert_laws(before: Conversation, way: tuple[Any, ...], target: float | None) -> None:
+    result = condense(before, way, target)
+    after = result.conversation
+    assert result.report.tokens_after <= result.report.tokens_before
+    assert {v.rule for v in violations(after, origin=before)} <= {v.rule for v in violations(before)}
+    assert compact.restore(result) == render(before)
+    assert_order_and_pairs(before, after)
+    assert condense(after, way, _absolute(result, way)).plan == ()
+    assert condense(before, way, target).messages == result.messages
+
+
+def _absolute(result: Result, way: tuple[Any, ...]) -> float | None:
+    """The target in tokens: where none was given, some providers set themselves one."""
+    settings = choose(*way)[1]
+    if result.report.target is None and getattr(settings, "mode", "") == "targeted":
+        return max(1, int(result.report.tokens_before * (1 - settings.target_reduction)))
+    return result.report.target
+
+
+def assert_order_and_pairs(before: Conversation, after: Conversation) -> None:
+    position = {message.id: index for index, message in enumerate(before.messages)}
+    now = {message.id: message for message in after.messages}
+    kept = [position[message.id] for message in after.messages if message.id in position]
+    assert kept == sorted(kept)
+    fixed = untouchable(before)
+    for message in before.messages:
+        if message.id in fixed:
+            assert now[message.id].wire == message.wire
+    for group in exchanges(before.messages):
+        held = [before.messages[index] for index in group if before.messages[index].id in now]
+        calls = [message for message in held if message.calls]
+        assert len(held) == len(group) or not calls or all(m.id in now for m in held)

@@ -1,0 +1,145 @@
+"""The clients of OpenAI and Anthropic, against fake vendors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from anthropic import Anthropic, AsyncAnthropic
+from openai import AsyncOpenAI, OpenAI
+
+from compact import InsufficientBudget
+from compact.integrations.clients import before_model_call, compacted
+from compact.testing.vendors import FakeVendors, Reply
+from tests.integrations.conftest import LISTING, Managers
+
+WINDOW = 8000
+TOOL = {"name": "read", "description": "Reads a file.", "schema": {"type": "object", "properties": {}}}
+
+
+@pytest.fixture
+def vendors() -> Iterator[FakeVendors]:
+    with FakeVendors(window=WINDOW) as server:
+        server.reply(lambda received: Reply("Read it."))
+        yield server
+
+
+@dataclass
+class Context:
+    session_id: str
+    messages: list[Any] = field(default_factory=list)
+
+
+def test_before_model_call_hook_integration(managers: Managers) -> None:
+    hook = before_model_call(managers(WINDOW))
+    ctx = Context("s")
+    for turn in range(14):
+        ctx.messages += [{"role": "user", "content": f"{turn}?"}]
+        hook(ctx)
+        assert ctx.messages[-1]["content"] == f"{turn}?"
+        ctx.messages += [{"role": "assistant", "content": f"{turn}. {LISTING}"}]
+    assert managers.told("condensed") >= 1
+    assert len(ctx.messages) < 28
+
+
+def statuses(vendors: FakeVendors) -> set[int]:
+    return {received.status for received in vendors.requests}
+
+
+def call_reply(turn: int) -> Reply:
+    return Reply(calls=[("read", {"path": f"src/{turn}.py"})])
+
+
+def test_chat_completions_take_back_what_they_gave(managers: Managers) -> None:
+    with FakeVendors(window=WINDOW) as vendors, OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
+        create = compacted(client.chat.completions.create, managers(WINDOW), "s")
+        tools: Any = [{"type": "function", "function": {"name": "read", "parameters": TOOL["schema"]}}]
+        history: list[Any] = [{"role": "system", "content": "Be brief."}]
+        for turn in range(14):
+            vendors.reply(call_reply(turn), "Read it.")
+            history.append({"role": "user", "content": f"Read {turn}."})
+            message = create(model="gpt-4o", messages=history, tools=tools).choices[0].message
+            assert message.tool_calls
+            history += [message, {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": LISTING}]
+            history.append(create(model="gpt-4o", messages=history, tools=tools).choices[0].message)
+        assert statuses(vendors) == {200}
+    assert managers.told("condensed") >= 1
+    assert len(history) == 1 + 14 * 4
+
+
+def test_responses_take_back_what_they_gave(managers: Managers) -> None:
+    with FakeVendors(window=WINDOW) as vendors, OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
+        create = compacted(client.responses.create, managers(WINDOW), "s")
+        tools: Any = [{"type": "function", "name": "read", "parameters": TOOL["schema"], "strict": False}]
+        history: list[Any] = []
+        for turn in range(14):
+            vendors.reply(call_reply(turn), "Read it.")
+            history.append({"role": "user", "content": f"Read {turn}."})
+            output = create(model="gpt-4o", input=history, instructions="Be brief.", tools=tools).output
+            call: Any = next(item for item in output if item.type == "function_call")
+            history += [*output, {"type": "function_call_output", "call_id": call.call_id, "output": LISTING}]
+            history += create(model="gpt-4o", input=history, instructions="Be brief.", tools=tools).output
+        assert statuses(vendors) == {200}
+    assert managers.told("condensed") >= 1
+
+
+def test_messages_take_back_what_they_gave(managers: Managers) -> None:
+    with FakeVendors(window=WINDOW) as vendors, Anthropic(base_url=vendors.url, api_key="any") as client:
+        create = compacted(client.messages.create, managers(WINDOW, model="claude-haiku-4-5"), "s")
+        tools: Any = [{"name": "read", "description": "Reads.", "input_schema": TOOL["schema"]}]
+        history: list[Any] = []
+        for turn in range(14):
+            vendors.reply(call_reply(turn), "Read it.")
+            history.append({"role": "user", "content": f"Read {turn}."})
+            said = create(model="claude-haiku-4-5", max_tokens=100, messages=history, tools=tools).content
+            [use] = [block for block in said if block.type == "tool_use"]
+            result = {"type": "tool_result", "tool_use_id": use.id, "content": LISTING}
+            history += [{"role": "assistant", "content": said}, {"role": "user", "content": [result]}]
+            said = create(model="claude-haiku-4-5", max_tokens=100, messages=history, tools=tools).content
+            history.append({"role": "assistant", "content": said})
+        assert statuses(vendors) == {200}
+    assert managers.told("condensed") >= 1
+
+
+def test_async_clients_do_the_same(managers: Managers, vendors: FakeVendors) -> None:
+    async def talk() -> None:
+        async with (
+            AsyncOpenAI(base_url=f"{vendors.url}/v1", api_key="any") as openai,
+            AsyncAnthropic(base_url=vendors.url, api_key="any") as anthropic,
+        ):
+            chat = compacted(openai.chat.completions.create, managers(WINDOW), "chat")
+            respond = compacted(openai.responses.create, managers(WINDOW), "responses")
+            message = compacted(anthropic.messages.create, managers(WINDOW, model="claude-haiku-4-5"), "messages")
+            history: list[Any] = []
+            for turn in range(12):
+                history.append({"role": "user", "content": f"{turn}?"})
+                await chat(model="gpt-4o", messages=history)
+                await respond(model="gpt-4o", input=history)
+                await message(model="claude-haiku-4-5", max_tokens=100, messages=history, system="Be brief.")
+                history.append({"role": "assistant", "content": f"{turn}. {LISTING}"})
+
+    asyncio.run(talk())
+    assert len(vendors.requests) == 36
+    assert statuses(vendors) == {200}
+    assert managers.told("condensed") >= 3
+
+
+def test_what_holds_no_history_goes_as_it_is(managers: Managers, vendors: FakeVendors) -> None:
+    with OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
+        create = compacted(client.responses.create, managers(WINDOW), "no/id")
+        create(model="gpt-4o", input="Hello")
+        with pytest.raises(ValueError, match="session_id"):
+            create(model="gpt-4o", input=[{"role": "user", "content": "Hello"}])
+    assert [received.body["input"] for received in vendors.requests] == ["Hello"]
+    assert not managers.events
+
+
+def test_a_request_that_cannot_fit_is_an_error_before_it_is_sent(managers: Managers, vendors: FakeVendors) -> None:
+    with OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
+        create = compacted(client.chat.completions.create, managers(1000), "s")
+        with pytest.raises(InsufficientBudget):
+            create(model="gpt-4o", messages=[{"role": "user", "content": LISTING * 3}])
+    assert vendors.requests == ()
