@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         wants_transcripts = "transcripts" in item.keywords or "transcripts" in getattr(item, "fixturenames", ())
         if wants_transcripts and not TRANSCRIPTS:
             item.add_marker(pytest.mark.skip(reason=NOT_FOUND))
-        if "soak" in item.keywords and not SOAK:
+        if item.get_closest_marker("soak") and not SOAK:
             item.add_marker(pytest.mark.skip(reason="takes minutes: set COMPACT_SOAK=1 (make soak)"))
 
 
