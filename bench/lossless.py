@@ -34,7 +34,11 @@ def run(out: TextIO) -> None:
     if not folder:
         print("real sessions not found: set COMPACT_TRANSCRIPTS", file=out)
         return
-    limits = json.loads(Path(folder, "limits.json").read_text(encoding="utf-8"))
+    measured = Path(folder, "limits.json")
+    if not measured.is_file():
+        print("limits not found: set COMPACT_TRANSCRIPTS to a folder that has limits.json and coding/", file=out)
+        return
+    limits = json.loads(measured.read_text(encoding="utf-8"))
     names = ("median", "p90", "mean", "limit", "of it", "tokens")
     print(f"\n{'source':22} {'level':11} files" + "".join(f" {name:>7}" for name in names), file=out)
     for level, limit in LEVELS.items():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import compact
+from compact.engine.report import percent
 from compact.errors import InvalidConfiguration
 from compact.formats import FORMATS, render
 from tests.app.laws import try_laws
@@ -66,3 +69,35 @@ def test_the_report_reads_as_promised() -> None:
     assert any(line.startswith(" - Repeated text: ") and line.endswith("%)") for line in lines)
     assert any(line.startswith(" - Total reduction: ") and "saved $" in line for line in lines)
     assert report.to_json()["tokens_after"] == report.tokens_after
+
+
+def test_the_report_says_what_each_pass_did() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "a line\n" * 2000},
+        *[{"role": "assistant", "content": "said"}, {"role": "user", "content": "more"}] * 6,
+    ]
+    report = compact.condense(messages, preset="v1").report
+    assert report.passes[0].notes == ("1 tool result truncated",)
+    assert re.search(
+        r"^ - truncation: [\d,]+ → [\d,]+ tokens \(-\d+%\); 1 tool result truncated$", str(report), re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "told"), [("v1", True), ("speed", True), ("v3", True), ("quality", True), ("balanced", False)]
+)
+def test_ways_that_only_cut_tool_output_say_so(preset: str, told: bool) -> None:
+    messages = [{"role": role, "content": f"{role} {turn} says"} for turn in range(9) for role in ("user", "assistant")]
+    notes = compact.condense(messages, preset=preset, target=10).report.notes
+    assert any("only cuts what tools" in note for note in notes) is told
+
+
+@pytest.mark.parametrize(
+    ("share", "plain", "signed"),
+    [(0.0, "0%", "0%"), (-0.0, "0%", "0%"), (-0.004, "0%", "0%"), (0.5, "50%", "+50%"), (-0.2, "-20%", "-20%")],
+)
+def test_what_rounds_to_nothing_has_no_sign(share: float, plain: str, signed: str) -> None:
+    assert (percent(share), percent(share, "+")) == (plain, signed)

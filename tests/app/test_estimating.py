@@ -37,7 +37,9 @@ def test_the_estimate_is_near_what_comes_of_it(session: Conversation, preset: st
     assert abs(told.tokens_after - report.tokens_after) <= 0.06 * report.tokens_before
     assert told.cost is not None
     assert asking.cost is not None
-    assert abs(told.cost - asking.cost) <= Decimal("0.2") * asking.cost
+    # How much is asked follows from the tokens, so what these may be off costs something, too.
+    slack = cost(Usage(int(0.06 * report.tokens_before)), model.prices) or Decimal(0)
+    assert abs(told.cost - asking.cost) <= Decimal("0.2") * asking.cost + slack
     assert told.reduction == pytest.approx(1 - told.tokens_after / told.tokens_before)
 
 

@@ -130,6 +130,19 @@ def test_what_can_be_told_without_asking(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"strategy": "bogus"}, "strategy: there is no strategy 'bogus'. "),
+        ({"prompt": "file:nope"}, "prompt: there is no prompt 'nope'. "),
+        ({"prompt": "hello {bogus}"}, "prompt: {bogus} is not a placeholder. "),
+    ],
+)
+def test_what_a_summary_could_not_be_written_by_is_a_problem(values: dict[str, str], told: str) -> None:
+    (problem,) = examine(profile("x", None, **values)).problems
+    assert problem.startswith(told)
+
+
 def test_a_probe_really_asks(server: FakeVendors) -> None:
     server.reply("Yes.")
     found = probe(profile("x", server))

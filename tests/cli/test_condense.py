@@ -87,6 +87,23 @@ def test_a_target_out_of_reach_gives_the_least_there_is(run: Run, file: Path) ->
     told = run("condense", file, "-t", "10", "-o", file.with_name("small.json"))
     assert told.status == 0
     assert "Target of 10 tokens not met" in told.out
+    assert " - This way only cuts what tools were told and answered, and there is no more of it to cut: " in told.out
+
+
+def test_a_plan_needs_a_file(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    refused = run("condense", file, "--plan", "-")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("error: --plan: cannot go to standard output")
+    assert not Path("-").exists()
+
+
+def test_nothing_is_neither_more_nor_less(run: Run) -> None:
+    chat = json.dumps([{"role": "user", "content": "hi"}]).encode()
+    assert " - Total reduction: 0% " in run("condense", "-", stdin=chat).err
+    shown = run("plan", "-", stdin=chat).out
+    assert " 0% " in shown
+    assert "+0%" not in shown
 
 
 def test_the_input_is_never_overwritten(run: Run, file: Path, session: bytes) -> None:
@@ -218,8 +235,14 @@ def test_presets_are_listed_and_shown(run: Run) -> None:
 def test_presets_travel_in_files(run: Run, file: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.json"
     assert run("presets", "cost", "--export", mine).status == 0
+    same = run("presets", "--import", mine)
+    assert (same.status, same.err) == (0, "nothing to keep: the file has no preset that is not built in\n")
+    assert not (tmp_path / "home" / "presets.json").exists()
+    original = mine.read_text()
+    mine.write_text(original.replace('"description": "', '"description": "Mine. '))
     taken = run("presets", "--import", mine)
     assert "presets.cost: is built in. Choose another name." in taken.err
+    mine.write_text(original)
     mine.write_text(mine.read_text().replace('"cost"', '"mine"'))
     assert "mine" in run("presets", "--import", mine).out
     assert run("presets", "--import", mine).status == 0
@@ -229,6 +252,16 @@ def test_presets_travel_in_files(run: Run, file: Path, tmp_path: Path) -> None:
     )
     assert ours == theirs
     assert "mine" in json.loads(run("plan", file, "--json").out)["ways"]
+
+
+@pytest.mark.parametrize("name", ["all.yaml", "all.json"])
+def test_what_is_exported_can_be_imported(run: Run, tmp_path: Path, name: str) -> None:
+    everything = tmp_path / name
+    assert run("presets", "--export", everything).status == 0
+    assert run("presets", "--import", everything).status == 0
+    text = everything.read_text().replace("speed:", "haste:").replace('"speed":', '"haste":')
+    everything.write_text(text)
+    assert [kept["name"] for kept in json.loads(run("presets", "--import", everything, "--json").out)] == ["haste"]
 
 
 def test_presets_say_which_file_is_wrong(run: Run, tmp_path: Path) -> None:

@@ -113,6 +113,26 @@ def test_a_broken_file_is_told_with_its_field(run: Run, tmp_path: Path) -> None:
     assert SECRET not in told.err + told.out
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("profiles: 5", "profiles.yaml: profiles: should be a list. "),
+        ("profiles: [{n}, {n}]".replace("n", "name: a, vendor: openai, model: m"), "yaml: profiles: more than one is "),
+    ],
+)
+def test_mistakes_are_told_once_and_in_plain_words(run: Run, tmp_path: Path, text: str, told: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "profiles.yaml").write_text(text)
+    assert told in run("profiles").err
+
+
+def test_a_profile_that_cannot_summarize_is_told(run: Run) -> None:
+    save_profiles(Profiles(profiles=(Profile(name="mine", vendor="openai", model="gpt-4o-mini", strategy="bogus"),)))
+    assert "mine: strategy: there is no strategy 'bogus'. Known strategies: " in run("profiles").out
+    assert json.loads(run("profiles", "mine", "--json").out)[0]["ready"] is False
+
+
 def test_a_configured_profile_summarizes_and_is_accounted_for(run: Run, server: FakeVendors, file: Path) -> None:
     configure(server, "mine")
     server.reply(lambda request: ANSWER)
@@ -136,6 +156,43 @@ def test_where_the_first_profile_fails_the_second_summarizes(run: Run, server: F
     assert " - Could not be asked: first: " in told.out
     assert "Summaries by gpt-4o-mini" in told.out
     assert [request.status for request in server.requests] == [500, 200]
+
+
+@pytest.mark.parametrize(
+    ("options", "how", "passed", "footer"),
+    [
+        ([], "failed", "skipped, ", "No summary was made; --set on_failure=offline makes one without a model"),
+        (
+            ["--set", "on_failure=prune"],
+            "failed",
+            "; no summary: mine",
+            "No summary was made; --set on_failure=offline",
+        ),
+        (
+            ["--set", "on_failure=offline"],
+            "offline",
+            "; summarized without a model: mine",
+            "Summaries were made without",
+        ),
+        (["--preset", "v3"], "failed", " without a summary: mine", "No summary was made; --profile offline makes one"),
+    ],
+)
+def test_a_summary_that_failed_is_told(
+    run: Run, server: FakeVendors, file: Path, options: list[str], how: str, passed: str, footer: str
+) -> None:
+    configure(server, "mine")
+    server.close()
+    told = run("condense", file, "--profile", "mine", "-t", "30%", *options, "-o", file.with_name("small.json"))
+    assert told.status == 0
+    assert any(line.startswith(" - Summar") and passed in line for line in told.out.splitlines())
+    assert f" - {footer}" in told.out
+    assert "--profile names one" not in told.out
+    assert json.loads(run("condense", file, "--profile", "mine", *options, "--json").out)["summaries"] == how
+
+
+def test_offline_names_who_could_be_asked(run: Run, file: Path) -> None:
+    told = run("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
+    assert " - Summaries were made without a model, in a form of their own; --profile names one to ask" in told.out
 
 
 def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:

@@ -281,7 +281,7 @@ def test_a_profile_that_cannot_be_asked_gives_way_to_the_conversations_model() -
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (None, "no model is configured"),
+        (lambda asks: (None, None), "a NoneType is no answer"),
         (lambda asks: 1 / 0, "ZeroDivisionError"),
         (lambda asks: (), "2 questions were asked, and 0 answers came"),
     ],
@@ -296,12 +296,23 @@ def test_nor_is_one_that_is_awaited() -> None:
 
     made = manager(Asking())
     assert "unreachable" in skipped(asyncio.run(made.condense_async(talk(), Occasion(WINDOW), broken)))[0]
-    assert "no model is configured" in skipped(asyncio.run(made.condense_async(talk(), Occasion(WINDOW))))[0]
+    offline = asyncio.run(manager().condense_async(talk(), Occasion(WINDOW)))
+    assert any(map(is_summary, offline.conversation.messages))
 
 
-def test_without_a_model_native_says_so_and_the_oldest_messages_go() -> None:
+def test_with_nobody_to_ask_the_summary_is_made_offline() -> None:
     conversation = talk(40)
     result = manager().condense_if_needed(conversation, Occasion(WINDOW))
+    assert any(map(is_summary, result.conversation.messages))
+    assert result.report is not None
+    assert result.report.cost is None
+    assert result.report.tokens_after <= result.decision.budget
+    assert render(restore(result.conversation, result.plan)) == render(conversation)
+
+
+def test_where_the_model_fails_native_says_so_and_the_oldest_messages_go() -> None:
+    conversation = talk(40)
+    result = manager().condense_if_needed(conversation, Occasion(WINDOW), lambda asks: (Failure("away"),) * len(asks))
     assert Reason.named_in(skipped(result)[0]) is Reason.HANDLER_INVALID
     assert "were still over" in notes(result)
     assert result.report is not None

@@ -8,6 +8,7 @@ import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
+from compact.policies import configure
 from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset, presets, validate
 from compact.providers.registry import provider
 from compact.providers.smart.settings import SmartSettings
@@ -73,6 +74,17 @@ def test_the_smart_presets_begin_without_loss_and_leave_what_was_said(name: str)
     assert {defaults.message_text.operation for defaults in single} == {"keep"}
     batches = [each for each in settings.passes if each.mode == "batch"]
     assert [each.execution.type for each in batches] == ([] if name == "quality" else ["conditional"])
+
+
+def test_smart_without_settings_is_balanced() -> None:
+    assert configure(SmartSettings, {}) == validate(find_preset("balanced"))
+    assert configure(SmartSettings, {"passes": []}).passes == ()
+
+
+def test_the_schema_tells_the_usual_passes() -> None:
+    told = SmartSettings.model_json_schema()["properties"]["passes"]["default"]
+    assert configure(SmartSettings, {"passes": told}) == configure(SmartSettings, {})
+    assert [each["id"] for each in told] == ["truncate-results", "truncate-more", "summarize"]
 
 
 def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:

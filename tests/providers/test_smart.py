@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from time import process_time
 from typing import Any
 
 import pytest
@@ -135,6 +136,20 @@ def test_without_a_usable_answer_the_text_is_cut(answer: Answer, note: str) -> N
     assert now[2] == "\n".join([*lines[:2], "⟨ ... truncated ⟩", lines[-1]])
     assert now[7].startswith("⟨ Summarized by LLM ⟩\n\nWell.\n\n")
     assert outcome.passes[0].notes == ("1 tool result truncated", "1 tool result summarized", note)
+
+
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [(500, "it was far longer than asked for"), (20_000, "it was longer than the text")],
+)
+def test_an_answer_that_is_far_too_long_is_not_read(lines: int, note: str) -> None:
+    conversation = parse([user("go"), *step("c1", "read", {}, LONG * 50), user("thanks"), assistant("done")])
+    answer = Completion("\n".join(f"- The lines are numbered, {number}" for number in range(lines)))
+    settings = smart(each(tool_results=do("summarize", max_tokens=100, max_lines=2)))
+    started = process_time()
+    outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer,) * len(asks))
+    assert process_time() - started < 1
+    assert outcome.passes[0].notes == ("1 tool result truncated", f"1 without a summary: {note}")
 
 
 def test_the_four_operations_work_on_the_three_kinds_of_content() -> None:
@@ -289,7 +304,7 @@ def test_the_prelude_comes_first_and_loses_nothing() -> None:
     again = parse(
         [user("go"), *step("c1", "read", {"path": "a"}, LONG), *step("c2", "read", {"path": "a"}, LONG), user("so?")]
     )
-    alone = drive(PROVIDER, configure(SmartSettings, {"lossless_prelude": {"level": "verbatim"}}), again)
+    alone = drive(PROVIDER, smart(lossless_prelude={"level": "verbatim"}), again)
     assert tokens_of(alone.conversation) < tokens_of(again) * 0.6
     assert restore(alone.conversation, alone.plan) == again
     settings = smart(each(tool_results=do("suppress")), lossless_prelude={"level": "verbatim"})

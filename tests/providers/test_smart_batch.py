@@ -5,10 +5,21 @@ from __future__ import annotations
 import pytest
 
 from compact.formats import parse
-from compact.messages import Fold, Pass, restore
+from compact.messages import Conversation, Fold, Pass, restore
 from compact.messages.seals import is_summary
 from compact.ports import Answer, Completion, Failure, Refusal
-from tests.providers.conversations import LONG, assistant, contents, drive, task_for, user
+from compact.providers.presets import find_preset, validate
+from tests.providers.conversations import (
+    LONG,
+    assistant,
+    bundled,
+    contents,
+    drive,
+    gauge_for,
+    task_for,
+    tokens_of,
+    user,
+)
 from tests.providers.test_smart import PROVIDER, beyond_events, questions, session, smart
 
 
@@ -70,3 +81,52 @@ def test_a_summary_is_not_summarized_again_and_counts_as_what_it_stands_for() ->
     assert [is_summary(message) for message in outcome.conversation.messages].count(True) == 1
     assert len(outcome.conversation) == 12
     assert drive(PROVIDER, settings, outcome.conversation, 10).plan == ()
+
+
+def chat(turns: int) -> Conversation:
+    return parse([message for n in range(turns) for message in (user(f"{n}? {LONG}"), assistant(f"{n}! {LONG}"))])
+
+
+@pytest.mark.parametrize("preset", ["balanced", "cost"])
+@pytest.mark.parametrize("share", [0.95, 0.8, 0.5, 0.2])
+def test_no_more_is_folded_than_the_target_needs(preset: str, share: float) -> None:
+    conversation = chat(40)
+    target = int(tokens_of(conversation) * share)
+    settings = smart(
+        *(each for each in validate(find_preset(preset)).model_dump()["passes"] if each["mode"] == "batch")
+    )
+    outcome = drive(PROVIDER, settings, conversation, target)
+    assert 0.8 * target <= tokens_of(outcome.conversation) <= target
+    assert drive(PROVIDER, settings, outcome.conversation, target).plan == ()
+    said = [message.text for message in conversation.messages if message.from_user]
+    left = set(contents(outcome.conversation))
+    assert sum(text in left for text in said) >= 0.9 * len(said) or share < 0.95
+    # The oldest go: what is left of the rest is one piece.
+    assert contents(outcome.conversation)[2:] == contents(conversation)[2 - len(outcome.conversation) :]
+
+
+def test_a_target_out_of_reach_takes_all_that_is_selected() -> None:
+    conversation = chat(6)
+    settings = smart({"mode": "batch", "selection": {"keep_recent": 4}})
+    steps = PROVIDER.condense(task_for(conversation, 10), settings)
+    (ask,) = questions(steps)
+    assert ask.sources == tuple(message.id for message in conversation.messages[:-4])
+    assert ask.max_tokens == 2000
+
+
+def test_the_summary_of_a_part_may_be_as_long_as_the_target_allows() -> None:
+    conversation = chat(20)
+    tokens = tokens_of(conversation)
+    settings = smart({"mode": "batch", "selection": {"keep_recent": 4}})
+    (ask,) = questions(PROVIDER.condense(task_for(conversation, tokens - 3000), settings))
+    folded = sum(map(gauge_for(conversation).message, (m for m in conversation.messages[1:] if m.id in ask.sources)))
+    assert ask.max_tokens == folded // 4
+    assert tokens - folded + ask.max_tokens <= tokens - 3000
+
+
+def test_what_comes_back_to_messages_that_refer_to_the_folded_ones_is_reckoned_with() -> None:
+    conversation = bundled()
+    target = tokens_of(conversation) // 5
+    outcome = drive(PROVIDER, validate(find_preset("balanced")), conversation, target)
+    assert [report.asked for report in outcome.passes if report.name == "Summarize"] == [1]
+    assert 0.8 * target <= tokens_of(outcome.conversation) <= target

@@ -16,7 +16,8 @@ from tests.providers.conversations import drive, tokens_of
 from tests.providers.test_smart import PROVIDER, V3, do, each, smart
 
 VARIANTS: dict[str, SmartSettings] = {
-    "prelude": configure(SmartSettings, {}),
+    "usual": configure(SmartSettings, {}),
+    "prelude": configure(SmartSettings, {"passes": []}),
     "cut": smart(
         each(
             message_text=do("truncate", max_lines=1, max_chars=20),

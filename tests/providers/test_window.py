@@ -5,7 +5,7 @@ from __future__ import annotations
 from compact.app import counter_for
 from compact.engine import Gauge, Judge, Outcome, run
 from compact.formats import parse, render, violations
-from compact.messages import Conversation, restore
+from compact.messages import Conversation, Fold, restore
 from compact.providers import Task
 from compact.providers.native import slide
 from tests.providers.conversations import in_short
@@ -18,12 +18,24 @@ def sliding(conversation: Conversation, target: int) -> Outcome:
     return run(slide(Task(conversation, judge.tokens, target, 128_000, gauge)), judge, in_short)
 
 
-def test_the_window_slides_over_half_of_the_messages_as_an_even_number() -> None:
+def test_the_window_slides_no_further_than_the_target() -> None:
     messages = talk(12)
+    conversation = parse(messages)
+    gauge = Gauge(counter_for("gpt-4o"), ())
+    # Two messages are more than is needed, and one is not enough.
+    target = gauge.conversation(conversation) - gauge.message(conversation.messages[1])
+    outcome = sliding(conversation, target)
+    assert render(outcome.conversation)[2:] == messages[3:]
+    assert texts(outcome.conversation)[1].startswith("⟨ 2 earlier messages removed, recall fold-")
+    assert len(outcome.plan) == 1
+
+
+def test_the_window_slides_over_at_most_half_of_the_messages_as_an_even_number() -> None:
     # Eleven follow the first; half of that is five, and the next even number below is four.
-    outcome = sliding(parse(messages), 1700)
-    assert render(outcome.conversation)[2:] == messages[5:]
-    assert texts(outcome.conversation)[1].startswith("⟨ 4 earlier messages removed, recall fold-")
+    outcome = sliding(parse(talk(12)), 800)
+    (first,) = outcome.plan[0].edits
+    assert isinstance(first, Fold)
+    assert len(first.messages) == 4
 
 
 def test_the_window_slides_on_until_the_target_is_met_or_nothing_is_left() -> None:

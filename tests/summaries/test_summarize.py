@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import process_time
 from typing import Any
 
 import pytest
@@ -26,6 +27,10 @@ GAUGE = Gauge(counter_for("gpt-4o"), ())
 TASK_STATE = find_strategy("task_state")
 GOOD = Completion("## Decisions\n- The parser reads a line and splits it at commas [2]")
 LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10
+FIRST = (
+    '## Goals\n### Active\n- "Turn number 0: The parser reads a line, splits it at commas and keeps the rest for the'
+    ' next round. The parser reads a line, splits it at commas and keeps the…" [@0]'
+)
 
 
 class Model:
@@ -78,7 +83,7 @@ def request(messages: Sequence[Message] | None = None, **more: Any) -> Request:
 def test_a_good_answer_becomes_a_summary_that_names_its_sources() -> None:
     model = Model(GOOD)
     summary = model.run(request())
-    assert summary == Summary("## Decisions\n- The parser reads a line and splits it at commas [@1]")
+    assert summary == Summary(f"{FIRST}\n## Decisions\n- The parser reads a line and splits it at commas [@1]")
     assert model.names == ["requested", "created"]
     (ask,) = model.asked
     assert (ask.max_tokens, ask.sources) == (600, tuple(map(str, range(8))))
@@ -108,6 +113,16 @@ def test_too_long_is_asked_for_at_half_the_length_twice(answer: Completion) -> N
     assert (outcome.kind in ("over_long", "longer"), outcome.prune) == (True, True)
     assert len(model.asked) == 3
     assert model.names[-3:] == ["requested", "failed", "pruned"]
+
+
+def test_an_answer_of_many_items_is_too_long_before_it_is_read() -> None:
+    items = "".join(f"- The parser reads line {number} of them [1]\n" for number in range(20_000))
+    model = Model(Completion(f"## Goals\n### Active\n{items}"), GOOD)
+    messages = talk(400)
+    started = process_time()
+    assert isinstance(model.run(request(messages)), Summary)
+    assert process_time() - started < 1
+    assert [event.properties.get("kind") for event in model.events if event.name == "summary_retry"] == ["longer"]
 
 
 @pytest.mark.parametrize("answer", [Refusal("against the rules"), Completion("I'm sorry, I can't help with that.")])
@@ -206,7 +221,7 @@ def test_more_than_can_be_read_is_read_in_parts_and_put_together_by_rules() -> N
     assert all(any(f"message {n}, " in ask.material for ask in batch) for n in range(1, 31))
     record = parse_record(summary.text, TASK_STATE)
     assert record is not None
-    assert [item.sources for item in record.items] == [(str(n),) for n in range(30)]
+    assert [item.sources for item in record.items] == [("0",), *((str(n),) for n in range(30))]
     assert summary.notes == (f"summarized in {len(batch)} parts",)
 
 
@@ -219,7 +234,7 @@ def test_parts_that_are_too_long_together_are_shortened_by_one_more_question() -
     model = Model(answer)
     summary = model.run(request(talk(30), reads=3000, budget=300))
     assert isinstance(summary, Summary)
-    assert summary.text == "## Decisions\n- The parser reads on in turn number 3 [@3]"
+    assert summary.text == f"{FIRST}\n## Decisions\n- The parser reads on in turn number 3 [@3]"
     assert [len(batch) for batch in model.batches][1:] == [1]
     assert model.names == ["requested", "requested", "created"]
 
@@ -233,7 +248,7 @@ def test_items_that_do_not_fit_are_left_out_and_counted() -> None:
     assert GAUGE.text(summary.text) <= 300
     record = parse_record(summary.text, TASK_STATE)
     assert record is not None
-    assert f"{30 - len(record.items)} items were left out to keep to 300 tokens" in summary.notes
+    assert f"{31 - len(record.items)} items were left out to keep to 300 tokens" in summary.notes
 
 
 def test_one_giant_message_is_split_at_lines_and_nothing_is_lost() -> None:

@@ -8,9 +8,21 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from compact import formats, models
-from compact.app.answering import answer_offline
 from compact.app.counting import DEFAULT_MODEL, counter_for
-from compact.engine import AskModel, Gauge, Judge, Outcome, Report, RetainFacts, floor_of, report_of, restate, run
+from compact.engine import (
+    Asking,
+    AskModel,
+    Gauge,
+    Judge,
+    Outcome,
+    Report,
+    RetainFacts,
+    answer_offline,
+    floor_of,
+    report_of,
+    restate,
+    run,
+)
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, Violation, unfold
@@ -21,6 +33,10 @@ from compact.providers import Provider, Task, find_provider
 from compact.settings.presets import find_preset
 
 DEFAULT_PRESET = "v2"
+_MORE = (
+    "This way only cuts what tools were told and answered, and there is no more of it to cut: "
+    "try the preset balanced or the provider layers"
+)
 
 Retain: TypeAlias = Literal["facts"] | RetainFacts
 """What is put back into context: facts, with the usual room or another."""
@@ -105,10 +121,10 @@ class Condensation:
         judge = Judge(self.conversation, self._gauge, _violations)
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
-            run(provider.condense(task, settings), judge, ask or partial(answer_offline, judge, self._gauge))
+            run(provider.condense(task, settings), judge, Asking().now(ask or partial(answer_offline, judge)))
             self._put_back(judge)
         outcome = judge.outcome()
-        return Result(outcome.conversation, outcome.plan, self._report(provider, outcome))
+        return Result(outcome.conversation, outcome.plan, self._report(provider, settings, outcome))
 
     def _aim(self) -> int | None:
         """What the provider is to come down to: room for facts is kept free."""
@@ -124,16 +140,21 @@ class Condensation:
         room = min(self.retain.room(self.target or judge.tokens), limit - judge.tokens)
         judge.decide_within(limit, restate(self.conversation, judge.conversation, room, limit, self._gauge))
 
-    def _report(self, provider: Provider, outcome: Outcome) -> Report:
+    def _report(self, provider: Provider, settings: Any, outcome: Outcome) -> Report:
         report = report_of(provider.name, self.conversation, outcome, self._gauge, self.target)
         removed = Usage(max(0, report.tokens_before - report.tokens_after))
-        return replace(report, saved=models.cost(removed, self.model.prices), notes=self._notes(report.tokens_after))
+        notes = self._notes(report.tokens_after, settings)
+        return replace(report, saved=models.cost(removed, self.model.prices), notes=notes)
 
-    def _notes(self, after: int) -> tuple[str, ...]:
+    def _notes(self, after: int, settings: Any) -> tuple[str, ...]:
+        from compact.app.strategies import only_cuts_tools
+
         if self.target is None or after <= self.target:
             return ()
         floor = floor_of(self.conversation, self._gauge)
-        return (f"Target of {self.target:,} tokens not met, {after:,} remain; {floor}",)
+        missed = f"Target of {self.target:,} tokens not met, {after:,} remain; {floor}"
+        # With nothing left above the floor, no other way would come to less.
+        return (missed, _MORE) if after > floor.total and only_cuts_tools(settings) else (missed,)
 
 
 def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:
@@ -149,10 +170,10 @@ def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:
     return formats.render(unfold(formats.parse(condensed)))
 
 
-def _tokens(target: float | None, tokens: int) -> int | None:
+def _tokens(target: object, tokens: int) -> int | None:
     if target is None:
         return None
-    if isinstance(target, bool) or not 0 < target < float("inf"):
+    if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < float("inf"):
         raise InvalidConfiguration(
             f"{target!r} is no target", field="target", remedy="Give a share such as 0.5, or a number of tokens."
         )

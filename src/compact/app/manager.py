@@ -12,13 +12,23 @@ from types import TracebackType
 from typing import Any, Self
 
 from compact import models
-from compact.app.answering import answer_offline
 from compact.app.condensing import choose
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper
 from compact.app.profiles import ask_with, condensing_profiles
 from compact.app.recall import Recollection, with_handles
-from compact.engine import AskModel, Gauge, Judge, LoopGuard, Outcome, Progress, Report, floor_of, report_of
+from compact.engine import (
+    Asking,
+    AskModel,
+    Judge,
+    LoopGuard,
+    Outcome,
+    Progress,
+    Report,
+    answer_offline,
+    floor_of,
+    report_of,
+)
 from compact.engine.compacting import Order, compact
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.recalling import Hit, Recalled
@@ -221,7 +231,7 @@ class CompactManager:
 
         def work() -> Outcome:
             seen: list[Event] = []
-            outcome = compact(basis.conversation, order, gauge, partial(self._asker, gauge), seen.append)
+            outcome = compact(basis.conversation, order, gauge, self._asker, seen.append)
             return replace(outcome, events=tuple(seen))
 
         self._background.prepare(session.id, basis, work)
@@ -246,7 +256,7 @@ class CompactManager:
         order = self._order(decision, note)
         observe = partial(self._keeper.relay, session.id)
         try:
-            outcome = compact(conversation, order, gauge, partial(self._asker, gauge), observe)
+            outcome = compact(conversation, order, gauge, self._asker, observe)
             used = gauge.conversation(outcome.conversation)
             if used > decision.budget:
                 raise self._too_much(outcome, used, decision)
@@ -265,8 +275,8 @@ class CompactManager:
         remedy = "Protect fewer or shorter messages, or use a model with a larger context window."
         return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
 
-    def _asker(self, gauge: Gauge, judge: Judge) -> AskModel:
-        return self._ask or partial(answer_offline, judge, gauge)
+    def _asker(self, judge: Judge) -> AskModel:
+        return Asking().now(self._ask or partial(answer_offline, judge))
 
 
 def _listed(messages: Sequence[Json]) -> list[Json]:

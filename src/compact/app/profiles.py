@@ -70,6 +70,7 @@ def list_profiles() -> tuple[Standing, ...]:
 
 def examine(profile: Profile, source: Source = "configured") -> Standing:
     """What can be told of a profile without asking anybody."""
+    from compact.app.strategies import choose_strategy
     from compact.llm.vendors import missing_extra
 
     model = find_model(profile.catalogue_name)
@@ -79,6 +80,11 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
     except InvalidConfiguration as error:
         key = error.problem
         problems.append(f"{error.problem}. {error.remedy}")
+    if profile.strategy or profile.prompt:
+        try:
+            choose_strategy(profile=profile)
+        except InvalidConfiguration as error:
+            problems.append(": ".join(filter(None, (error.field, f"{error.problem}. {error.remedy}"))))
     if extra := missing_extra(profile.vendor):
         problems.append(f"a package is missing. Install it: pip install 'compact-context[{extra}]'.")
     if model.source == "default":

@@ -12,6 +12,7 @@ from compact.cli.console import AsJson, File, FormatName, busy, choose_model, na
 from compact.cli.options import ForModel, Output, Target, choose_way, grouped, read_settings, read_target
 from compact.cli.output import emit, replace_file, require_apart
 from compact.cli.summarizing import ProfileName, StrategyName, condense_with, implied_provider, prepare
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.condensing import Result
@@ -33,7 +34,7 @@ class Options:
     file: File
     preset: Annotated[str | None, typer.Option("--preset", "-p", help="How: see `compact presets`. Usually v2.")] = None
     provider: Annotated[
-        str | None, typer.Option(help="How: native, lossless, truncation or smart, with its own defaults.")
+        str | None, typer.Option(help="How: native, layers, lossless, truncation or smart, with its own defaults.")
     ] = None
     model: ForModel = None
     target: Target = None
@@ -66,6 +67,12 @@ def condense(options: Options) -> None:
     from compact.app.planfile import dump_plan, wires_of, write_like
     from compact.app.transcripts import read_transcript
 
+    if str(options.plan) == "-":
+        raise InvalidInput(
+            "cannot go to standard output, which the conversation or the report takes",
+            field="--plan",
+            remedy="Name a file.",
+        )
     output = None if str(options.output) == "-" else options.output
     require_apart(("FILE", options.file), ("--output", output), ("--plan", options.plan))
     target = read_target(options.target)

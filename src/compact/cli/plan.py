@@ -177,6 +177,7 @@ def _change(result: Result) -> float:
 def show_ways(results: dict[str, Result]) -> None:
     """The ways side by side."""
     from compact.cli.screen import styled
+    from compact.engine.report import percent
 
     out = screen()
     rows = None
@@ -185,7 +186,7 @@ def show_ways(results: dict[str, Result]) -> None:
         cells: dict[str, str | Text] = {
             "way": styled(name),
             "tokens ": f"{report.tokens_after:,}",
-            "change ": f"{_change(result):+.0%}",
+            "change ": percent(_change(result), "+"),
             "saved ": "?" if report.saved is None else f"${report.saved:.4f}",
             "messages ": f"{facts['messages']:,}",
             "edits ": f"{facts['edits']:,}",

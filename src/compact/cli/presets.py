@@ -68,7 +68,10 @@ def _import(source: Path) -> tuple[Preset, ...]:
         raise InvalidInput(
             f"cannot be used: {error.strerror}", field=field, remedy="Check the name and your permissions."
         ) from None
-    replace_file(path, dump_presets(kept.values()).encode())
+    if found:
+        replace_file(path, dump_presets(kept.values()).encode())
+    else:
+        screen(stderr=True).print("nothing to keep: the file has no preset that is not built in", soft_wrap=True)
     return found
 
 

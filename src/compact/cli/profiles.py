@@ -89,6 +89,8 @@ def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None
     screen().print(rows)
     for standing in shown:
         if standing.source == "configured":
+            for problem in standing.problems:
+                screen().print(styled(f"{standing.profile.name}: {problem}", "yellow"))
             for remark in standing.remarks:
                 screen().print(f"{standing.profile.name}: {remark}")
     screen().print("In, out: dollars per million tokens.")

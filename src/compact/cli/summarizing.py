@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -24,17 +24,22 @@ ProfileName: TypeAlias = Annotated[
     str | None,
     typer.Option("--profile", help="Who summarizes: see `compact profiles`; offline asks nobody. Alone, with native."),
 ]
+How: TypeAlias = Literal["model", "offline", "failed"]
 _TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Summarized:
-    """A condensation, and how its summaries came about; `spent` where a model was asked."""
+    """A condensation, and how its summaries came about; `spent` where a model answered.
+
+    `how` is None where no summary was wanted; `remedy` says what helps where none could be had.
+    """
 
     result: Result
-    asked: int
-    spent: Spending | None
+    how: How | None
+    spent: Spending | None = None
     failures: tuple[str, ...] = ()
+    remedy: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -45,15 +50,17 @@ class Summarized:
         if self.spent is not None:
             estimated, actual = self.spent.estimated.cost, self.spent.actual.cost
             told.append(f" - Summaries by {self.spent.model}: {dollars(actual)}, estimated {dollars(estimated)}")
-        elif self.asked:
-            told.append(" - Summaries were made without a model, in a form of their own; --profile names one to ask")
+        if self.how == "failed":
+            told.append(f" - No summary was made; {self.remedy}")
+        elif self.how == "offline":
+            other = "" if self.failures else "; --profile names one to ask"
+            told.append(f" - Summaries were made without a model, in a form of their own{other}")
         return told
 
     @property
     def facts(self) -> dict[str, Json]:
         """The same for programs."""
-        how = None if not self.asked else "model" if self.spent else "offline"
-        return {"summaries": how, "spending": self.spent and self.spent.to_json()}
+        return {"summaries": self.how, "spending": self.spent and self.spent.to_json()}
 
 
 def implied_provider(preset: str | None, provider: str | None, *wishes: str | None) -> str | None:
@@ -86,7 +93,7 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
 
     if not profiles:
         result = condensation.run(way.provider, way.settings)
-        return Summarized(result, _asked(result), None)
+        return Summarized(result, "offline" if _asked(result) else None)
     failures: dict[str, None] = {}
 
     def observe(event: Event) -> None:
@@ -95,11 +102,36 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
 
     with ask_with(profiles, observe) as ask:
         result, spent = condense_metered(Costing(condensation), way, [*map(Summarizer.of, profiles)], ask)
-    return Summarized(result, _asked(result), spent if spent.actual.questions else None, tuple(failures))
+    paid = spent if spent.actual.questions else None
+    return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(way.settings))
 
 
-def _asked(result: Result) -> int:
-    return sum(done.asked for done in result.report.passes)
+def _asked(result: Result) -> bool:
+    return any(done.asked for done in result.report.passes)
+
+
+def _how(result: Result, paid: Spending | None) -> How | None:
+    """How the summaries came about where a model was to write them."""
+    if not _asked(result):
+        return None
+    events = result.report.events
+    if any(event.name == "summary_created" and event.properties.get("offline") for event in events):
+        return "offline"
+    created = any(event.name == "summary_created" for event in events)
+    unusable = any(event.name in ("summary_failed", "summary_refused") for event in events)
+    return "failed" if paid is None or (unusable and not created) else "model"
+
+
+def _remedy(settings: object) -> str:
+    """What helps where a model gives no summary."""
+    offline = "makes one without a model"
+    match getattr(settings, "on_failure", ""):
+        case "block":
+            return f"--set on_failure=offline {offline}, --set on_failure=prune removes the messages without one"
+        case "prune":
+            return f"--set on_failure=offline {offline}, --set on_failure=block leaves the messages"
+        case _:
+            return f"--profile offline {offline}"
 
 
 _REMEDY = "Choose a way that does: --provider native, or --preset balanced or cost."

@@ -1,5 +1,7 @@
 """Drivers and managers: what turns proposals into a checked plan."""
 
+from compact.engine.answering import answer_offline
+from compact.engine.asking import Asking
 from compact.engine.driver import AskModel, AskModelLater, Judge, Outcome, run, run_async
 from compact.engine.gauge import Gauge
 from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
@@ -11,6 +13,7 @@ from compact.engine.retaining import RetainFacts, restate
 __all__ = [
     "AskModel",
     "AskModelLater",
+    "Asking",
     "Floor",
     "Gauge",
     "Judge",
@@ -21,6 +24,7 @@ __all__ = [
     "ProviderManager",
     "Report",
     "RetainFacts",
+    "answer_offline",
     "floor_of",
     "report_of",
     "restate",

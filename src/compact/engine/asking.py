@@ -11,9 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from compact.engine.driver import AskModel, AskModelLater
-from compact.ports import Answer, Ask, Failure
-
-_NOBODY = "no model is configured: pass a function that answers questions"
+from compact.ports import Answer, Ask, Completion, Failure, Refusal
 
 
 class Asking:
@@ -23,12 +21,10 @@ class Asking:
         self.notes = list(notes)
         self.cost: Decimal | None = None
 
-    def now(self, ask: AskModel | None) -> AskModel:
+    def now(self, ask: AskModel) -> AskModel:
         """The function with the fallback added."""
 
         def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            if ask is None:
-                return _failures(asks, _NOBODY)
             try:
                 return self._checked(asks, ask(asks))
             except Exception as error:  # noqa: BLE001 - the application's own code; a provider can cope with a Failure
@@ -41,12 +37,10 @@ class Asking:
 
         return answer
 
-    def later(self, ask: AskModelLater | None) -> AskModelLater:
+    def later(self, ask: AskModelLater) -> AskModelLater:
         """The same for a function that is awaited."""
 
         async def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            if ask is None:
-                return _failures(asks, _NOBODY)
             try:
                 return self._checked(asks, await ask(asks))
             except Exception as error:  # noqa: BLE001 - as above
@@ -60,6 +54,7 @@ class Asking:
         return answer
 
     def _checked(self, asks: Sequence[Ask], answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+        answers = tuple(map(_read, answers))
         for answer in answers:
             if not isinstance(answer, Failure) and answer.cost is not None:
                 self.cost = (self.cost or Decimal(0)) + answer.cost
@@ -87,3 +82,10 @@ def _unanswered(asks: Sequence[Ask], answers: Sequence[Answer]) -> dict[int, Ask
     """The questions that a profile of their own failed to answer, put to the conversation's model."""
     pairs = enumerate(zip(asks, answers, strict=True))
     return {at: replace(ask, profile="") for at, (ask, got) in pairs if isinstance(got, Failure) and ask.profile}
+
+
+def _read(given: object) -> Answer:
+    """What was given, if it is an answer: the function is the application's own."""
+    if isinstance(given, Completion | Refusal | Failure):
+        return given
+    return Failure(f"a {type(given).__name__} is no answer: give a Completion, a Refusal or a Failure")

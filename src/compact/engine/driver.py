@@ -50,7 +50,7 @@ class Judge:
     ) -> None:
         self.conversation = conversation
         self.tokens = measure.conversation(conversation)
-        self._measure = measure
+        self.measure = measure
         self._rules = rules
         self._observe = observe
         self._events: list[Event] = []
@@ -85,7 +85,7 @@ class Judge:
         self._plan += steps
         self.conversation = after
         proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
-        return self._record(proposal, Applied(after, self._measure.conversation(after)))
+        return self._record(proposal, Applied(after, self.measure.conversation(after)))
 
     def note_answers(self, answers: Sequence[Answer]) -> None:
         """Charge the next pass with what its questions cost."""
@@ -95,8 +95,8 @@ class Judge:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
 
     def _problems(self, after: Conversation, limit: int | None) -> tuple[Problem, ...]:
-        problems = check(self.conversation, after, rules=self._rules, count=self._measure.conversation)
-        if limit is None or self._measure.conversation(after) > limit:
+        problems = check(self.conversation, after, rules=self._rules, count=self.measure.conversation)
+        if limit is None or self.measure.conversation(after) > limit:
             return problems
         return tuple(problem for problem in problems if problem.kind != "grew")
 

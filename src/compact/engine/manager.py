@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
+from compact.engine.answering import answer_offline
 from compact.engine.asking import Asking
 from compact.engine.driver import AskModel, AskModelLater, Judge, run, run_async
 from compact.engine.gauge import Gauge
@@ -25,6 +27,7 @@ from compact.policies import (
     effective_percent,
     should_condense,
 )
+from compact.ports import Answer, Ask
 from compact.providers import Provider, Steps, Task
 from compact.providers.native import slide
 from compact.providers.registry import DEFAULT, Listed
@@ -243,7 +246,7 @@ def _drive(attempts: _Attempts, ask: AskModel | None) -> Condensation:
 
 def _attempted(attempt: _Attempt, ask: AskModel | None) -> Exception | None:
     try:
-        run(attempt.begin(), attempt.judge, attempt.asking.now(ask))
+        run(attempt.begin(), attempt.judge, attempt.asking.now(ask or partial(answer_offline, attempt.judge)))
     except TokenCountError:
         raise
     except Exception as error:  # noqa: BLE001 - a provider is somebody else's code; the passes it got through stand
@@ -263,12 +266,19 @@ async def _drive_async(attempts: _Attempts, ask: AskModelLater | None) -> Conden
 
 async def _attempted_async(attempt: _Attempt, ask: AskModelLater | None) -> Exception | None:
     try:
-        await run_async(attempt.begin(), attempt.judge, attempt.asking.later(ask))
+        await run_async(attempt.begin(), attempt.judge, attempt.asking.later(ask or _later(attempt.judge)))
     except TokenCountError:
         raise
     except Exception as error:  # noqa: BLE001 - as above
         return error
     return None
+
+
+def _later(judge: Judge) -> AskModelLater:
+    async def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        return answer_offline(judge, asks)
+
+    return answer
 
 
 def _rules(before: Conversation, after: Conversation) -> list[Violation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from typing import Literal
 
 from compact.messages import Json
 from compact.ports import Event
@@ -56,11 +57,12 @@ class Report:
     def __str__(self) -> str:
         lines = [f"Context condensed using {self.provider} strategy:"]
         for done in self.passes:
-            change = f"{done.tokens_before:,} → {done.tokens_after:,} tokens ({done.change:+.0%})"
-            lines.append(f" - {done.name}: {f'skipped, {done.skipped}' if done.skipped else change}")
+            change = f"{done.tokens_before:,} → {done.tokens_after:,} tokens ({percent(done.change, '+')})"
+            told = f"skipped, {done.skipped}" if done.skipped else "; ".join((change, *done.notes))
+            lines.append(f" - {done.name}: {told}")
         total = -share(self.tokens_before, self.tokens_after)
         saved = "" if self.saved is None else f" (saved ${self.saved:.4f})"
-        lines.append(f" - Total reduction: {total:.0%}{saved}")
+        lines.append(f" - Total reduction: {percent(total)}{saved}")
         if self.cost:
             lines.append(f" - Cost: ${self.cost:.4f}")
         lines += [f" - {note}" for note in self.notes]
@@ -75,6 +77,12 @@ class Report:
 
 def share(before: int, after: int) -> float:
     return (after - before) / before if before else 0.0
+
+
+def percent(share: float, sign: Literal["", "+"] = "") -> str:
+    """The share in whole percent, with a plus where one is asked for; what rounds to nothing has no sign."""
+    text = f"{share:{sign}.0%}"
+    return "0%" if text.lstrip("+-") == "0%" else text
 
 
 def _plain(value: Json) -> Json:

@@ -35,4 +35,4 @@ def configure(kind: type[Settings], values: Mapping[str, Any], *, under: str = "
 
 
 def _plain(message: str) -> str:
-    return message.removeprefix("Value error, ").removeprefix("Input ")
+    return message.removeprefix("Value error, ").removeprefix("Input ").replace("a valid tuple", "a list")

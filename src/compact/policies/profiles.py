@@ -185,7 +185,7 @@ class Profiles(Configuration):
         names = [profile.name for profile in self.profiles]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"profiles: more than one is called {', '.join(twice)}")
+            raise ValueError(f"more than one is called {', '.join(twice)}")
         return self
 
     def find(self, name: str) -> Profile:

@@ -54,17 +54,6 @@ def validate(preset: Preset) -> Configuration:
     return configure(provider(preset.provider).settings, preset.settings, under=f"presets.{preset.name}.settings")
 
 
-def custom_presets(text: str, form: Form) -> tuple[Preset, ...]:
-    """The presets that a text holds, each validated; none may be called as a built-in one."""
-    found = read_presets(text, form)
-    taken = {preset.name for preset in presets()}
-    for preset in found:
-        if preset.name in taken:
-            raise InvalidConfiguration("is built in", field=f"presets.{preset.name}", remedy="Choose another name.")
-        validate(preset)
-    return found
-
-
 def read_presets(text: str, form: Form) -> tuple[Preset, ...]:
     """The presets that a text holds; whether their settings are good is for `validate` to say."""
     if len(text.encode("utf-8", "surrogatepass")) > LARGEST:

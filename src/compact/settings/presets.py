@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from compact.errors import InvalidConfiguration
-from compact.providers.presets import LARGEST, Form, Preset, custom_presets
+from compact.providers.presets import LARGEST, Form, Preset, read_presets, validate
 from compact.providers.presets import find_preset as find_among
 from compact.providers.presets import presets as built_in
 from compact.settings.home import home
@@ -16,7 +16,10 @@ _FORMS: Mapping[str, Form] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 
 
 def load_presets(path: Path) -> tuple[Preset, ...]:
-    """The presets in a .json, .yaml or .yml file, each validated; none may be called as a built-in one."""
+    """The presets in a .json, .yaml or .yml file, each validated.
+
+    One that is a built-in one word for word is left out; no other may be called as a built-in one.
+    """
     form = _FORMS.get(path.suffix.lower())
     if form is None:
         raise InvalidConfiguration(
@@ -25,11 +28,18 @@ def load_presets(path: Path) -> tuple[Preset, ...]:
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)
     try:
-        return custom_presets(content.decode("utf-8"), form)
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidConfiguration(
             f"{path.name} cannot be read: {error}", field="presets", remedy="Save the file as UTF-8."
         ) from None
+    found = tuple(preset for preset in read_presets(text, form) if preset not in built_in())
+    taken = {preset.name for preset in built_in()}
+    for preset in found:
+        if preset.name in taken:
+            raise InvalidConfiguration("is built in", field=f"presets.{preset.name}", remedy="Choose another name.")
+        validate(preset)
+    return found
 
 
 def own_presets_path() -> Path:

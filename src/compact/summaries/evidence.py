@@ -45,6 +45,10 @@ class Evidence:
         words = " ".join(line.casefold().split())
         return any(words in " ".join(text.casefold().split()) for text in self._read)
 
+    def cited(self, sources: Iterable[int | str]) -> bool:
+        """Whether one of the sources may be what was read: an id from before, or the number of a message."""
+        return any(isinstance(source, str) or 1 <= source <= len(self._messages) for source in sources)
+
     def demanded(self, text: str, numbers: Iterable[int]) -> tuple[int, ...] | None:
         """The messages in which people said it: of those numbers if possible, since models cite what they like.
 

@@ -20,6 +20,10 @@ from compact.summaries.trust import Cleaned, Flag, check_summary
 HALVINGS = 2
 LAST_RESORT = "brief"
 LEAST_BUDGET = 16
+# An answer so many times as long as it may be is not even read: what cannot be believed is never that much of it.
+_HOPELESS = 2
+# Up to here it may be an error or a refusal, and those are told apart.
+_READ_ANYWAY = 1_000  # tokens
 
 Trouble: TypeAlias = Literal["failure", "overflow", "refusal", "empty", "untrue", "longer", "over_long"]
 Steps: TypeAlias = Generator[tuple[Ask, ...] | Event, Any, "list[Good] | Stop"]
@@ -122,6 +126,9 @@ class Ladder:
             return Stop("refusal", answer.reason)
         if answer.truncated:
             return Stop("over_long", f"the answer was cut off at {question.budget:,} tokens")
+        tokens = self.count(answer.text)
+        if is_hopeless(tokens, question.limit) and (stop := _too_long(question, tokens)):
+            return stop
         return self._within(question, self._read(question, answer), answer)
 
     def _read(self, question: Question, answer: Completion) -> Good | Stop:
@@ -136,12 +143,20 @@ class Ladder:
         """The same, if it is not too long: what is labelled has grown since the model wrote it."""
         if isinstance(good, Stop):
             return good
-        tokens = self.count(good.text or answer.text)
-        if tokens >= question.size > 0:
-            return Stop("longer", f"{question.size:,} tokens would have become {tokens:,}")
-        if tokens > question.limit:
-            return Stop("over_long", f"{tokens:,} tokens where {question.limit:,} are allowed")
-        return good
+        return _too_long(question, self.count(good.text or answer.text)) or good
+
+
+def is_hopeless(tokens: int, limit: int) -> bool:
+    """Whether an answer is so long that it will hardly fit, whatever is left out: reading it would take long, too."""
+    return tokens > max(_HOPELESS * limit, _READ_ANYWAY)
+
+
+def _too_long(question: Question, tokens: int) -> Stop | None:
+    if tokens >= question.size > 0:
+        return Stop("longer", f"{question.size:,} tokens would have become {tokens:,}")
+    if tokens > question.limit:
+        return Stop("over_long", f"{tokens:,} tokens where {question.limit:,} are allowed")
+    return None
 
 
 def _requested(questions: Sequence[Question]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from compact.summaries.ladder import Good, Stop, Trouble
 from compact.summaries.material import Draft, Material, OnFailure, Request
 from compact.summaries.merging import fit, merge
 from compact.summaries.offline import summarize_offline
+from compact.summaries.opening import with_first_request
 from compact.summaries.record import Record, render_record, with_ids
 
 __all__ = ["NoSummary", "OnFailure", "Request", "Summary", "summarize"]
@@ -111,8 +112,11 @@ def _finished(material: Material, draft: Draft, notes: list[str]) -> Summary | S
     if isinstance(draft, str):
         return Summary(draft, tuple(notes))
     update = with_ids(draft, [message.id for message in material.messages])
-    whole = merge(material.earlier, update) if material.earlier else Record(update.items)
     strategy = material.request.strategy
+    if material.earlier:
+        whole = merge(material.earlier, update)
+    else:
+        whole = with_first_request(Record(update.items), material.messages, strategy)
     kept, left_out = fit(whole, strategy, material.limit, material.measure.text)
     if not kept.items:
         return Stop("over_long", f"none of {len(whole.items)} items fits into {material.limit:,} tokens")

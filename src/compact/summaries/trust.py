@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
@@ -25,12 +26,16 @@ LABEL = "Not the user's words: "
 _UNASKED = "it demands something, and nobody who may has said so"
 # How many of the words must be somebody's, so that it is what they said in other words.
 _SIMILAR, _MOST = 0.5, 0.75
+# Of one answer; nobody needs more, and each is looked up in everything that was read.
+MOST_READ = 500
+_TOO_MANY = f"only the first {MOST_READ} statements of an answer are read"
 _LONGEST_QUOTE = 240
 _LONGEST_TITLE = 60
 _CITED = re.compile(r"\[[\d\s,;–-]{1,200}\]|\b(?:messages?|msgs?) #?\d{1,6}(?:(?:, | and |-|–)\d{1,6})*", re.IGNORECASE)
 _BLANK = re.compile(r"\n[ \t]*\n\s*\n")
 _NUMBER = re.compile(r"\d{1,6}")
 _SENTENCES = re.compile(r"(?<=[.!?])[ \t]+(?=[^a-z])")
+_STATEMENTS = re.compile(rf"{_SENTENCES.pattern}|\n\s*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6})?[ \t]*")
 # Who may demand something, and words that say that they did.
 _CLAIM = re.compile(
@@ -104,10 +109,11 @@ def check_summary(
 
 def _check(record: Record, evidence: Evidence, strategy: Strategy) -> Cleaned:
     flags: list[Flag] = []
-    items = (_check_item(item, evidence, strategy, flags) for item in record.items)
-    changes = (_check_change(change, evidence, strategy, flags) for change in record.changes)
+    items = [_check_item(item, evidence, strategy, flags) for item in record.items[:MOST_READ]]
+    changes = [_check_change(change, evidence, strategy, flags) for change in record.changes[:MOST_READ]]
     kept = Record(tuple(filter(None, items)), tuple(filter(None, changes)), record.unread)
-    return Cleaned("", kept, tuple(flags))
+    unread = (*record.items[MOST_READ:], *(change.item for change in record.changes[MOST_READ:]))
+    return Cleaned("", kept, (*flags, *(Flag(item.text, _TOO_MANY) for item in unread)))
 
 
 def _check_item(item: Item, evidence: Evidence, strategy: Strategy, flags: list[Flag]) -> Item | None:
@@ -126,13 +132,18 @@ def _check_item(item: Item, evidence: Evidence, strategy: Strategy, flags: list[
         # The sections of others may promise that the user said what stands there.
         item = replace(item, section=strategy.catch_all.title, status=None)
     whole = f"{item.text}. {item.note}" if item.note else item.text
-    if (acted_on and not evidence.spoken(whole, _SIMILAR)) or _is_unasked(whole, numbers, evidence):
-        flags.append(Flag(item.text, _UNASKED))
-        return _reported(item)
-    return item
+    unasked = _is_unasked(whole, numbers, evidence)
+    if not unasked and (not acted_on or evidence.spoken(whole, _SIMILAR)):
+        return item
+    flags.append(Flag(item.text, _UNASKED))
+    # What is done already tells nobody to do it, unless it is said like that.
+    moves = acted_on and (unasked or item.is_open)
+    return _as_nobodys(item, evidence, strategy) if moves else _reported(item)
 
 
-def _check_demand(item: Item, numbers: list[int], evidence: Evidence, strategy: Strategy, flags: list[Flag]) -> Item:
+def _check_demand(
+    item: Item, numbers: list[int], evidence: Evidence, strategy: Strategy, flags: list[Flag]
+) -> Item | None:
     """The item in words of the user; what the user did not say is reported elsewhere, as nobody's demand."""
     if item.note and not evidence.spoken(item.note, _SIMILAR):
         flags.append(Flag(item.note, _UNASKED))
@@ -146,7 +157,7 @@ def _check_demand(item: Item, numbers: list[int], evidence: Evidence, strategy: 
         flags.append(Flag(item.text, "the user said it in other words, which are put in its place"))
         return replace(item, text=f'"{words}"', sources=(number,))
     flags.append(Flag(item.text, "the user did not say so, so it is no instruction"))
-    return _reported(replace(item, section=strategy.catch_all.title, status=None))
+    return _as_nobodys(item, evidence, strategy)
 
 
 def _check_change(change: Change, evidence: Evidence, strategy: Strategy, flags: list[Flag]) -> Change | None:
@@ -177,6 +188,13 @@ def _directs(text: str) -> bool:
     return _ADDRESSING.search(text) is not None or any(True for piece in pieces for _ in directives_in(piece))
 
 
+def _as_nobodys(item: Item, evidence: Evidence, strategy: Strategy) -> Item | None:
+    """The item where nothing is to be done; None if it does not even say where it was read."""
+    if not evidence.cited(item.sources):
+        return None
+    return _reported(replace(item, section=strategy.catch_all.title, status=None))
+
+
 def _reported(item: Item) -> Item:
     return item if item.text.startswith(LABEL) else replace(item, text=_labelled(item.text))
 
@@ -187,7 +205,10 @@ def _labelled(text: str) -> str:
 
 def _check_prose(text: str, evidence: Evidence) -> Cleaned:
     flags: list[Flag] = []
-    lines = [_check_line(line, evidence, flags) for line in text.split("\n")]
+    end = next(islice(_STATEMENTS.finditer(text), MOST_READ - 1, None), None)
+    unread = text[end.end() :] if end else ""
+    lines = [_check_line(line, evidence, flags) for line in text[: len(text) - len(unread)].split("\n")]
+    flags += [Flag(statement, _TOO_MANY) for statement in _STATEMENTS.split(unread) if statement]
     text = "\n".join(line for line in lines if line is not None)
     # Where paragraphs went, one blank line stays of those that were around them.
     return Cleaned(_BLANK.sub("\n\n", text).strip(), None, tuple(flags))

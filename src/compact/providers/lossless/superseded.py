@@ -182,8 +182,11 @@ def _covering(answered: Answered, later: list[Answered]) -> Answered | None:
 
 
 def _replace(answered: Answered, later: Answered, marking: _Marking) -> Iterator[Replace]:
-    """What stands for the obsolete answer; one that says the same as the later one is left to the references."""
-    if answered.result.text == later.result.text:
+    """What stands for the obsolete answer; one that says the same as the later one is left to the references.
+
+    Where the later one holds references already, it may be the same.
+    """
+    if answered.result.text == later.result.text or MARK in later.result.text:
         return
     marker = f"{_MARKER}{name_call(later.call)} was run again below ⟩"
     where = answered.where

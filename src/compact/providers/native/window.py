@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from compact.messages import Fold, Message, Pass
+from compact.messages import Conversation, Fold, Message, Pass, Text
 from compact.policies import Retention, select
+from compact.policies.retention import CountMessage
 from compact.providers.provider import Applied, Steps, Task, propose
 
 NAME = "Sliding window"
@@ -18,24 +20,39 @@ def is_pruned(message: Message) -> bool:
 
 
 def slide(task: Task) -> Steps:
-    """Prune half of the messages after the first, as an even number, and again until the target is met.
+    """Prune the oldest messages after the first until the target is met, at most half of them at a time.
 
-    Whole exchanges only; what must stay as it is stays.
+    Half is rounded down to an even number. Whole exchanges only; what must stay as it is stays.
     """
     conversation, tokens = task.conversation, task.tokens
     while not task.reached(tokens):
-        older = select(conversation, Retention(), task.measure.message).older
-        limit = (len(conversation) - 1) // 2 // 2 * 2
-        chosen: list[int] = []
-        for group in older:
-            if len(chosen) + len(group) > max(limit, len(older[0])):
-                break
-            chosen += group
-        if not chosen:
+        ids = _oldest(task, conversation, tokens)
+        if not ids:
             yield from propose(Pass(NAME, (), ("nothing is left that may go",)))
             return
-        fold = Fold(tuple(conversation.messages[index].id for index in sorted(chosen)), None, "over the limit")
-        verdict = yield from propose(Pass(NAME, (fold,)))
+        verdict = yield from propose(Pass(NAME, (Fold(ids, None, "over the limit"),)))
         if not isinstance(verdict, Applied):
             return
         conversation, tokens = verdict.conversation, verdict.tokens
+
+
+def _oldest(task: Task, conversation: Conversation, tokens: int) -> tuple[str, ...]:
+    """The ids of the oldest messages that meet the target by going; of as many as may go at once if that is less."""
+    messages, count = conversation.messages, task.measure.message
+    older = select(conversation, Retention(), count).older
+    limit = (len(conversation) - 1) // 2 // 2 * 2
+    chosen: list[int] = []
+    for group in older:
+        if len(chosen) + len(group) > max(limit, len(older[0])):
+            break
+        chosen += group
+        tokens -= sum(count(messages[index]) for index in group)
+        if task.reached(tokens) and task.reached(tokens + _mark(messages, chosen, count)):
+            break
+    return tuple(messages[index].id for index in sorted(chosen))
+
+
+def _mark(messages: Sequence[Message], chosen: list[int], count: CountMessage) -> int:
+    """The tokens of what says that the messages were removed."""
+    fold = Fold(tuple(messages[index].id for index in sorted(chosen)), None, "")
+    return count(Message("mark", "assistant", (Text(fold.text, ()),), None))

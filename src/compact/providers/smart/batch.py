@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from compact.messages import Fold, Message, Pass, Text, with_first_request
+from itertools import chain
+
+from compact.messages import Exchange, Fold, Message, Pass, Text, apply, exchanges, mend, with_first_request
 from compact.messages.seals import seal
 from compact.providers.native.window import is_pruned
-from compact.providers.provider import Steps, Task, propose
+from compact.providers.provider import Applied, Steps, Task, propose
 from compact.providers.smart.selecting import foldable
 from compact.providers.smart.settings import BatchSettings, PassSettings
 from compact.summaries.strategy import Style
 from compact.summaries.summarize import NoSummary, Request, Summary, summarize
+
+# A summary that need not stand for everything takes at most this share of what it replaces, and of the target.
+_OF_REPLACED = 4
+_OF_TARGET = 6
+_LEAST = 200
+"""Tokens below which a summary says too little to be worth a request."""
 
 
 def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Steps:
@@ -18,26 +26,76 @@ def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Step
     if batch.operation == "keep":
         yield from propose(Pass(settings.title, (), ("the operation is to keep them",)))
         return
-    found = (task.conversation.messages[index] for index in foldable(task.conversation, positions, batch))
-    chosen = [message for message in found if not is_pruned(message)]
-    if not chosen:
+    groups = _free(task, batch, positions)
+    if not groups:
         yield from propose(Pass(settings.title, (), ("no whole exchange is selected that may be summarized",)))
         return
-    summary = yield from summarize(_request(task, batch, chosen), task.measure)
-    yield from propose(_folded(task, settings.title, chosen, summary))
+    taken = 0
+    while taken < len(groups):
+        taken, budget = _enough(task, batch, groups, 2 * taken)
+        chosen = _members(task, groups[:taken])
+        summary = yield from summarize(_request(task, batch, chosen, budget), task.measure)
+        proposal = _folded(task, settings.title, chosen, summary)
+        verdict = yield from propose(proposal)
+        if isinstance(verdict, Applied) or not proposal.edits:
+            return
 
 
-def _request(task: Task, batch: BatchSettings, chosen: list[Message]) -> Request:
+def _free(task: Task, batch: BatchSettings, positions: list[int]) -> list[Exchange]:
+    """The selected exchanges that a summary may stand for, the oldest first."""
+    messages = task.conversation.messages
+    free = {index for index in foldable(task.conversation, positions, batch) if not is_pruned(messages[index])}
+    return [group for group in exchanges(messages) if free.issuperset(group)]
+
+
+def _members(task: Task, groups: list[Exchange]) -> list[Message]:
+    return [task.conversation.messages[index] for index in sorted(chain(*groups))]
+
+
+def _enough(task: Task, batch: BatchSettings, groups: list[Exchange], least: int) -> tuple[int, int]:
+    """How many exchanges meet the target, all if that is not met; and how many tokens their summary may take."""
+    target = task.target
+    if target is None:
+        return len(groups), batch.max_tokens
+    messages, count = task.conversation.messages, task.measure.message
+    added = count(_standing(seal("", len(messages))))
+    folded = back = 0
+    for taken, group in enumerate(groups, 1):
+        folded += sum(count(messages[index]) for index in group)
+        budget = min(batch.max_tokens, max(_LEAST, min(folded // _OF_REPLACED, target // _OF_TARGET)))
+        if taken < least or not task.reached(task.tokens - folded + added + budget + back):
+            continue
+        back = folded - task.tokens + _without(task, groups[:taken])
+        if task.reached(task.tokens - folded + added + budget + back):
+            return taken, budget
+    return len(groups), batch.max_tokens
+
+
+def _without(task: Task, groups: list[Exchange]) -> int:
+    """The tokens of the conversation without these exchanges: what later messages refer to comes back to them."""
+    gone = set(chain(*groups))
+    kept = [message for index, message in enumerate(task.conversation.messages) if index not in gone]
+    after = task.conversation.with_messages(kept)
+    mending = mend(task.conversation, after)
+    return task.measure.conversation(apply(after, mending)[0] if mending else after)
+
+
+def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: int) -> Request:
     window = task.reads or task.window
     return Request(
         messages=with_first_request(task.conversation.messages, chosen),
         strategy=batch.chosen_strategy(),
         style=Style(batch.detail),
-        budget=batch.max_tokens,
-        reads=window - min(batch.max_tokens, window // 4),
+        budget=budget,
+        reads=window - min(budget, window // 4),
         profile=batch.profile,
         on_failure=batch.on_failure,
     )
+
+
+def _standing(text: str) -> Message:
+    """A message as it will stand for others."""
+    return Message("summary", "assistant", (Text(text, ()),), None)
 
 
 def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | NoSummary) -> Pass:
@@ -51,7 +109,7 @@ def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | No
     else:
         return Pass(title, (), (f"no summary: {summary.reason}",))
     before = sum(map(task.measure.message, chosen))
-    after = task.measure.message(Message("summary", "assistant", (Text(fold.text, ()),), None))
+    after = task.measure.message(_standing(fold.text))
     if after >= before:
         return Pass(title, (), (f"no summary: {before:,} tokens would have become {after:,}",))
     return Pass(title, (fold,), notes)

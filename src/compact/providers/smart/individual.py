@@ -19,6 +19,7 @@ from compact.providers.truncation.provider import as_pass
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import oversized
 from compact.summaries.evidence import Evidence
+from compact.summaries.ladder import is_hopeless
 from compact.summaries.trust import Refused, check_summary
 
 _FRAME = 24
@@ -142,6 +143,10 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
         return "the answer was cut off"
     summary = answer.text.strip()
     if not (answer.trusted or answer.estimated):
+        tokens = work.task.measure.text(summary)
+        if is_hopeless(tokens, work.operation(place).max_tokens):
+            longer = tokens >= place.tokens(place.text, work.task.measure)
+            return "it was longer than the text" if longer else "it was far longer than asked for"
         verdict = check_summary(summary, Evidence((), (place.text,)))
         if isinstance(verdict, Refused):
             return verdict.reason

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Configuration
@@ -198,13 +201,24 @@ class PassSettings(Configuration):
         return self.name or self.id
 
 
+@cache
+def _usual_passes() -> tuple[PassSettings, ...]:
+    """The passes of the preset `balanced`: they stand there, where people read and copy them."""
+    known = json.loads((files("compact.providers") / "presets.json").read_text(encoding="utf-8"))
+    return TypeAdapter(tuple[PassSettings, ...]).validate_python(known["presets"]["balanced"]["settings"]["passes"])
+
+
+def _tell_usual_passes(schema: dict[str, Any]) -> None:
+    schema["default"] = [settings.model_dump(mode="json", exclude_unset=True) for settings in _usual_passes()]
+
+
 class SmartSettings(Configuration):
     """A lossless prelude, then passes in order, until the target is met."""
 
     lossless_prelude: Prelude = Prelude()
     """What comes before the first pass."""
-    passes: tuple[PassSettings, ...] = ()
-    """The passes, in the order they run in."""
+    passes: tuple[PassSettings, ...] = Field(default_factory=_usual_passes, json_schema_extra=_tell_usual_passes)
+    """The passes, in the order they run in; those of the preset `balanced` where none are given."""
     max_parallel: int = Field(default=5, ge=1, le=50)
     """How many questions a model is asked at the same time."""
 

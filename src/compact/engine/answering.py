@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compact.engine import Judge
-from compact.ports import Answer, Ask, Completion, Failure, Measure
+from compact.engine.driver import Judge
+from compact.ports import Answer, Ask, Completion, Failure
 from compact.summaries import summarize_offline
 
 
-def answer_offline(judge: Judge, measure: Measure, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
     """A deterministic summary of each question's sources, made of their own words."""
     messages = {message.id: message for message in judge.conversation.messages}
     answers: list[Answer] = []
     for ask in asks:
         sources = [messages[id] for id in ask.sources if id in messages]
-        text = summarize_offline(sources, budget=ask.max_tokens, count=measure.text)
+        text = summarize_offline(sources, budget=ask.max_tokens, count=judge.measure.text)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))
     return tuple(answers)
