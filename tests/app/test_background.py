@@ -13,7 +13,7 @@ from compact import CompactManager
 from compact.engine import AskModel
 from compact.formats import parse, violations
 from compact.messages import Json
-from compact.ports import Answer, Ask, Failure
+from compact.ports import Answer, Ask, Completion
 from tests.app.test_manager import Bench, make, summaries, talk, tokens
 
 __all__ = ["make"]
@@ -39,7 +39,7 @@ def more(messages: list[Json]) -> list[Json]:
 
 
 class Model:
-    """A summarizer that has no summary to give, so that what is old is pruned; `before` happens before it says so."""
+    """A summarizer whose word is taken for true; `before` happens before it answers."""
 
     def __init__(self, before: Callable[[], object] = lambda: None) -> None:
         self.before = before
@@ -48,7 +48,7 @@ class Model:
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         self.threads.append(threading.current_thread().name)
         self.before()
-        return tuple(Failure("no network") for _ in asks)
+        return tuple(Completion("What was said so far, in short.", trusted=True) for _ in asks)
 
 
 def prepared(make: Bench, ask: AskModel | None = None) -> CompactManager:
@@ -177,7 +177,7 @@ def test_an_error_in_the_background_never_surfaces(make: Bench) -> None:
     history = nearly()
     assert manager.preflight("s", history) == history
     wait_for(make, "background_discarded")
-    assert make.watcher.last("background_discarded").properties["reason"] == "ZeroDivisionError: oops"
+    assert "ZeroDivisionError: oops" in str(make.watcher.last("background_discarded").properties["reason"])
     assert tokens(manager.preflight("s", [*history, *more(history)])) < TRIGGER
 
 

@@ -9,7 +9,7 @@ import pytest
 from compact.formats import FORMATS
 from tests.app.laws import try_laws
 
-ROUNDS, CONVERSATIONS = 1000, 250
+ROUNDS, CONVERSATIONS = 50, 5000
 
 pytestmark = pytest.mark.soak
 

@@ -47,6 +47,8 @@ from compact.policies import CompactConfig, Decision, check_session_id, configur
 from compact.ports import Event, Observe
 from compact.providers import Provider, find_provider
 
+_UNREACHED = ("summary_pruned", "failure")
+
 
 class CompactManager:
     """Compacts conversations before they outgrow their model's window.
@@ -232,6 +234,9 @@ class CompactManager:
         def work() -> Outcome:
             seen: list[Event] = []
             outcome = compact(basis.conversation, order, gauge, self._asker, seen.append)
+            failed = (event for event in seen if (event.name, event.properties.get("kind")) == _UNREACHED)
+            if event := next(failed, None):
+                raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
             return replace(outcome, events=tuple(seen))
 
         self._background.prepare(session.id, basis, work)
