@@ -196,7 +196,7 @@ def test_only_so_many_statements_are_read_and_the_others_are_flagged() -> None:
     assert {flag.why for flag in (*record.flags, *prose.flags)} == {
         f"only the first {MOST_READ} statements of an answer are read"
     }
-    assert process_time() - started < 1
+    assert process_time() - started < 10
 
 
 @pytest.mark.parametrize(
