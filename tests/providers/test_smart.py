@@ -148,7 +148,7 @@ def test_an_answer_that_is_far_too_long_is_not_read(lines: int, note: str) -> No
     settings = smart(each(tool_results=do("summarize", max_tokens=100, max_lines=2)))
     started = process_time()
     outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer,) * len(asks))
-    assert process_time() - started < 1
+    assert process_time() - started < 10
     assert outcome.passes[0].notes == ("1 tool result truncated", f"1 without a summary: {note}")
 
 

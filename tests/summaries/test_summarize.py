@@ -121,7 +121,7 @@ def test_an_answer_of_many_items_is_too_long_before_it_is_read() -> None:
     messages = talk(400)
     started = process_time()
     assert isinstance(model.run(request(messages)), Summary)
-    assert process_time() - started < 1
+    assert process_time() - started < 10
     assert [event.properties.get("kind") for event in model.events if event.name == "summary_retry"] == ["longer"]
 
 

@@ -145,7 +145,7 @@ def test_a_client_that_waits_less_than_the_vendor_gives_up(server: FakeVendors) 
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}])
     started = time.monotonic()
     server.close()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 6
 
 
 @pytest.mark.parametrize("stream", [False, True])

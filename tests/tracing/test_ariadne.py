@@ -150,7 +150,7 @@ def test_a_dripping_server_is_given_up_after_two_seconds_and_blocks_nobody() -> 
         began = time.monotonic()
         with suppress(PostError):
             post.send(b"{}", "application/json")
-        assert time.monotonic() - began <= 2.5  # two, and what a busy machine adds
+        assert time.monotonic() - began <= 4  # two, and what a busy machine adds
         post.close()
         tracer = Tracer([AriadneExporter(url)])
         tracer.emit("s", Event("first"))
@@ -158,10 +158,10 @@ def test_a_dripping_server_is_given_up_after_two_seconds_and_blocks_nobody() -> 
         began = time.monotonic()
         for _ in range(100):
             tracer.emit("s", Event("e"))
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 2.0
         began = time.monotonic()
         tracer.close()
-        assert time.monotonic() - began <= 3.0
+        assert time.monotonic() - began <= 5.0
 
 
 def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.Monk
         began = time.monotonic()
         with pytest.raises(PostError):
             post.send(b"{}", "application/json")
-        assert time.monotonic() - began <= 1.0
+        assert time.monotonic() - began <= 2.0
     monkeypatch.undo()
     ending.set()
     post.close()
