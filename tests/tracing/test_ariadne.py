@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -144,13 +143,15 @@ def viewer_url(line: str) -> str:
     return line.split()[1]
 
 
-def test_a_dripping_server_is_given_up_after_two_seconds_and_blocks_nobody() -> None:
+def test_a_dripping_server_is_given_up_within_two_seconds_and_blocks_nobody(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with raw_server(drip_headers) as url:
         post = Post(Address(url))
         began = time.monotonic()
-        with suppress(PostError):
+        with pytest.raises(PostError, match="no answer in time"):
             post.send(b"{}", "application/json")
-        assert time.monotonic() - began <= 4  # two, and what a busy machine adds
+        assert 1.5 < time.monotonic() - began <= 2.0
         post.close()
         tracer = Tracer([AriadneExporter(url)])
         tracer.emit("s", Event("first"))
@@ -158,10 +159,11 @@ def test_a_dripping_server_is_given_up_after_two_seconds_and_blocks_nobody() -> 
         began = time.monotonic()
         for _ in range(100):
             tracer.emit("s", Event("e"))
-        assert time.monotonic() - began < 2.0
+        assert time.monotonic() - began < 0.1
         began = time.monotonic()
         tracer.close()
-        assert time.monotonic() - began <= 5.0
+        assert time.monotonic() - began <= 2.2
+    assert capsys.readouterr().err.startswith(f"[Ariadne] {url}/ingest: ")
 
 
 def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +179,7 @@ def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.Monk
         began = time.monotonic()
         with pytest.raises(PostError):
             post.send(b"{}", "application/json")
-        assert time.monotonic() - began <= 2.0
+        assert time.monotonic() - began <= 0.3
     monkeypatch.undo()
     ending.set()
     post.close()

@@ -282,7 +282,7 @@ def test_flush_gives_up_at_its_deadline_and_emit_goes_on() -> None:
     tracer.emit("s", Event("e"))
     began = time.monotonic()
     assert not tracer.flush(0.1)
-    assert 0.1 <= time.monotonic() - began < 5
+    assert 0.1 <= time.monotonic() - began < 1
     gate.set()
     assert tracer.flush(5)
     tracer.close()

@@ -104,12 +104,13 @@ class Post:
             self._clerk = _clerk()
         request = self._last = _Request(self._address, body, content_type, time.monotonic() + self._seconds)
         self._clerk.put(request)
-        in_time = request.done.wait(self._seconds)
-        if not in_time:
+        if not request.done.wait(self._seconds):
+            # What the thread makes of a line that is cut under it is no answer: half a header reads like a whole one.
             request.give_up()
-        if request.answer is not None:
-            return request.answer
-        raise PostError(request.trouble if in_time else "no answer in time")
+            raise PostError("no answer in time")
+        if request.answer is None:
+            raise PostError(request.trouble)
+        return request.answer
 
     def close(self) -> None:
         self._clerk.close()
