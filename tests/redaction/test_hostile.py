@@ -64,10 +64,9 @@ def test_all_rules_together_take_time_in_proportion() -> None:
         seed = "".join(make(rng).text[: rng.randint(3, 60)] for make in rng.sample(list(KINDS.values()), 8))
         start = time.process_time()
         redactor.text(_repeat(seed))
-        assert time.process_time() - start < 4.0
+        assert time.process_time() - start < 2.0
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "text",
     [
@@ -89,4 +88,4 @@ def test_all_rules_together_take_time_in_proportion() -> None:
 def test_texts_made_to_hurt_do_not(text: str) -> None:
     start = time.process_time()
     Redactor().text(text)
-    assert time.process_time() - start < 4.0
+    assert time.process_time() - start < 2.0

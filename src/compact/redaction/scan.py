@@ -86,12 +86,14 @@ _NAMED = re.compile(r"[\w.-]{1,100}[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?=[^\s\"'])")
 
 def _in_manifests(text: str) -> Iterator[Finding]:
     """The values of Kubernetes' Secrets, whose fields have names of all kinds."""
-    done = 0
+    done = after = 0
     for kind in _MANIFEST.finditer(text):
         before = text.rfind("\n---", done, kind.start())
-        after = text.find("\n---", kind.end())
+        if after < kind.end():  # the next end is sought once, however many kinds come before it
+            after = text.find("\n---", kind.end())
+            after = after if after >= 0 else len(text)
         start = max(done, before, kind.start() - _LONGEST_MANIFEST)
-        done = min(after if after >= 0 else len(text), kind.end() + _LONGEST_MANIFEST)
+        done = min(after, kind.end() + _LONGEST_MANIFEST)
         for data in _DATA.finditer(text, start, done):
             for entry in _ENTRY.finditer(text, *data.span("b")):
                 yield Finding("kubernetes", *entry.span("v"))
