@@ -34,7 +34,8 @@ demo: $(READY) ## see Compact at work, offline
 	@$(PY) -m compact demo
 
 test: $(READY) ## run the whole test suite with branch coverage
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable --cov
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable -m "not clock" --cov
+	$(PY) -m pytest --inline-snapshot=disable -m clock --quiet
 
 check: $(READY) ## lint, formatting, types, layers, sizes
 	$(PY) -m ruff check $(CHECKED)

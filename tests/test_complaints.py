@@ -295,6 +295,7 @@ def test_complaint_12_pictures_and_base64_do_no_harm(way: str) -> None:
         assert compact.restore(result) == render(before)
 
 
+@pytest.mark.clock
 @EVERY_WAY
 def test_complaint_13_nobody_waits_for_minutes(way: str) -> None:
     long = session(60)

@@ -62,6 +62,7 @@ def wait_for(make: Bench, name: str) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.clock
 def test_the_preflight_that_triggers_does_not_wait_for_the_summary(make: Bench) -> None:
     model = Model(lambda: time.sleep(NAP))
     manager = prepared(make, model)

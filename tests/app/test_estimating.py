@@ -43,9 +43,9 @@ def test_the_estimate_is_near_what_comes_of_it(session: Conversation, preset: st
     assert told.reduction == pytest.approx(1 - told.tokens_after / told.tokens_before)
 
 
-@pytest.mark.no_cover
+@pytest.mark.clock
 @pytest.mark.parametrize("preset", WAYS)
-def test_an_estimate_of_a_hundred_thousand_tokens_is_quick(session: Conversation, preset: str) -> None:
+def test_an_estimate_of_a_hundred_thousand_tokens_takes_a_tenth_of_a_second(session: Conversation, preset: str) -> None:
     condensation, way = Condensation(session, "gpt-4o", None), choose(None, preset, None)
     assert condensation.tokens > 99_000
 
@@ -54,8 +54,8 @@ def test_an_estimate_of_a_hundred_thousand_tokens_is_quick(session: Conversation
         estimate_way(condensation, *way)
         return process_time() - began
 
-    # A tenth of a second is the aim; a busy machine takes two and more. The least of a few counts.
-    assert min(timed() for _ in range(5)) < 0.4
+    # The least of a few: what else runs on the machine only ever adds to it.
+    assert min(timed() for _ in range(5)) < 0.100
 
 
 @pytest.mark.parametrize("preset", ASKING)

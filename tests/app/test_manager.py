@@ -381,6 +381,7 @@ def test_session_ids_that_could_become_paths_are_refused(make: Bench, id: str) -
         make().preflight(id, talk(1))
 
 
+@pytest.mark.clock
 def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     manager = make(1_000_000)
     messages = talk(500)
@@ -388,7 +389,7 @@ def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     messages = [*messages, *talk(1, 500)]
     began = process_time()
     sent = manager.preflight("s", messages)
-    assert process_time() - began < 1  # a busy machine; the benchmark tells the figure
+    assert process_time() - began < 0.05  # a busy machine; the benchmark tells the figure
     assert sent == messages
     assert sent[0] is messages[0]
     assert not list(make.folder.rglob("*"))

@@ -250,6 +250,7 @@ def _as_kept(plan: Plan) -> Plan:
     return tuple(Pass(step.name, step.edits, step.notes, (), step.added) for step in plan)
 
 
+@pytest.mark.clock
 def test_ten_thousand_messages_are_searched_at_once() -> None:
     rng = random.Random(0)
     words = [f"word{n}" for n in range(2000)]

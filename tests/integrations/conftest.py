@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,3 +39,13 @@ def managers(tmp_path: Path) -> Iterator[Managers]:
     yield made
     for manager in made.made:
         manager.close()
+
+
+@pytest.fixture(autouse=True)
+def _loop() -> Iterator[None]:
+    """The event loop that frameworks take for their synchronous calls; they would leave one of their own open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)

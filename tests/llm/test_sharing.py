@@ -93,6 +93,7 @@ def test_who_is_asked_again_is_told(server: FakeVendors) -> None:
     json.dumps([dict(event.properties) for event in events])
 
 
+@pytest.mark.clock
 def test_to_close_cancels_what_is_under_way(server: FakeVendors) -> None:
     server.fail(Fault("hang"))
     line = Access([profile("openai", server.url)], key_of=lambda _: KEY)
@@ -198,6 +199,7 @@ def test_the_time_a_vendor_asks_for_is_waited(server: FakeVendors, vendor: Vendo
     assert took >= wanted
 
 
+@pytest.mark.clock
 def test_a_wait_beyond_the_deadline_is_not_begun(server: FakeVendors) -> None:
     server.fail(Fault("rate_limit", retry_after=3600))
     with access(profile("openai", server.url)) as line:

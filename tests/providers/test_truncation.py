@@ -264,6 +264,7 @@ def test_arguments_that_cannot_be_written_again_stay() -> None:
     assert now == odd.replace("b " * 200, "b " * 50 + "...")
 
 
+@pytest.mark.clock
 def test_a_call_with_very_many_arguments_takes_no_quadratic_time() -> None:
     many = {f"key{n}": f"{n} " * 60 for n in range(5000)}
     conversation = parse([user("go"), *step("c1", "write", many, "ok"), user("thanks")])

@@ -51,12 +51,14 @@ def seconds(rule: Rule, text: str) -> float:
     return min(taken)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join((rule.kind, rule.anchors[0], *rule.near)))
 def test_a_pattern_takes_little_time_on_hostile_text(rule: Rule) -> None:
     slow = {text[:40]: taken for text in hostile(rule) if (taken := seconds(rule, text)) >= LIMIT}
     assert slow == {}
 
 
+@pytest.mark.clock
 def test_all_rules_together_take_time_in_proportion() -> None:
     redactor = Redactor()
     rng = random.Random(5)
@@ -67,6 +69,7 @@ def test_all_rules_together_take_time_in_proportion() -> None:
         assert time.process_time() - start < 2.0
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "text",
     [

@@ -157,6 +157,7 @@ def test_the_patterns_of_the_specification_are_accepted_and_keep_the_name() -> N
     assert redactor.text("api_key=sk-abc123 and password: x") == f"api_key={MARK} and password: {MARK}"
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     ("pattern", "problem"),
     [

@@ -235,5 +235,4 @@ def test_the_laws_hold_for_real_transcripts(transcripts: list[Path]) -> None:
             assert count(summary) <= 800, path.name
             assert cited(summary) <= {message.id for message in messages}, path.name
             assert not FORBIDDEN.search(summary), path.name
-            # Who only chats demands nothing; what they said is kept all the same.
-            assert section(summary, "Task and directives") or section(summary, "Also said by the user"), path.name
+            assert section(summary, "Task and directives"), path.name

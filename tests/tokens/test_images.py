@@ -127,11 +127,12 @@ def test_what_is_no_image_has_no_size(data: str | bytes) -> None:
     assert image_size(data) is None
 
 
+@pytest.mark.clock
 def test_only_the_header_is_decoded() -> None:
     huge = base64.b64encode(_png(640, 480)).decode() + "A" * 20_000_000 + "this is not base64!"
     start = time.perf_counter()
     assert image_size(huge) == (640, 480)
-    assert time.perf_counter() - start < 0.1
+    assert time.perf_counter() - start < 0.01
 
 
 def test_the_size_of_a_jpeg_is_found_behind_large_metadata() -> None:
@@ -140,11 +141,12 @@ def test_the_size_of_a_jpeg_is_found_behind_large_metadata() -> None:
     assert image_size(data) == image_size(base64.b64encode(data).decode()) == (4000, 3000)
 
 
+@pytest.mark.clock
 def test_a_jpeg_of_endless_segments_is_given_up() -> None:
     start = time.perf_counter()
     assert image_size(b"\xff\xd8" + b"\xff" * 20_000_000) is None
     assert image_size(b"\xff\xd8" + b"\xff\xe0\0\2" * 5_000_000) is None
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 0.5
 
 
 def _openai(size: tuple[int, int] | None, model: str, detail: str | None = None) -> ImageCount:

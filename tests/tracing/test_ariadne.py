@@ -143,6 +143,7 @@ def viewer_url(line: str) -> str:
     return line.split()[1]
 
 
+@pytest.mark.clock
 def test_a_dripping_server_is_given_up_within_two_seconds_and_blocks_nobody(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_dripping_server_is_given_up_within_two_seconds_and_blocks_nobody(
     assert capsys.readouterr().err.startswith(f"[Ariadne] {url}/ingest: ")
 
 
+@pytest.mark.clock
 def test_a_name_that_is_never_found_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ending = threading.Event()
 
@@ -325,6 +327,7 @@ def test_the_end_of_the_program_sends_what_is_left() -> None:
         assert [one["data"]["n"] for one in viewer.spans] == list(range(200))
 
 
+@pytest.mark.clock
 def test_the_end_of_the_program_waits_for_nobody_longer_than_two_seconds() -> None:
     with raw_server(drip_headers) as url:
         idle = time.monotonic()

@@ -276,6 +276,7 @@ def test_overflow_drops_the_oldest_and_tells(capsys: pytest.CaptureFixture[str])
     assert "50 spans were lost" in err
 
 
+@pytest.mark.clock
 def test_flush_gives_up_at_its_deadline_and_emit_goes_on() -> None:
     gate = threading.Event()
     tracer = Tracer([Kept(gate)])

@@ -48,7 +48,7 @@ def going_on(session: object, *, strict: bool) -> Iterator[None]:
     """
     try:
         yield
-    except Exception:
+    except Exception:  # a door: whatever went wrong, the application's request must still go out
         if strict:
             raise
         named = f"session {session}" if isinstance(session, str) else "a session"

@@ -38,8 +38,8 @@ def user_items(reading: Reading, most: int) -> Iterator[Item]:
             continue  # it only moved things on
         recency = recent(turn.index, reading.length) + 0.75 * (turn is turns[0] or turn is turns[-1])
         found = list(directives_in(turn.text))
-        if not found and turn is turns[0] and reading.actions and " " in turn.text.strip():
-            # Whatever it looks like, it made the assistant act.
+        if not found and turn is turns[0] and " " in turn.text.strip() and (reading.actions or _worth(turn.text)):
+            # Whatever it looks like, it made the assistant act, or is what the talk is about.
             found = [Directive(*sentence, Strength.REQUEST) for sentence in islice(sentences_in(turn.text), 1)]
         note = ANSWERED if turn.index in answered else ""
         if found and len(turn.text) <= LONGEST_QUOTE and "```" not in turn.text:
