@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+import pytest
+
 import compact
 from compact.formats import FORMATS, parse, render, request_body
 from compact.messages import Conversation, Json
@@ -27,6 +29,8 @@ WAYS: dict[str, dict[str, Any]] = {
     **{preset.name: {"preset": preset.name} for preset in presets()},
     "native": {"provider": "native"},
 }
+EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
 SUMMARIZING = ("native", "cost", "balanced")
 SUPPRESSING: dict[str, Any] = {
     "provider": "smart",
@@ -52,6 +56,13 @@ UNKNOWN: dict[str, Json] = {
     "anthropic-messages": {"role": "user", "content": [{"type": "hologram", "beam": [1, {"a": None}]}]},
     "google-gemini": {"role": "user", "parts": [{"hologram": {"beam": [1, {"a": None}]}}]},
 }
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def call(id: str, name: str, **arguments: Json) -> Json:

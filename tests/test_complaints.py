@@ -19,19 +19,22 @@ from compact.app import counter_for
 from compact.engine import ProviderManager
 from compact.engine.manager import Occasion, ProfileConfig
 from compact.errors import CondensationStalled
-from compact.formats import FORMATS, parse, render, violations
+from compact.formats import parse, render, violations
 from compact.messages import Fold, Json, Opaque, ToolCall, is_summary, pairs
 from compact.messages import restore as restore_plan
 from compact.policies import Threshold
 from compact.ports import Answer, Ask, Completion, Failure, Refusal, Usage
 from tests.complaints import (
     CORRECTION,
+    EVERY_FORMAT,
+    EVERY_WAY,
     LAST,
     PICTURE,
     SUMMARIZING,
     TASK,
     UNKNOWN,
     WAYS,
+    Clock,
     condense,
     in_format,
     session,
@@ -44,15 +47,6 @@ from tests.complaints import (
 )
 
 COUNTER = counter_for("gpt-4o")
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
-EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def assert_accepted(before: Json, after: Json, format: str) -> None:

@@ -15,6 +15,8 @@ from compact.models import find_model
 from compact.policies import PROVIDERS, should_condense
 from compact.tokens import load_encoding
 from tests.complaints import (
+    EVERY_FORMAT,
+    EVERY_WAY,
     PICTURE,
     SUPPRESSING,
     TASK,
@@ -30,8 +32,6 @@ from tests.complaints import (
     written,
 )
 
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
-EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
 WITHOUT_FOLDS = [way for way in WAYS if way not in ("native", "cost", "balanced")]
 
 
