@@ -4,13 +4,15 @@ CompactError
 ├── InvalidInput (ValueError)            your mistake: what was given cannot be read
 │   ├── InvalidConversation              a message, block or request has the wrong shape
 │   ├── UnknownFormat                    no wire format of that name, or none recognised
-│   └── InvalidConfiguration             a setting is out of range or unknown
+│   ├── InvalidConfiguration             a setting is out of range or unknown
+│   └── NotFound (LookupError)           there is no such session, message, snapshot or model
 ├── ConversionError (ValueError)         cannot be done: the other format has no place for it
 ├── EditError (ValueError)               cannot be done: an edit addresses nothing, or something it may not touch
 ├── InsufficientBudget (RuntimeError)    cannot be done: what must stay takes more than the window has
 ├── CompactionBlocked (RuntimeError)     cannot be done: there is no summary, and the policy forbids to prune without
 ├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
-└── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
+├── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
+└── StorageError (OSError)               the world's: the database cannot be reached, or cannot be written
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ __all__ = [
     "InvalidConfiguration",
     "InvalidConversation",
     "InvalidInput",
+    "NotFound",
+    "StorageError",
     "TokenCountError",
     "UnknownFormat",
 ]
@@ -53,6 +57,10 @@ class UnknownFormat(InvalidInput):
 
 class InvalidConfiguration(InvalidInput):
     """A setting is unknown or out of its range."""
+
+
+class NotFound(InvalidInput, LookupError):
+    """There is no such session, message, snapshot or model."""
 
 
 class ConversionError(CompactError, ValueError):
@@ -85,3 +93,7 @@ class CondensationStalled(CompactError, RuntimeError):
 
 class TokenCountError(CompactError, RuntimeError):
     """The tokenizer failed; nothing was approximated, so the count may be retried."""
+
+
+class StorageError(CompactError, OSError):
+    """The database cannot be reached or written; what was committed before is safe."""

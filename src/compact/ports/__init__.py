@@ -3,11 +3,22 @@
 from compact.ports.asks import Answer, Ask, Completion, Failure, FailureKind, Refusal
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
+from compact.ports.sessions import (
+    Active,
+    Found,
+    ModelConfig,
+    NewMessage,
+    SessionStore,
+    Snapshot,
+    StoredMessage,
+    StoredSession,
+)
 from compact.ports.spans import Exporter, Span
 from compact.ports.stores import Archive, Export, Originals, Record
 from compact.ports.usage import Usage
 
 __all__ = [
+    "Active",
     "Answer",
     "Archive",
     "Ask",
@@ -17,11 +28,18 @@ __all__ = [
     "Exporter",
     "Failure",
     "FailureKind",
+    "Found",
     "Measure",
+    "ModelConfig",
+    "NewMessage",
     "Observe",
     "Originals",
     "Record",
     "Refusal",
+    "SessionStore",
+    "Snapshot",
     "Span",
+    "StoredMessage",
+    "StoredSession",
     "Usage",
 ]
