@@ -1,4 +1,4 @@
-"""Transcripts as files hold them: a list of messages, a request body, a wrapper with more keys, or JSON lines."""
+"""Transcripts as files hold them: messages, a request, a wrapper with more keys, JSON lines, or an agent's own log."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Callable
 
 from compact import formats
 from compact.errors import InvalidConversation
+from compact.formats.logs import read_log
 from compact.messages import Conversation, Json
 
 
 def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
     """The conversation in a file's bytes; errors call it by its name."""
-    content = _unwrapped(_decode(data, name))
+    content = _decode(data, name)
+    if format is None and (log := read_log(content)) is not None:
+        return formats.parse(log.body, format=log.format)
+    content = _unwrapped(content)
     if not isinstance(content, dict | list):
         raise InvalidConversation(
             f"holds a JSON {type(content).__name__}, not a conversation",

@@ -1,0 +1,71 @@
+"""Claude Code: one JSON object a line, an assistant's message in as many rows as it has blocks."""
+
+from __future__ import annotations
+
+from compact.formats.logs.log import ANTHROPIC, Log, Row, rows_of
+from compact.messages import Json
+
+_SPEAKERS = ("user", "assistant")
+
+
+def read(content: Json) -> Log | None:
+    """The main thread of a session; what side agents did stays out, as it did for the model."""
+    rows = rows_of(content)
+    if not any("sessionId" in row and row.get("type") in _SPEAKERS and "message" in row for row in rows):
+        return None
+    messages: list[Row] = []
+    boundaries: list[int] = []
+    model, last = "", ""
+    for row in rows:
+        if row.get("subtype") == "compact_boundary" or row.get("isCompactSummary"):
+            boundaries += [len(messages)] if messages and len(messages) not in boundaries else []
+        message = row.get("message")
+        if not isinstance(message, dict) or row.get("type") not in _SPEAKERS or _aside(row):
+            continue
+        model = _model(message) or model
+        if row["type"] == "user":
+            _answer(messages, message)
+        else:
+            id = str(message.get("id") or row.get("uuid"))
+            _speak(messages, message, again=id == last)
+            last = id
+    return Log("Claude Code", ANTHROPIC, list(messages), model, boundaries=tuple(boundaries))
+
+
+def _aside(row: Row) -> bool:
+    return bool(row.get("isSidechain") or row.get("isApiErrorMessage") or row.get("isVisibleInTranscriptOnly"))
+
+
+def _model(message: Row) -> str:
+    model = message.get("model")
+    return model if isinstance(model, str) and not model.startswith("<") else ""
+
+
+def _speak(messages: list[Row], message: Row, *, again: bool) -> None:
+    """Add a row of the assistant's: to the message it is a block of, before the results that came meanwhile."""
+    blocks = _blocks(message)
+    if again and (before := next((one for one in reversed(messages) if one["role"] == "assistant"), None)):
+        before["content"] = [*before["content"], *blocks]
+    elif blocks:
+        messages.append({"role": "assistant", "content": blocks})
+
+
+def _answer(messages: list[Row], message: Row) -> None:
+    """Add a row of the user's; the results of one message's calls go together."""
+    blocks = _blocks(message)
+    if messages and messages[-1]["role"] == "user" and _are_results(blocks) and _are_results(messages[-1]["content"]):
+        messages[-1]["content"] = [*messages[-1]["content"], *blocks]
+    elif isinstance(text := message.get("content"), str):
+        messages.append({"role": "user", "content": text})
+    elif blocks:
+        messages.append({"role": "user", "content": blocks})
+
+
+def _blocks(message: Row) -> list[Json]:
+    content = message.get("content")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(rows_of(content))
+
+
+def _are_results(blocks: Json) -> bool:
+    rows = rows_of(blocks)
+    return bool(rows) and all(row.get("type") == "tool_result" for row in rows)
