@@ -13,3 +13,8 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("compact", appauthor=False)
+
+
+def database() -> str:
+    """Where conversations are stored: `COMPACT_DATABASE`, by default a file in Compact's own folder."""
+    return os.environ.get("COMPACT_DATABASE") or str(home() / "sessions.db")

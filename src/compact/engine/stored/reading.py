@@ -1,0 +1,79 @@
+"""Reading stored sessions as conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from compact.engine.stored.context import Assembled, assemble, counter_name, kept_ids
+from compact.engine.stored.preferences import Effective, Preferences
+from compact.errors import NotFound
+from compact.formats import parse
+from compact.messages import Json
+from compact.ports import Active, SessionStore, Snapshot, StoredMessage
+from compact.tokens import Counter
+
+_PAGE = 1000
+
+
+class Reader:
+    """Reads sessions, each message with its size for the session's model."""
+
+    def __init__(self, store: SessionStore, counter_for: Callable[[str], Counter]) -> None:
+        self.store = store
+        self.counter_for = counter_for
+        self.preferences = Preferences(store)
+
+    def now(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
+        """The session as it would be sent, and what holds for it."""
+        active = self.store.active(id)
+        return self._assembled(active, input), self.preferences.effective(active.session)
+
+    def before(self, id: str, summary: Snapshot) -> tuple[Assembled, Effective]:
+        """The session as it would be without a summary that stands: with the one before it, and all messages since."""
+        active = self.store.active(id)
+        earlier = [one for one in self.store.snapshots(id) if one.id < summary.id]
+        last = earlier[-1] if earlier else None
+        cutoff = last.cutoff if last else None
+        start = self.store.messages(id, [cutoff])[0].position if cutoff else -1
+        recent: list[StoredMessage] = []
+        while page := self.store.history(id, after=recent[-1].position if recent else start, limit=_PAGE):
+            recent += page
+        pinned = tuple(one for one in active.pinned if one.position <= start)
+        active = replace(active, summary=last, pinned=pinned, recent=tuple(recent))
+        return self._assembled(active, ()), self.preferences.effective(active.session)
+
+    def summary(self, id: str) -> Snapshot:
+        """The summary that stands."""
+        summary = self.store.active(id).summary
+        if summary is None:
+            raise NotFound(f"session {id} has no summary", field="session", remedy="Compress it first.")
+        return summary
+
+    def _assembled(self, active: Active, input: Sequence[Json]) -> Assembled:
+        counter = self.counter_for(active.session.model)
+        kept = kept_ids(active)
+        messages = self.store.messages(active.session.id, kept) if kept else []
+        active, messages = self._counted(active, messages, counter)
+        return assemble(active, counter, messages, input)
+
+    def _counted(
+        self, active: Active, kept: list[StoredMessage], counter: Counter
+    ) -> tuple[Active, list[StoredMessage]]:
+        """The same, with the messages that another tokenizer had counted counted again, for good."""
+        name = counter_name(counter)
+        frame = parse([], format=active.session.format)
+        counts = {
+            one.id: counter.message(frame.dialect.parse_message(json.loads(one.raw), str(one.id)))
+            for one in (*active.pinned, *kept, *active.recent)
+            if one.counter != name
+        }
+        if not counts:
+            return active, kept
+        self.store.recount(counts, name)
+
+        def counted(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
+            return tuple(replace(one, tokens=counts.get(one.id, one.tokens), counter=name) for one in messages)
+
+        return replace(active, pinned=counted(active.pinned), recent=counted(active.recent)), list(counted(kept))

@@ -1,0 +1,284 @@
+"""Conversations in a database that always fit their model: the service over a session store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from uuid import uuid4
+
+from compact.engine.driver import AskModel
+from compact.engine.stored.compressing import Compressed, Job, choose, compress
+from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
+from compact.engine.stored.preferences import Effective
+from compact.engine.stored.reading import Reader
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation
+from compact.formats import format_named, parse, render
+from compact.messages import Json, message_bytes, message_texts
+from compact.policies import Decision, check_session_id, should_condense
+from compact.ports import Event, NewMessage, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
+from compact.summaries.strategy import find_strategy
+from compact.tokens import Counter
+
+WAIT = 30.0
+"""Seconds that a request waits for somebody else's compression of the same session."""
+_MANUAL = "manual"
+_NEIGHBOURS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How a compression is to be done, where not as the settings say.
+
+    `retention` is how many tokens of the last messages stay, 0 for none. `note` says what matters, in a person's
+    words.
+    """
+
+    retention: int | None = None
+    note: str = ""
+    strategy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """What a compression did: how many messages it took into the summary, and the size before and after."""
+
+    snapshot: Snapshot
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a compression would do: how many messages would go, and about how many tokens would be left."""
+
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    reads: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is to be sent: `messages` beside the session's own `system` and `tools`; and how full the model is."""
+
+    session: StoredSession
+    messages: list[Json]
+    decision: Decision
+    summary: Snapshot | None
+    compression: Compression | None = None
+
+    @property
+    def tokens(self) -> int:
+        return self.decision.used
+
+
+class SessionService:
+    """Stores conversations, and compresses them before they outgrow their model.
+
+    `ask_with` gives what asks the model of a profile, or None where there is none and summaries are made without.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        counter_for: Callable[[str], Counter],
+        ask_with: Callable[[str], AskModel | None],
+        observe: Callable[[str, Event], None],
+    ) -> None:
+        self.store = store
+        self.reader = Reader(store, counter_for)
+        self.preferences = self.reader.preferences
+        self._ask_with = ask_with
+        self._observe = observe
+
+    def create(self, session: StoredSession) -> StoredSession:
+        """Store a new session; one without an id gets one."""
+        id = check_session_id(session.id) if session.id else uuid4().hex
+        named = format_named(session.format).name
+        parse([], format=named, system=session.system, tools=session.tools)
+        self.preferences.model(session.model)
+        return self.store.create(replace(session, id=id, format=named))
+
+    def append(self, id: str, messages: Sequence[Json], usage: Usage | None = None) -> list[StoredMessage]:
+        """Store messages at the end of a session; bytes are kept as they are. `usage` is what the vendor reported."""
+        session = self.store.session(id)
+        counter = self.reader.counter_for(session.model)
+        frame = parse([], format=session.format)
+        new = []
+        for index, given in enumerate(messages):
+            raw, wire = (given, _loaded(given, index)) if isinstance(given, bytes) else (message_bytes(given), given)
+            message = frame.dialect.parse_message(wire, str(index))
+            text = "\n".join(text for _, text in message_texts(message))
+            new.append(NewMessage(raw, message.role, text, counter.message(message), counter_name(counter)))
+        if new and usage is not None:
+            new[-1] = replace(new[-1], input_tokens=usage.input, output_tokens=usage.output)
+        return self.store.append(id, new)
+
+    def context(self, id: str, input: Sequence[Json] = ()) -> Context:
+        """What would be sent now, as it is; nothing is compressed."""
+        return _context(*self.reader.now(id, input))
+
+    def prepare(self, id: str, input: Sequence[Json] = (), *, wait: float = WAIT) -> Context:
+        """What is to be sent, compressed first where it has reached the threshold.
+
+        CompactionBlocked where a summary failed and nobody has acknowledged the risk; InsufficientBudget where what
+        must be sent does not fit. While somebody else compresses the session this waits, and goes on with the old
+        context if that takes longer and still fits.
+        """
+        context = self.context(id, input)
+        session = context.session
+        if session.blocked and not session.acknowledged:
+            raise CompactionBlocked(f"{session.blocked} Retry the compression, or acknowledge the risk.")
+        if context.decision.triggered and not session.blocked:
+            with self.store.compacting(id, wait) as alone:
+                context = self._prepared(id, input) if alone else self.context(id, input)
+        return _sendable(context)
+
+    def compress(self, id: str, wish: Wish | None = None, *, wait: float = WAIT) -> Compression:
+        """Compress a session now, whether it needs to be or not."""
+        with self.store.compacting(id, wait) as alone:
+            _require(alone)
+            return self.run(*self.reader.now(id), wish or Wish(), trigger=_MANUAL)
+
+    def preview(self, id: str, wish: Wish | None = None) -> Preview:
+        """What `compress` would do; nobody is asked, and nothing is changed."""
+        assembled, effective = self.reader.now(id)
+        job = self._job(assembled, effective, wish or Wish())
+        choice = choose(job, job.retention)
+        warnings = _small(assembled.tokens, effective)
+        if choice is None:
+            return Preview(0, assembled.tokens, assembled.tokens, 0, (*warnings, "everything is pinned or recent"))
+        reads = sum(assembled.messages[message.id].tokens for message in choice.folded)
+        size = min(effective.settings.summary_tokens, max(reads // 4, 1))
+        return Preview(len(choice.folded), assembled.tokens, assembled.tokens - reads + size, reads, warnings)
+
+    def run(
+        self, assembled: Assembled, effective: Effective, wish: Wish, *, trigger: str, replaces: Snapshot | None = None
+    ) -> Compression:
+        """Compress what was read, and store the summary; for whoever alone may compress the session."""
+        session, began = assembled.active.session, perf_counter()
+        job = self._job(assembled, effective, wish)
+        choice = choose(job, job.retention)
+        going = len(choice.folded) if choice else 0
+        facts: dict[str, Json] = {"trigger": trigger, "messages": going, "tokens": assembled.tokens}
+        self.tell(session.id, Event("compact.compression_started", facts))
+        try:
+            done = compress(job, self._ask_with(effective.settings.profile), lambda event: self.tell(session.id, event))
+            made = self._kept(done, trigger, replaces, assembled)
+        except CompactError as error:
+            failed = Event("compact.compression_failed", {**facts, "reason": str(error)}, perf_counter() - began, True)
+            self.tell(session.id, failed)
+            raise
+        if session.blocked or session.acknowledged:
+            self.store.change(session.id, {"blocked": "", "acknowledged": False})
+        warnings = (*done.warnings, *(_small(assembled.tokens, effective) if trigger == _MANUAL else ()))
+        seconds = perf_counter() - began
+        result = Compression(made, done.messages, assembled.tokens, done.assembled.tokens, seconds, warnings)
+        facts |= {"messages": done.messages, "after": result.tokens_after, "snapshot": made.id}
+        self.tell(session.id, Event("compact.compression_finished", facts, seconds))
+        return result
+
+    def pin(self, id: str, message: int, *, pinned: bool = True) -> list[int]:
+        """Keep a message in every request, with the calls and results that belong to it; gives their ids."""
+        at = self.store.messages(id, [message])[0].position
+        around = self.store.history(id, after=max(-1, at - _NEIGHBOURS // 2), limit=_NEIGHBOURS)
+        frame = parse([], format=self.store.session(id).format)
+        read = [frame.dialect.parse_message(json.loads(one.raw), str(one.id)) for one in around]
+        group = next(group for group in whole_exchanges(read) if any(one.id == str(message) for one in group))
+        ids = [int(one.id) for one in group]
+        self.store.pin(id, ids, pinned=pinned)
+        return ids
+
+    def acknowledge(self, id: str) -> StoredSession:
+        """Take the risk of going on without a summary; a request that does not fit is refused all the same."""
+        return self.store.change(id, {"acknowledged": True})
+
+    def usage(self, id: str) -> Mapping[str, int]:
+        """The tokens of the next request by kind of content."""
+        assembled, _ = self.reader.now(id)
+        counter = self.reader.counter_for(assembled.active.session.model)
+        kinds = counter.conversation(assembled.conversation, assembled.tools).by_kind
+        summary = sum(counter.message(m) for m in assembled.conversation.messages if m.id.startswith("summary-"))
+        return {**kinds, "text": max(0, kinds.get("text", 0) - summary), "summary": summary} if summary else kinds
+
+    def tell(self, id: str, event: Event) -> None:
+        """Tell whoever watches."""
+        self._observe(id, event)
+
+    def _prepared(self, id: str, input: Sequence[Json]) -> Context:
+        """The context for whoever alone may compress: somebody else may have done it while this one waited."""
+        assembled, effective = self.reader.now(id, input)
+        context = _context(assembled, effective)
+        if not context.decision.triggered:
+            return context
+        try:
+            done = self.run(assembled, effective, Wish(), trigger="automatic")
+        except (CompactionBlocked, InsufficientBudget) as error:
+            self.store.change(id, {"blocked": f"The automatic compression failed: {error}", "acknowledged": False})
+            raise
+        return replace(self.context(id, input), compression=done)
+
+    def _job(self, assembled: Assembled, effective: Effective, wish: Wish) -> Job:
+        settings = effective.settings
+        if wish.strategy:
+            settings = settings.model_copy(update={"strategy": find_strategy(wish.strategy).name})
+        counter = self.reader.counter_for(assembled.active.session.model)
+        retention = settings.retention_tokens if wish.retention is None else wish.retention
+        trigger = _context(assembled, effective).decision.trigger_at
+        return Job(assembled, settings, effective.window, trigger, counter, retention, wish.note)
+
+    def _kept(self, done: Compressed, trigger: str, replaces: Snapshot | None, assembled: Assembled) -> Snapshot:
+        basis = replaces or assembled.active.summary
+        told: dict[str, Json] = {"trigger": trigger, **({"replaces": replaces.id} if replaces else {})}
+        snapshot = replace(done.snapshot, content={**done.snapshot.content, **told})
+        made = self.store.put_snapshot(snapshot, basis.id if basis else None, replace=replaces is not None)
+        if made is None:
+            raise CompactionBlocked("the session was compressed by somebody else in the meantime. Try again.")
+        return made
+
+
+def _context(assembled: Assembled, effective: Effective) -> Context:
+    decision = should_condense(assembled.tokens, effective.window, effective.settings.trigger())
+    active = assembled.active
+    return Context(active.session, list(render(assembled.conversation)), decision, active.summary)
+
+
+def _sendable(context: Context) -> Context:
+    """The context, if the model can read it."""
+    decision = context.decision
+    if decision.used > decision.window:
+        raise InsufficientBudget(
+            f"{decision.used:,} tokens are more than the {decision.window:,} that the model reads. "
+            "Compress the session, unpin messages, or use a model with a larger context window.",
+            needed=decision.used,
+            budget=decision.window,
+        )
+    return context
+
+
+def _require(alone: bool) -> None:  # noqa: FBT001 - it is the whole question
+    if not alone:
+        raise CompactionBlocked("the session is being compressed by somebody else. Try again later.")
+
+
+def _small(tokens: int, effective: Effective) -> tuple[str, ...]:
+    minimum = effective.settings.minimum_tokens
+    if tokens >= minimum:
+        return ()
+    return (f"{tokens:,} tokens are below the minimum of {minimum:,}: there is little to gain",)
+
+
+def _loaded(raw: bytes, index: int) -> Json:
+    try:
+        wire: Json = json.loads(raw)
+    except ValueError as error:
+        raise InvalidConversation(
+            f"is no JSON ({error})", field=f"messages[{index}]", remedy="Give a message as JSON."
+        ) from None
+    return wire

@@ -1,0 +1,75 @@
+"""How stored sessions are compressed: when, what stays, and what becomes of a summary that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from compact.messages import Json
+from compact.policies.configuration import Configuration
+from compact.policies.threshold import Threshold
+
+DEFAULT_MAX_INPUT = 128_000
+"""What an unknown model is taken to read."""
+
+
+class StoredSettings(Configuration):
+    """Settings of stored sessions; each may be set globally or for a workspace, the first two for a model, too."""
+
+    threshold: float = Field(default=0.95, gt=0, le=1)
+    """Compress when this share of the model's maximum input is used, the current input included."""
+    retention_tokens: int = Field(default=1000, ge=0)
+    """As many of the last messages as fit into this many tokens stay as they are."""
+    minimum_tokens: int = Field(default=2000, ge=0)
+    """Never compress automatically below this many tokens."""
+    automatic: bool = True
+    """Compress before a request that needs it; without, a request over the window is refused."""
+    on_summary_failure: Literal["prune", "block", "offline"] = "block"
+    """Without a summary: block further requests, drop the messages from the context, or summarize without a model."""
+    strategy: str = "general"
+    """What the summary keeps, and in which sections; `compact prompt` lists the strategies."""
+    prompt: str = Field(default="", max_length=20_000)
+    """What the summarizing model is told to write, in place of the strategy's own words."""
+    detail: Literal["detailed", "concise"] = "detailed"
+    """How much it is to write."""
+    summary_tokens: int = Field(default=2000, ge=64, le=64_000)
+    """How long a summary may be, in tokens."""
+    summary_role: Literal["system", "assistant", "user"] = "system"
+    """In whose name the summary stands, where the vendor's rules allow it."""
+    profile: str = ""
+    """The model that summarizes; empty for the first one configured, offline for none."""
+    notify: bool = True
+    """Tell the user when a compression begins and ends."""
+
+    def trigger(self, share: float | None = None) -> Threshold:
+        """When a session is compressed; a model may have a share of its own."""
+        return Threshold(share=share or self.threshold, minimum=self.minimum_tokens, automatic=self.automatic)
+
+
+_PERCENT = 100
+_OLDER = {
+    "compressionThreshold": "threshold",
+    "autoCondenseContextPercent": "threshold",
+    "retentionTokenCount": "retention_tokens",
+    "retentionTokens": "retention_tokens",
+    "minimumTokens": "minimum_tokens",
+    "autoCompress": "automatic",
+    "autoCondenseContext": "automatic",
+    "customCondensingPrompt": "prompt",
+    "condensingApiConfigId": "profile",
+    "showNotifications": "notify",
+}
+
+
+def migrate_stored(values: Mapping[str, Json]) -> dict[str, Json]:
+    """Settings of older versions and other tools in today's words; what is written in both counts as it is today."""
+    read: dict[str, Json] = {}
+    for key, value in values.items():
+        name = _OLDER.get(key.removeprefix("roo-cline."), key)
+        if name != key and (name in values or value is None):
+            continue
+        percent = name == "threshold" and isinstance(value, int | float) and 1 < value <= _PERCENT
+        read[name] = value / _PERCENT if percent else value
+    return read
