@@ -109,10 +109,9 @@ def compress(job: Job, ask: AskModel | None, observe: Observe) -> Compressed:
         if best is None or done.assembled.tokens < best.assembled.tokens:
             best = done
         if best.assembled.tokens < job.enough:
+            if retention < job.retention:
+                warnings.append(f"only {retention:,} tokens of recent messages were kept, not {job.retention:,}")
             break
-        warnings.append(
-            f"{best.assembled.tokens:,} tokens were left where {job.enough:,} are the limit, so less was kept"
-        )
     if best is None:
         raise CompactionBlocked("everything is pinned or recent. Unpin messages, or keep fewer tokens of recent ones.")
     if best.assembled.tokens > job.window:

@@ -1,0 +1,431 @@
+"""The requirements on stored sessions, each as a test that names it (FR-1 to FR-5 of the fourth seed)."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from compact.app.stored import StoredSessions
+from compact.engine.stored import compressing, context, reading, service
+from compact.engine.stored.service import Wish
+from compact.errors import CompactionBlocked, InsufficientBudget, NotFound, TokenCountError
+from compact.formats import parse
+from compact.messages import Json, is_summary
+from compact.models import find_model
+from compact.policies.stored import StoredSettings
+from compact.ports import Completion, Failure, ModelConfig, StoredSession, Usage
+from compact.summaries.strategy import find_strategy
+from compact.tokens import Counter
+from tests.app.stored.conftest import WINDOW, Desk, turn, user
+
+THRESHOLD = 0.95 * WINDOW
+
+
+def fill(desk: Desk, id: str = "a") -> int:
+    """Say so much that the next request compresses; how many turns that took."""
+    turns = 0
+    while (missing := THRESHOLD - desk.sessions.context(id).tokens) > 0:
+        more = 1 + int(missing // 80)
+        desk.say(more, turns, id)
+        turns += more
+    return turns
+
+
+def test_fr_1_1_1_the_whole_history_is_counted_before_each_request(desk: Desk) -> None:
+    empty = desk.sessions.prepare("a").tokens
+    one = turn(0)
+    desk.sessions.append("a", one)
+    assert desk.sessions.prepare("a").tokens > empty
+    assert desk.sessions.prepare("a").tokens == desk.sessions.prepare("a").decision.used
+
+
+def test_fr_1_1_2_counts_are_local_and_kept_with_the_message(desk: Desk) -> None:
+    counter = desk.sessions.reader.counter_for("gpt-4o")
+    stored = desk.sessions.append("a", turn(0))
+    assert [one.tokens for one in stored] == [
+        counter.message(parse([wire], format="openai-chat").messages[0]) for wire in turn(0)
+    ]
+    assert desk.model.asked == []
+
+
+def test_fr_1_1_3_the_tokenizer_is_the_models_own(desk: Desk) -> None:
+    stored = desk.sessions.append("a", [user("hello")])
+    assert stored[0].counter.startswith("o200k_base")
+
+
+def test_fr_1_1_4_everything_that_is_sent_is_counted(desk: Desk) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+    parts: list[Json] = [
+        user("What is in a.py?"),
+        {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "import os"},
+    ]
+    sizes = [desk.sessions.context("a").tokens]
+    for part in parts:
+        desk.sessions.append("a", [part])
+        sizes.append(desk.sessions.context("a").tokens)
+    sizes.append(desk.sessions.context("a", [user("And now?")]).tokens)
+    desk.sessions.store.change("a", {"system": "Be brief."})
+    desk.sessions.store.change("a", {"tools": [{"type": "function", "function": {"name": "read"}}]})
+    sizes.append(desk.sessions.context("a", [user("And now?")]).tokens)
+    assert sizes == sorted(set(sizes))
+
+
+def test_fr_1_1_5_reported_usage_is_kept_and_never_decides(desk: Desk) -> None:
+    desk.sessions.append("a", turn(0), usage=Usage(input=999_999, output=7))
+    last = desk.sessions.history("a")[-1]
+    assert (last.input_tokens, last.output_tokens) == (999_999, 7)
+    assert not desk.sessions.prepare("a").decision.triggered
+    for module in (service, reading, compressing, context):
+        source = inspect.getsource(module).replace("input_tokens=usage.input, output_tokens=usage.output", "")
+        assert "input_tokens" not in source
+        assert "output_tokens" not in source
+
+
+def test_fr_1_2_1_compression_begins_at_a_share_of_what_the_model_reads(desk: Desk) -> None:
+    desk.sessions.preferences.change({"threshold": 0.6})
+    while desk.sessions.context("a").tokens < 0.6 * WINDOW:
+        assert desk.sessions.prepare("a").compression is None
+        desk.say(1, desk.sessions.session("a").messages)
+    assert desk.sessions.prepare("a").compression is not None
+
+
+def test_fr_1_2_2_the_threshold_is_95_percent(desk: Desk) -> None:
+    assert StoredSettings().threshold == 0.95
+    assert desk.sessions.context("a").decision.trigger_at == THRESHOLD
+
+
+def test_fr_1_2_3_a_model_may_have_a_threshold_of_its_own(desk: Desk) -> None:
+    desk.sessions.preferences.change({"threshold": 0.8})
+    desk.sessions.preferences.put_model(ModelConfig("openai", "gpt-4o", WINDOW, threshold=0.5))
+    assert desk.sessions.context("a").decision.trigger_at == WINDOW // 2
+    effective = desk.sessions.preferences.effective(desk.sessions.session("a"))
+    assert effective.origins["threshold"] == "model"
+
+
+def test_fr_1_2_4_input_and_answer_have_room(desk: Desk) -> None:
+    facts = find_model("gpt-4o")
+    assert facts.max_input == facts.context_window - (facts.max_output or 0)
+    fill(desk)
+    long = user("word " * 300)
+    assert desk.sessions.context("a", [long]).tokens > desk.sessions.context("a").tokens + 250
+    assert desk.sessions.prepare("a", [long]).tokens < THRESHOLD
+
+
+def test_fr_1_3_1_and_2_recent_messages_are_kept_by_tokens_1000_by_default(desk: Desk) -> None:
+    assert StoredSettings().retention_tokens == 1000
+    fill(desk)
+    sent = desk.sessions.prepare("a", [user("Go on.")])
+    kept = desk.sessions.store.active("a").recent
+    assert 0 < sum(one.tokens for one in kept) <= 1000
+    assert len(sent.messages) == len(kept) + 2
+
+
+def test_fr_1_3_3_as_many_as_fit_are_kept(desk: Desk) -> None:
+    fill(desk)
+    desk.sessions.prepare("a", [user("Go on.")])
+    active = desk.sessions.store.active("a")
+    assert active.summary is not None
+    cutoff = desk.sessions.store.messages("a", [active.summary.cutoff or 0])[0]
+    assert sum(one.tokens for one in active.recent) + cutoff.tokens > 1000
+
+
+def test_fr_1_3_4_what_is_older_goes_into_the_summary(desk: Desk) -> None:
+    turns = fill(desk)
+    done = desk.sessions.prepare("a", [user("Go on.")]).compression
+    assert done is not None
+    assert done.messages + len(desk.sessions.store.active("a").recent) == 2 * turns
+
+
+def test_fr_1_4_1_there_is_one_summary_message(desk: Desk) -> None:
+    fill(desk)
+    sent = desk.sessions.prepare("a", [user("Go on.")])
+    read = parse(sent.messages, format="openai-chat").messages
+    assert [message.role for message in read if is_summary(message)] == ["system"]
+    assert is_summary(read[0])
+
+
+def test_fr_1_4_2_an_earlier_summary_goes_into_the_next_one(desk: Desk) -> None:
+    words = "The cache key is tenant_42."
+    desk.model.answer = lambda _: Completion(words, trusted=True)
+    fill(desk)
+    desk.sessions.prepare("a", [user("Go on.")])
+    fill(desk)
+    desk.model.asked.clear()
+    desk.sessions.prepare("a", [user("Go on.")])
+    assert any(words in ask.material for ask in desk.model.asked)
+    versions = [one.content["version"] for one in desk.sessions.summaries.standing("a")]
+    assert versions == [1, 2]
+
+
+def test_fr_1_4_3_a_model_is_asked_for_the_summary(desk: Desk) -> None:
+    fill(desk)
+    desk.sessions.prepare("a", [user("Go on.")])
+    assert desk.model.asked
+    assert "What was said, in short." in desk.sessions.prepare("a").messages[0]["content"]
+
+
+@pytest.mark.parametrize(
+    "words", ["fact", "decision", "order", "code", "tool", "concise"]
+)  # facts and decisions, chronological order, code, tools and their results, concise language
+def test_fr_1_4_4_the_prompt_says_what_to_preserve(desk: Desk, words: str) -> None:
+    fill(desk)
+    desk.sessions.prepare("a", [user("Go on.")])
+    prompt = f"{desk.model.asked[0].instructions} {find_strategy('general').prompt}".casefold()
+    assert words in prompt
+
+
+def test_fr_1_4_5_and_4_1_2_the_summary_is_a_snapshot(desk: Desk) -> None:
+    fill(desk)
+    desk.sessions.prepare("a", [user("Go on.")])
+    (snapshot,) = desk.sessions.summaries.standing("a")
+    assert snapshot.kind == "summary"
+    assert snapshot.cutoff is not None
+    counter = desk.sessions.reader.counter_for("gpt-4o")
+    assert snapshot.tokens == counter.text(str(snapshot.content["summaryText"]))
+
+
+def test_fr_1_4_6_and_2_5_3_the_messages_stay_and_are_not_sent(desk: Desk) -> None:
+    said = desk.say(10)
+    said += [message for number in range(10, 80) for message in turn(number)]
+    desk.sessions.append("a", said[20:])
+    sent = desk.sessions.prepare("a", [user("Go on.")]).messages
+    stored = [json.loads(one.raw) for one in desk.sessions.history("a", limit=1000)]
+    assert stored == said
+    assert said[0] not in sent
+
+
+def test_fr_1_5_1_a_request_is_summary_recent_messages_and_input(desk: Desk) -> None:
+    fill(desk)
+    sent = desk.sessions.prepare("a", [user("Go on.")])
+    recent = [json.loads(one.raw) for one in desk.sessions.store.active("a").recent]
+    assert sent.messages[1:] == [*recent, user("Go on.")]
+    assert sent.messages[0]["role"] == "system"
+
+
+def test_fr_1_5_2_and_3_of_several_summaries_the_last_one_is_sent(desk: Desk) -> None:
+    for round_ in range(3):
+        desk.model.answer = lambda _, n=round_: Completion(f"Round {n} is done.", trusted=True)  # type: ignore[misc]
+        fill(desk)
+        desk.sessions.prepare("a", [user("Go on.")])
+    assert len(desk.sessions.summaries.standing("a")) == 3
+    sent = desk.sessions.prepare("a").messages
+    assert "Round 2 is done." in sent[0]["content"]
+    assert sum("COMPACT-SUMMARY" in str(message["content"]) for message in sent) == 1
+
+
+def test_fr_1_6_1_and_2_beginning_and_end_are_told_with_their_scope(desk: Desk) -> None:
+    fill(desk)
+    done = desk.sessions.prepare("a", [user("Go on.")]).compression
+    assert done is not None
+    (began,), (ended,) = desk.told("compression_started"), desk.told("compression_finished")
+    assert began["messages"] == ended["messages"] == done.messages
+    assert ended["after"] == done.tokens_after < ended["tokens"]
+
+
+def test_fr_1_6_4_notifications_can_be_turned_off(desk: Desk) -> None:
+    assert desk.sessions.preferences.effective(desk.sessions.session("a")).settings.notify
+    desk.sessions.preferences.change({"notify": False})
+    assert not desk.sessions.preferences.effective(desk.sessions.session("a")).settings.notify
+
+
+def test_fr_2_2_1_a_manual_compression_keeps_as_much_as_an_automatic_one(desk: Desk) -> None:
+    desk.say(30)
+    desk.sessions.compress("a")
+    manual = len(desk.sessions.store.active("a").recent)
+    desk.sessions.create(StoredSession(id="b", model="gpt-4o", format="openai-chat"))
+    fill(desk, "b")
+    desk.sessions.prepare("b", [user("Go on.")])
+    assert abs(len(desk.sessions.store.active("b").recent) - manual) <= 1
+
+
+@pytest.mark.parametrize("retention", [0, 100, 500])
+def test_fr_2_2_2_a_retention_of_ones_own(desk: Desk, retention: int) -> None:
+    desk.say(30)
+    desk.sessions.compress("a", Wish(retention=retention))
+    kept = sum(one.tokens for one in desk.sessions.store.active("a").recent)
+    assert retention - 60 < kept <= retention
+
+
+def test_fr_2_2_3_a_manual_compression_takes_the_earlier_summary_in(desk: Desk) -> None:
+    desk.say(30)
+    desk.sessions.compress("a")
+    desk.say(10, 30)
+    desk.sessions.compress("a", Wish(retention=0))
+    assert any("What was said, in short." in ask.material for ask in desk.model.asked)
+    last = desk.sessions.summaries.standing("a")[-1]
+    assert last.content["messages"] == 80
+
+
+def test_fr_2_3_3_before_and_after_are_told(desk: Desk) -> None:
+    desk.say(30)
+    done = desk.sessions.compress("a")
+    assert done.tokens_after == desk.sessions.context("a").tokens < done.tokens_before
+
+
+def test_fr_2_4_1_and_2_however_it_came_about_the_summary_is_used_alike(desk: Desk) -> None:
+    desk.say(30)
+    desk.sessions.compress("a")
+    first = desk.sessions.prepare("a").messages
+    assert first == desk.sessions.prepare("a").messages
+    assert first[0]["role"] == "system"
+
+
+def test_fr_3_1_1_and_2_settings_are_kept_in_the_database(desk: Desk) -> None:
+    desk.sessions.preferences.change({"threshold": 0.9, "retention_tokens": 500, "notify": False})
+    with StoredSessions(desk.url) as others:
+        settings = others.preferences.effective(others.session("a")).settings
+    assert (settings.threshold, settings.retention_tokens, settings.notify) == (0.9, 500, False)
+
+
+def test_fr_3_1_a_workspace_may_have_settings_of_its_own(desk: Desk) -> None:
+    desk.sessions.create(StoredSession(id="w", model="gpt-4o", format="openai-chat", workspace="team"))
+    desk.sessions.preferences.change({"retention_tokens": 500})
+    desk.sessions.preferences.change({"retention_tokens": 50}, "team")
+    effective = {id: desk.sessions.preferences.effective(desk.sessions.session(id)) for id in ("a", "w")}
+    assert {id: one.settings.retention_tokens for id, one in effective.items()} == {"a": 500, "w": 50}
+    assert {id: one.origins["retention_tokens"] for id, one in effective.items()} == {"a": "global", "w": "workspace"}
+
+
+def test_settings_of_older_versions_are_read(desk: Desk) -> None:
+    desk.sessions.store.set("global", {"autoCondenseContextPercent": 80, "retentionTokenCount": 300, "gone": 1})
+    settings = desk.sessions.preferences.effective(desk.sessions.session("a")).settings
+    assert (settings.threshold, settings.retention_tokens) == (0.8, 300)
+
+
+def test_fr_3_2_1_and_4_1_3_model_configurations_are_in_the_database(desk: Desk) -> None:
+    (config,) = desk.sessions.models()
+    assert config.id == "openai:gpt-4o"
+    named = {field.name for field in fields(ModelConfig)}
+    assert {"max_input", "max_output", "threshold", "retention", "source", "updated", "created"} <= named
+
+
+def test_fr_3_2_2_a_new_model_gets_what_is_known_or_128000(desk: Desk) -> None:
+    desk.sessions.create(StoredSession(id="n", model="nobody-knows-it", format="openai-chat"))
+    desk.sessions.create(StoredSession(id="c", model="claude-sonnet-4-5", format="anthropic-messages"))
+    known = {config.model: config for config in desk.sessions.models()}
+    assert known["nobody-knows-it"].max_input == 128_000
+    assert known["claude-sonnet-4-5"].max_input == find_model("claude-sonnet-4-5").max_input
+    assert {known[name].source for name in ("nobody-knows-it", "claude-sonnet-4-5")} == {"default"}
+
+
+def test_fr_3_2_2_what_a_vendor_tells_is_taken_and_a_persons_word_stays(desk: Desk) -> None:
+    told = [ModelConfig("openai", "gpt-4o", 1_000_000), ModelConfig("google", "gemini-2.5-pro", 1_048_576, 65_536)]
+    assert [config.model for config in desk.sessions.preferences.detected(told)] == ["gemini-2.5-pro"]
+    known = {config.model: config for config in desk.sessions.models()}
+    assert known["gpt-4o"].max_input == WINDOW
+    assert known["gemini-2.5-pro"].source == "api"
+
+
+def test_fr_3_2_3_and_4_models_can_be_added_changed_and_reset(desk: Desk) -> None:
+    preferences = desk.sessions.preferences
+    added = preferences.put_model(ModelConfig("mine", "local-1", 8000, 1000, threshold=0.5, retention=200))
+    assert added.source == "manual"
+    changed = preferences.put_model(replace(added, max_input=16_000))
+    assert changed.max_input == 16_000
+    assert preferences.reset_model("mine:local-1").source == "default"
+    preferences.delete_model("mine:local-1")
+    with pytest.raises(NotFound):
+        preferences.reset_model("mine:local-1")
+
+
+def test_fr_3_2_5_a_change_counts_at_once(desk: Desk) -> None:
+    desk.say(45)
+    assert desk.sessions.prepare("a").compression is None
+    with StoredSessions(desk.url) as others:
+        others.preferences.put_model(ModelConfig("openai", "gpt-4o", 2100))
+    assert desk.sessions.prepare("a", [user("Go on.")]).compression is not None
+
+
+def test_fr_4_2_1_the_content_has_text_and_range(desk: Desk) -> None:
+    said = desk.say(30)
+    desk.sessions.compress("a", Wish(retention=0))
+    (snapshot,) = desk.sessions.summaries.standing("a")
+    stored = desk.sessions.history("a", limit=1000)
+    assert snapshot.content["messageRange"] == {"first": stored[0].id, "last": stored[len(said) - 1].id}
+    assert "What was said" in str(snapshot.content["summaryText"])
+
+
+def test_fr_5_1_1_a_failed_summary_blocks_until_retried_or_acknowledged(desk: Desk) -> None:
+    fill(desk)
+    desk.model.answer = lambda _: Failure("the server is down")
+    before = desk.sessions.context("a").messages
+    with pytest.raises(CompactionBlocked, match="the server is down"):
+        desk.sessions.prepare("a", [user("Go on.")])
+    assert desk.told("compression_failed")
+    desk.model.asked.clear()
+    with pytest.raises(CompactionBlocked, match="acknowledge"):
+        desk.sessions.prepare("a", [user("Go on.")])
+    assert desk.model.asked == []
+    assert desk.sessions.context("a").messages == before
+    desk.model.answer = lambda _: Completion("Fine.", trusted=True)
+    desk.sessions.compress("a")
+    assert desk.sessions.prepare("a", [user("Go on.")]).messages[0]["role"] == "system"
+
+
+def test_fr_5_1_1_who_acknowledges_may_go_on_while_it_fits(desk: Desk) -> None:
+    fill(desk)
+    desk.model.answer = lambda _: Failure("down")
+    with pytest.raises(CompactionBlocked):
+        desk.sessions.prepare("a", [user("Go on.")])
+    desk.sessions.acknowledge("a")
+    assert desk.sessions.prepare("a", [user("Go on.")]).tokens >= THRESHOLD
+    desk.say(20, 900)
+    with pytest.raises(InsufficientBudget, match="larger context window"):
+        desk.sessions.prepare("a", [user("Go on.")])
+
+
+def test_fr_5_1_2_after_a_failed_manual_compression_one_may_go_on(desk: Desk) -> None:
+    desk.say(30)
+    desk.model.answer = lambda _: Failure("down")
+    with pytest.raises(CompactionBlocked):
+        desk.sessions.compress("a")
+    assert desk.sessions.prepare("a").tokens > 0
+
+
+def test_fr_5_2_1_and_3_3_1_nothing_is_approximated_where_counting_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.say(2)
+
+    def broken(self: Counter, text: str) -> int:
+        raise TokenCountError("the tokenizer failed. Try again.")
+
+    monkeypatch.setattr(Counter, "text", broken)
+    with pytest.raises(TokenCountError, match="Try again"):
+        desk.sessions.append("a", [user("more")])
+    monkeypatch.undo()
+    assert len(desk.sessions.history("a")) == 4
+    desk.sessions.append("a", [user("more")])
+
+
+def test_fr_5_3_1_what_is_still_too_much_is_compressed_harder_with_a_warning(desk: Desk) -> None:
+    desk.sessions.preferences.change({"retention_tokens": 3900})
+    fill(desk)
+    done = desk.sessions.prepare("a", [user("word " * 300)]).compression
+    assert done is not None
+    assert done.tokens_after < THRESHOLD
+    assert any("of recent messages were kept, not 3,900" in warning for warning in done.warnings)
+
+
+def test_fr_5_3_1_what_can_never_fit_is_refused_with_the_numbers(desk: Desk) -> None:
+    fill(desk)
+    with pytest.raises(InsufficientBudget, match="4,000"):
+        desk.sessions.prepare("a", [user("word " * 6000)])
+
+
+def test_fr_5_4_1_nothing_is_compressed_below_the_minimum(desk: Desk) -> None:
+    desk.sessions.preferences.change({"threshold": 0.1})
+    desk.say(10)
+    assert 0.1 * WINDOW < desk.sessions.context("a").tokens < 2000
+    assert desk.sessions.prepare("a").compression is None
+
+
+def test_fr_5_4_2_by_hand_it_is_with_a_warning(desk: Desk) -> None:
+    desk.say(10)
+    assert any("below the minimum" in warning for warning in desk.sessions.preview("a", Wish(retention=0)).warnings)
+    done = desk.sessions.compress("a", Wish(retention=0))
+    assert any("below the minimum" in warning for warning in done.warnings)
