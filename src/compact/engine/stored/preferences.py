@@ -72,10 +72,15 @@ class Preferences:
         return self._store.models()
 
     def model(self, name: str) -> ModelConfig:
-        """The configuration of a model; one that is seen for the first time is stored with what is known of it."""
+        """The configuration of a model, by its name or by vendor:name.
+
+        One that is seen for the first time is stored with what is known of it.
+        """
         known = default_config(name)
-        stored = {config.id: config for config in self._store.models()}
-        return stored.get(known.id) or self._store.put_model(known)
+        stored = self._store.models()
+        wanted = ((known.id, name), (known.model, name))
+        found = [one for one in stored if one.id in wanted[0]] or [one for one in stored if one.model in wanted[1]]
+        return found[0] if found else self._store.put_model(known)
 
     def put_model(self, config: ModelConfig) -> ModelConfig:
         """Store what a person says of a model."""
