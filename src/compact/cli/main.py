@@ -26,6 +26,7 @@ from compact.cli import (
     presets,
     profiles,
     prompt,
+    replay,
     restore,
     tokens,
 )
@@ -46,6 +47,7 @@ app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
 app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
 app.command("cost", epilog=cost.EXAMPLES)(cost.cost)
+app.command("replay", epilog=replay.EXAMPLES)(replay.replay)
 app.command("profiles", epilog=profiles.EXAMPLES)(profiles.profiles)
 app.command("prompt", epilog=prompt.EXAMPLES)(prompt.prompt)
 app.command("tokens", epilog=tokens.EXAMPLES)(tokens.tokens)
