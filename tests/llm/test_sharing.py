@@ -17,13 +17,15 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
+from compact.app import condense
 from compact.errors import InvalidConfiguration
 from compact.llm import Access, missing_extra
 from compact.llm.vendors import require_extra
 from compact.policies import Profile, Profiles, Vendor
 from compact.ports import Ask, Completion, Event, Failure
 from compact.testing.vendors import FakeVendors, Fault, Received, Reply
-from tests.llm.lines import ASK, KEY, access, asked, profile
+from tests.llm.lines import ASK, KEY, access, asked, from_openrouter, profile
+from tests.llm.listening import listening
 
 pytestmark = pytest.mark.usefixtures("sdks")
 
@@ -83,6 +85,18 @@ def test_when_all_fail_the_answer_names_each_reason(server: FakeVendors) -> None
     assert "; anthropic: quota (400): Your credit balance is too low" in answer.reason
 
 
+@pytest.mark.parametrize("named", ["", "openai", "anthropic"])
+def test_when_all_fail_each_was_asked_once(server: FakeVendors, named: str) -> None:
+    messages = [{"role": "user", "content": f"Question {turn}: {'why ' * 50}"} for turn in range(9)]
+    server.fail(Fault("quota"), times=9)
+    with access(profile("openai", server.url), profile("anthropic", server.url)) as line:
+        result = condense(messages, provider="native", config={"profile": named}, ask=line.answer_now)
+    assert [request.body["model"] for request in server.requests] == (
+        ["claude-haiku-4-5", "gpt-4o-mini"] if named == "anthropic" else ["gpt-4o-mini", "claude-haiku-4-5"]
+    )
+    assert result.report.passes[0].skipped.startswith("handler invalid")
+
+
 def test_who_is_asked_again_is_told(server: FakeVendors) -> None:
     events: list[Event] = []
     server.fail(Fault("server_error"), times=2)
@@ -133,7 +147,19 @@ def test_a_profile_without_its_key_is_passed_over(server: FakeVendors) -> None:
     assert answer.model == "claude-haiku-4-5"
     with Access([profile("openai", server.url)], key_of=key_of) as line:
         [failed] = line.answer_now([ASK])
-    assert failed == Failure("openai: profile openai: OPENAI_API_KEY is not set. Set it.", "unconfigured")
+    assert failed == Failure("openai: profile openai: OPENAI_API_KEY is not set. Set it.", "unconfigured", final=True)
+
+
+def test_a_key_that_was_replaced_is_used_from_then_on() -> None:
+    keys = ["first", "second", "second"]
+    with (
+        listening({"/v1/chat/completions": json.loads(from_openrouter("Fine."))}) as server,
+        Access([profile("openai", server.url)], key_of=lambda _: keys.pop(0)) as line,
+    ):
+        answers = [line.answer_now([ASK])[0] for _ in range(3)]
+    assert [type(answer) for answer in answers] == [Completion] * 3
+    used = [heard.headers["authorization"] for heard in server.heard]
+    assert used == ["Bearer first", "Bearer second", "Bearer second"]
 
 
 def test_what_an_sdk_will_not_be_set_up_with_is_a_failure(server: FakeVendors) -> None:

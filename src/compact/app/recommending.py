@@ -46,8 +46,8 @@ def _best_way(options: Sequence[Option], turns: int) -> str:
     worth, option = max(paid, key=lambda pair: pair[0])
     if worth <= 0 or option.warm is None or option.warm.turns is None:
         soon = min((option.warm.turns for _, option in paid if option.warm and option.warm.turns), default=None)
-        when = "it never does" if soon is None else f"the first to do so needs {soon:,} requests"
-        return f"Nothing pays for itself within {turns:,} requests ({when}): condense to fit the window, not to save."
+        when = "it never does" if soon is None else f"the first to do so needs {_requests(soon)}"
+        return f"Nothing pays for itself within {_requests(turns)} ({when}): condense to fit the window, not to save."
     by = f" with {_named(option.summarizer)}" if option.summarizer else ""
     return (
         f"By money alone, {option.way}{by} is best: it pays for itself after {_requests(option.warm.turns)} and has "

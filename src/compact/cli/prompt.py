@@ -99,13 +99,20 @@ def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
 
 
 def _request(ask: Ask, profile: Profile | None, *, preview: bool) -> dict[str, Json]:
-    limits = (ask.max_tokens, profile.max_output_tokens if profile else None)
+    from compact.llm.vendors import takes_seed
+    from compact.models import find_model
+
+    limits = [ask.max_tokens]
+    if profile:
+        limits += [
+            limit for limit in (profile.max_output_tokens, find_model(profile.catalogue_name).max_output) if limit
+        ]
     return {
         "profile": profile.name if profile else None,
         "model": profile.model if profile else None,
-        "max_tokens": min(limit for limit in limits if limit),
+        "max_tokens": min(limits),
         "temperature": profile.temperature if profile else None,
-        "seed": profile.seed if profile else None,
+        "seed": profile.seed if profile and takes_seed(profile.vendor) else None,
         "system": ask.instructions,
         "user": ask.material if preview else None,
     }

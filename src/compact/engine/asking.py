@@ -79,9 +79,12 @@ def _failures(asks: Sequence[Ask], why: str) -> tuple[Answer, ...]:
 
 
 def _unanswered(asks: Sequence[Ask], answers: Sequence[Answer]) -> dict[int, Ask]:
-    """The questions that a profile of their own failed to answer, put to the conversation's model."""
-    pairs = enumerate(zip(asks, answers, strict=True))
-    return {at: replace(ask, profile="") for at, (ask, got) in pairs if isinstance(got, Failure) and ask.profile}
+    """Questions that a profile of their own failed to answer, put to the conversation's own unless that was asked."""
+    return {
+        at: replace(ask, profile="")
+        for at, (ask, got) in enumerate(zip(asks, answers, strict=True))
+        if ask.profile and isinstance(got, Failure) and not got.final
+    }
 
 
 def _read(given: object) -> Answer:

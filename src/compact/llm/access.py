@@ -169,7 +169,7 @@ async def _answer_one(lines: dict[str, Line], ask: Ask, observe: Observe) -> Ans
         observe(Event("handler_failed", {**about, "kind": answer.kind, "reason": answer.reason}))
         failures.append((profile.name, answer))
     reason = "; ".join(f"{name}: {failure.reason}" for name, failure in failures)
-    return Failure(reason, failures[0][1].kind)
+    return Failure(reason, failures[0][1].kind, final=True)
 
 
 def _nobody(_: Event) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from compact.errors import CompactError, InvalidConfiguration
 from compact.llm.failures import Trouble, trouble, without_key
 from compact.llm.replies import read_reply
-from compact.llm.vendors import Opened, open_model
+from compact.llm.vendors import Opened, open_model, takes_seed
 from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Answer, Ask, Failure, Refusal
@@ -42,7 +42,7 @@ class Line:
         self._key_of = key_of
         self._limiter = CapacityLimiter(profile.concurrency)
         self._opening = LoopLock()
-        self._opened: Opened | None = None
+        self._opened: dict[str, Opened] = {}
 
     async def ask(self, ask: Ask, retried: Callable[[Trouble], None]) -> Answer:
         """The answer within the profile's time, which begins when it is the question's turn."""
@@ -70,23 +70,24 @@ class Line:
         return Failure(f"no answer within {profile.timeout:g} s{before}", "timeout")
 
     async def close(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            await opened.close()
+        opened, self._opened = self._opened, {}
+        for each in opened.values():
+            await each.close()
 
     async def _open(self, key: str) -> Opened:
+        """The model, set up with this key: one that was replaced meanwhile must not be used for good."""
         from anyio.to_thread import run_sync
 
         async with self._opening:
-            if self._opened is None:
+            if key not in self._opened:
                 try:
                     # An SDK takes seconds to load, and Google's looks for credentials on the network.
-                    self._opened = await run_sync(open_model, self.profile, key, abandon_on_cancel=True)
+                    self._opened[key] = await run_sync(open_model, self.profile, key, abandon_on_cancel=True)
                 except CompactError:
                     raise
                 except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given
                     raise Trouble("unconfigured", f"it cannot be set up: {without_key(str(error), key)}") from None
-            return self._opened
+            return self._opened[key]
 
     def _attempts(self, deadline: float, troubles: list[Trouble]) -> AsyncIterator[stamina.Attempt]:
         """One attempt after the other, each at its time; what was worth another is noted."""
@@ -143,7 +144,7 @@ class _Question:
         settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit), "thinking": False}
         if profile.temperature is not None and not any(self._model.profile.get(name) for name in _NO_TEMPERATURE):
             settings["temperature"] = profile.temperature
-        if profile.seed is not None:
+        if profile.seed is not None and takes_seed(profile.vendor):
             settings["seed"] = profile.seed
         return settings
 

@@ -36,6 +36,10 @@ _ADDRESSES: Final[Mapping[Vendor, str]] = {
     "anthropic": "https://api.anthropic.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
+_EVERYWHERE: Final = "global"
+_CONTINENTS: Final = ("us", "eu")
+_GOOGLE_SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
+_SEEDLESS: Final[tuple[Vendor, ...]] = ("anthropic", "bedrock")
 _CONNECT_SECONDS: Final = 10.0
 _NO_KEY: Final = "none"
 
@@ -62,6 +66,11 @@ def require_extra(profile: Profile) -> None:
             field=f"profile {profile.name}",
             remedy=f"Install it: pip install 'compact-context[{extra}]'.",
         )
+
+
+def takes_seed(vendor: Vendor) -> bool:
+    """Whether the vendor's API knows a seed; for the others, temperature 0 is all that makes an answer repeatable."""
+    return vendor not in _SEEDLESS
 
 
 def open_model(profile: Profile, key: str) -> Opened:
@@ -129,6 +138,7 @@ def _azure(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
             max_retries=0,
             http_client=client,
         )
+        sdk.organization = sdk.project = None
     else:
         root = profile.url.rstrip("/")
         sdk = _openai_client(profile, key, client, url=root if root.endswith("/v1") else f"{root}/openai/v1")
@@ -165,6 +175,7 @@ def _gemini(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
 
 
 def _vertex(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
+    import google.auth
     from google.auth.exceptions import GoogleAuthError
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google_cloud import GoogleCloudProvider
@@ -175,14 +186,21 @@ def _vertex(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
             field=f"profile {profile.name}",
             remedy="Ask for Gemini here, or for Claude from anthropic or bedrock.",
         )
-    address = profile.url or None
+    place = profile.region or _EVERYWHERE
+    address = profile.url or _vertex_address(place)
     try:
         if key:
             provider = GoogleCloudProvider(api_key=key, base_url=address, http_client=client)
         else:
-            place = profile.region or "global"
+            credentials, found = google.auth.default(scopes=[_GOOGLE_SCOPE])
+            if not (project := profile.project or found):
+                raise ValueError("no project")
             provider = GoogleCloudProvider(
-                project=profile.project or None, location=place, base_url=address, http_client=client
+                credentials=credentials,
+                project=project,
+                location=place,
+                base_url=address,
+                http_client=client,
             )
     except (GoogleAuthError, ValueError) as error:
         raise InvalidConfiguration(
@@ -191,6 +209,15 @@ def _vertex(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
             remedy="Run `gcloud auth application-default login`, and name the project.",
         ) from None
     return GoogleModel(profile.model, provider=provider)
+
+
+def _vertex_address(place: str) -> str:
+    """Google's address for a region, or for several."""
+    if place == _EVERYWHERE:
+        return "https://aiplatform.googleapis.com"
+    if place in _CONTINENTS:
+        return f"https://aiplatform.{place}.rep.googleapis.com"
+    return f"https://{place}-aiplatform.googleapis.com"
 
 
 def _bedrock(profile: Profile, key: str) -> Opened:
@@ -207,6 +234,8 @@ def _bedrock(profile: Profile, key: str) -> Opened:
         ignore_configured_endpoint_urls=True,
         signature_version="bearer" if key else None,
     )
+    for name in ("botocore.endpoint", "botocore.auth"):
+        getLogger(name).addFilter(_tells_no_headers)
     try:
         session = boto3.Session(botocore_session=_bearer(key) if key else None, region_name=profile.region or None)
         sdk = session.client("bedrock-runtime", config=settings, endpoint_url=profile.url or None)
@@ -225,7 +254,6 @@ def _bedrock(profile: Profile, key: str) -> Opened:
 
 def _bearer(key: str) -> Any:
     """Amazon's session, with one key and no other credentials."""
-    getLogger("botocore.endpoint").addFilter(_tells_no_headers)
     session = import_module("botocore.session").Session()
     token = import_module("botocore.tokens").FrozenAuthToken(key)
     session.get_auth_token = lambda **_: token
@@ -234,8 +262,8 @@ def _bearer(key: str) -> Any:
 
 
 def _tells_no_headers(record: LogRecord) -> bool:
-    # At level DEBUG, Amazon's SDK logs every request with its headers, the key among them.
-    return "Sending http request" not in str(record.msg)
+    # At level DEBUG, Amazon's SDK logs every request with its headers, a key or a session's token among them.
+    return not str(record.msg).startswith(("Sending http request", "CanonicalRequest"))
 
 
 _MODELS: Final[Mapping[Vendor, Callable[[Profile, str, httpx2.AsyncClient], Model]]] = {

@@ -68,10 +68,11 @@ FailureKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The model could not be asked."""
+    """The model could not be asked. `final`: neither could any other, so that nobody is left to turn to."""
 
     reason: str
     kind: FailureKind = "unknown"
+    final: bool = False
 
 
 Answer: TypeAlias = Completion | Refusal | Failure
