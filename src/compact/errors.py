@@ -12,7 +12,7 @@ CompactError
 ├── CompactionBlocked (RuntimeError)     cannot be done: there is no summary, and the policy forbids to prune without
 ├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
 ├── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
-└── StorageError (OSError)               the world's: the database cannot be reached, or cannot be written
+└── StorageError (OSError)               the world's: what things are kept in cannot be reached, or cannot be written
 """
 
 from __future__ import annotations
@@ -96,4 +96,4 @@ class TokenCountError(CompactError, RuntimeError):
 
 
 class StorageError(CompactError, OSError):
-    """The database cannot be reached or written; what was committed before is safe."""
+    """A database, an archive or a folder cannot be reached or written; what was stored before is safe."""

@@ -210,7 +210,8 @@ def test_token_estimate_trigger_decision_and_summary_events_have_their_propertie
     make().preflight("s", talk(20))
     told = {event.name: event.properties for event in make.watcher.events}
     assert {"model", "t_est", "max_tokens", "usage_pct", "breakdown"} <= set(told["compact.token_estimate"])
-    assert {"triggered", "reason", "policy"} <= set(told["compact.trigger_decision"])
+    assert {"triggered", "reason", "policy", "kept", "pruned_count"} <= set(told["compact.trigger_decision"])
+    assert {"session_id", "step", "storage_adapter", "path"} <= set(told["compact.archival"])
     assert {"pruned_count", "layers", "kept"} <= set(told["compact.pruned_messages"])
     assert {"strategy", "input_messages", "summary_tokens", "compression_ratio", "summary"} <= set(
         told["compact.summary_created"]
@@ -244,7 +245,11 @@ def test_redaction_before_archival_and_on_by_default(make: Bench) -> None:
 
 
 def test_a_high_severity_event_when_redaction_is_off(make: Bench) -> None:
-    make(redaction={"enabled": False}).preflight("s", talk(20))
+    trace = str(make.folder / "spans.jsonl")
+    for number, (adapter, jsonl) in enumerate((("fs", ""), ("none", trace))):
+        manager = make(redaction={"enabled": False}, storage={"adapter": adapter}, tracing={"jsonl": jsonl})
+        manager.preflight("s", talk(20, 100 * number))
+        assert len(make.watcher.named("redaction_disabled")) == number + 1
     assert make.watcher.last("redaction_disabled").properties["severity"] == "high"
 
 
@@ -253,6 +258,9 @@ def test_summarization_api_failure_falls_back_to_pruning(make: Bench) -> None:
     assert not summaries(sent)
     assert any("earlier messages removed, recall fold-" in str(message["content"]) for message in sent)
     assert tokens(sent) < 4000
+    told = make.watcher.last("error")
+    assert (told.failed, told.properties["fallback"]) == (True, "pruning-only")
+    assert "no network" in told.properties["message"]
 
 
 def test_a_failed_summary_blocks_where_the_policy_says_so(make: Bench) -> None:
@@ -260,7 +268,6 @@ def test_a_failed_summary_blocks_where_the_policy_says_so(make: Bench) -> None:
     manager = make(ask=answering(Failure("no network")), policy={"on_summary_failure": "block"})
     with pytest.raises(CompactionBlocked, match="no network"):
         manager.preflight("s", messages)
-    assert manager.undo is not None
     assert not (make.folder / "archive" / "s").exists()
 
 
@@ -290,8 +297,7 @@ def test_property_protected_never_pruned_and_within_budget(make: Bench) -> None:
 
 
 def test_the_same_list_or_the_full_history_gives_the_same_bytes(make: Bench) -> None:
-    manager = make()
-    history = talk(20)
+    manager, history = make(), talk(20)
     sent = manager.preflight("s", history)
     more = talk(1, 20)
     assert manager.preflight("s", [*copy.deepcopy(sent), *more]) == [*sent, *more]
@@ -312,8 +318,7 @@ def test_state_survives_a_restart(make: Bench) -> None:
 
 
 def test_undo_keeps_later_turns(make: Bench) -> None:
-    manager = make()
-    history = talk(20)
+    manager, history = make(), talk(20)
     sent = manager.preflight("s", history)
     more = talk(2, 20)
     manager.preflight("s", [*sent, *more])

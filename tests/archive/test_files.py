@@ -169,10 +169,30 @@ def test_verify_tells_what_is_damaged_missing_or_unfinished(tmp_path: Path) -> N
         ("transcript-pre-compact-001.jsonl", "damaged: its SHA-256 is not the one it was saved with"),
         ("transcript-pre-compact-001.jsonl", "line 1 is no JSON"),
     ]
-    with pytest.raises(InvalidInput, match="Archived steps: 1, 2, 3"):
+    with pytest.raises(InvalidInput, match=r"is not archived whole.*Archived steps: 1, 3"):
         show(archive, "s", 2)
     with pytest.raises(InvalidInput, match="is damaged"):
         show(archive, "s", 1)
+
+
+def test_what_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
+    archive = FileArchive(tmp_path)
+    for session in ("a", "b", "c"):
+        archive.save(Export(session, 1, HELLO, SUMMARY))
+    linked = tmp_path / "archive" / "a" / "summary-001.json"
+    linked.unlink()
+    linked.symlink_to(tmp_path / "archive" / "c" / "summary-001.json")
+    folder = tmp_path / "archive" / "b" / "summary-001.json"
+    folder.unlink()
+    folder.mkdir()
+    assert len(archive.entries()) == 6
+    problems = [problem for problem in verify(archive) if problem.name == "summary-001.json"]
+    assert [problem.session for problem in problems] == ["a", "b"]
+    assert all(problem.text.startswith("cannot be read: ") for problem in problems)
+    with pytest.raises(InvalidInput, match="not archived whole"):
+        show(archive, "a", 1)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        export(archive, "b")
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="sha256sum is not installed")

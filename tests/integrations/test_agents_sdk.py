@@ -34,7 +34,9 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from compact import InsufficientBudget, parse
 from compact.errors import InvalidInput
 from compact.formats import violations
-from compact.integrations.agents_sdk import CompactedSession, compact_input_filter
+from compact.integrations.agents_sdk import CompactedSession, compact_input_filter, recall_function_tools
+from compact.integrations.agents_tracing import RedactingProcessor
+from compact.ports import Span as CompactSpan
 from tests.integrations.conftest import LISTING, Managers
 
 
@@ -269,6 +271,84 @@ def test_a_streamed_run_is_compacted_too(managers: Managers, store: SQLiteSessio
     asyncio.run(talk())
     assert model.last_call is not None
     assert len(summaries(model.last_call.input)) == 1
+
+
+def test_a_session_may_be_called_anything(managers: Managers) -> None:
+    store = SQLiteSession("ada@example.com: chat 1")
+    manager = managers()
+    asked = work(filtered(compact_input_filter(manager, store)), CompactedSession(store, manager))
+    store.close()
+    assert managers.told("condensed") > 0
+    assert summaries(asked[-1])
+
+
+def test_an_agent_looks_up_what_was_removed(managers: Managers, store: SQLiteSession) -> None:
+    manager = managers()
+    config = filtered(compact_input_filter(manager, store))
+    work(config, store)
+    search = function_call("compact_search", {"text": "src/0.py"}, call_id="s", item_id="s")
+    wrong = function_call("compact_recall", {"handle": "sum-00000000"}, call_id="r", item_id="r")
+    model = ScriptedModel([[search], [wrong], [assistant_message("Found.", item_id="f")]])
+    tools = recall_function_tools(manager, store)
+    agent = Agent("reader", model=model, tools=[*tools])
+    asyncio.run(Runner.run(agent, "What was in the first file?", session=store, run_config=config))
+    answers = [str(item) for item in model.calls[-1].input if item.get("type") == "function_call_output"]
+    assert any("msg-" in answer and "src/0.py" in answer for answer in answers)
+    assert any("Error: handle" in answer for answer in answers)
+
+
+class Kept:
+    """An exporter that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.spans: list[CompactSpan] = []
+        self.closed = False
+
+    def emit(self, span: CompactSpan) -> None:
+        self.spans.append(span)
+
+    def flush(self, deadline: float) -> bool:
+        return deadline >= 0
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@function_tool
+def login() -> str:
+    """Tells a secret."""
+    return "api_key=" + "sk-abc123def456"
+
+
+@function_tool
+def fail() -> str:
+    """Fails."""
+    raise ValueError
+
+
+def test_the_traces_of_the_sdk_go_where_events_go_without_their_secrets(
+    managers: Managers, store: SQLiteSession
+) -> None:
+    kept = Kept()
+    processor = RedactingProcessor([kept])
+    set_trace_processors([processor])
+    manager = managers()
+    config = RunConfig(call_model_input_filter=compact_input_filter(manager, store))
+    calls = [function_call(name, {}, call_id=name) for name in ("login", "fail")]
+    model = ScriptedModel([calls, [assistant_message("Done.")]])
+    asyncio.run(Runner.run(Agent("keeper", model=model, tools=[login, fail]), "Log in.", run_config=config))
+    manager.close()
+    processor.shutdown()
+    set_trace_processors([])
+    named = {span.name: span for span in kept.spans}
+    assert {"keeper", "login", "fail", "compact.token_estimate"} <= named.keys()
+    assert len({span.trace_id for span in kept.spans}) == 1
+    ids = {span.span_id for span in kept.spans}
+    assert all(span.parent_id is None or span.parent_id in ids for span in kept.spans)
+    assert (named["login"].status, named["fail"].status) == ("ok", "error")
+    assert named["login"].data["output"] == "api_key=<REDACTED>"
+    assert "sk-abc123" not in str(kept.spans)
+    assert kept.closed
 
 
 async def _filter(asked: Any, data: CallModelData[Any]) -> ModelInputData:

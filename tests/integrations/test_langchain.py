@@ -12,7 +12,16 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import dynamic_prompt
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    InvalidToolCall,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -123,12 +132,15 @@ def test_an_edited_message_keeps_the_rest_of_it(managers: Managers) -> None:
 
 
 def test_arguments_of_calls_are_edited_too() -> None:
-    call = AIMessage("Hm.", tool_calls=[{"id": "c", "name": "write", "args": {"text": LISTING, "path": "a"}}], id="m")
+    broken = InvalidToolCall(id="d", name="write", args='{"text": ', error="cut short", type="invalid_tool_call")
+    calls = [ToolCall(id="c", name="write", args={"text": LISTING, "path": "a"})]
+    call = AIMessage("Hm.", tool_calls=calls, invalid_tool_calls=[broken], id="m")
     wires = to_wires([call])
     cut = {"id": "c", "type": "function", "function": {"name": "write", "arguments": '{"text": "…", "path": "a"}'}}
-    [edited] = from_wires([{**wires[0], "tool_calls": [cut]}], wires, [call])
+    [edited] = from_wires([{**wires[0], "tool_calls": [cut, wires[0]["tool_calls"][1]]}], wires, [call])
     assert isinstance(edited, AIMessage)
     assert edited.tool_calls[0]["args"] == {"text": "…", "path": "a"}
+    assert edited.invalid_tool_calls == [broken]
     assert (edited.id, edited.content) == ("m", "Hm.")
 
 

@@ -16,6 +16,18 @@ UPPER = string.ascii_uppercase + string.digits
 HEX = "0123456789abcdef"
 RUN = ALNUM + "_-"
 BASE64 = ALNUM + "+/"
+STRONG = ALNUM + "!^*_-+."
+ALPHABETS = {
+    "alnum": ALNUM,
+    "azure": ALNUM + "_~.-",
+    "base64": BASE64,
+    "digits": string.digits,
+    "hex": HEX,
+    "letters": string.ascii_letters,
+    "run": RUN,
+    "upper": UPPER,
+}
+LEADS = ("the key is {}", "{}", "use {} for this.", "export KEY={}", "({})", "url?x={}&y=1", "x\n{}\ny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +45,13 @@ def some(rng: random.Random, alphabet: str, size: int) -> str:
     return "".join(rng.choices(alphabet, k=size))
 
 
-def _prefixed(prefix: str, alphabet: str, size: int, after: str = "") -> Make:
+def _named(row: str) -> Make:
+    """A secret as a row tells it: words that stand for themselves, or an alphabet and how much of it (hex*64)."""
+    words = [word.replace("|", "").partition("*") for word in row.split()]
+
     def make(rng: random.Random) -> Planted:
-        secret = prefix + some(rng, alphabet, size) + after
-        lead = rng.choice(
-            ["the key is {}", "{}", "use {} for this.", "export KEY={}", "({})", "url?x={}&y=1", "x\n{}\ny"]
-        )
-        return Planted(secret, lead.format(secret))
-
-    return make
-
-
-def _parts(*parts: str | tuple[str, int]) -> Make:
-    def make(rng: random.Random) -> Planted:
-        secret = "".join(part if isinstance(part, str) else some(rng, *part) for part in parts)
-        return Planted(secret, f"found {secret} there")
+        secret = "".join(some(rng, ALPHABETS[word], int(size)) if star else word for word, star, size in words)
+        return Planted(secret, rng.choice(LEADS).format(secret))
 
     return make
 
@@ -59,9 +63,6 @@ def _framed(frame: str, alphabet: str = ALNUM, sizes: tuple[int, int] = (8, 24))
         return Planted(secret, frame.replace("{}", secret))
 
     return make
-
-
-STRONG = ALNUM + "!^*_-+."
 
 
 def _base64(frame: str) -> Make:
@@ -103,74 +104,105 @@ def _manifest(rng: random.Random) -> Planted:
     )
 
 
+_TABLE = """
+openai: sk- alnum*20 T3Blbk|FJ alnum*20
+openai proj: sk-|proj- run*74 T3Blbk|FJ run*74
+openai svcacct: sk-|svcacct- run*60 T3Blbk|FJ run*60
+openai admin: sk-|admin- run*60 T3Blbk|FJ run*60
+anthropic api03: sk-|ant-api03- run*93 AA
+anthropic admin01: sk-|ant-admin01- run*93 AA
+anthropic oat01: sk-|ant-oat01- run*93 AA
+anthropic ort01: sk-|ant-ort01- run*93 AA
+anthropic sid01: sk-|ant-sid01- run*93 AA
+openrouter: sk-|or-v1- hex*64
+google key: AI|za run*35
+google access: ya|29. run*120
+google client: GOC|SPX- run*28
+google refresh: 1/|/0 run*60
+groq: gs|k_ alnum*52
+xai: xa|i- alnum*80
+perplexity: ppl|x- alnum*48
+huggingface: h|f_ letters*34
+huggingface org: api_|org_ letters*34
+replicate: r|8_ alnum*37
+tavily: tv|ly- alnum*32
+langsmith: ls|v2_pt_ hex*32 _ hex*10
+langfuse secret: sk-|lf- hex*8 - hex*4 - hex*4 - hex*4 - hex*12
+langfuse public: pk-|lf- hex*8 - hex*4 - hex*4 - hex*4 - hex*12
+bedrock: AB|SK base64*128 =
+bedrock short: bedrock-|api-key- base64*200
+aws AKIA: AK|IA upper*16
+aws ASIA: AS|IA upper*16
+aws ABIA: AB|IA upper*16
+aws ACCA: AC|CA upper*16
+aws a3t: A3|T upper*17
+azure client 8: alnum*3 8|Q~ azure*33 a
+azure client 7: alnum*3 7|Q~ azure*30 a
+github p: gh|p_ alnum*36
+github o: gh|o_ alnum*36
+github u: gh|u_ alnum*36
+github s: gh|s_ alnum*36
+github r: gh|r_ alnum*36
+github fine: github|_pat_ alnum*22 _ alnum*59
+gitlab pat: gl|pat- run*20
+gitlab dt: gl|dt- run*20
+gitlab rt: gl|rt- run*20
+gitlab cbt: gl|cbt- run*20
+gitlab ptt: gl|ptt- run*20
+gitlab ft: gl|ft- run*20
+gitlab imt: gl|imt- run*20
+gitlab agent: gl|agent- run*20
+gitlab soat: gl|soat- run*20
+slack a: xo|xa- digits*12 - alnum*24
+slack b: xo|xb- digits*12 - alnum*24
+slack e: xo|xe- digits*12 - alnum*24
+slack o: xo|xo- digits*12 - alnum*24
+slack p: xo|xp- digits*12 - alnum*24
+slack r: xo|xr- digits*12 - alnum*24
+slack s: xo|xs- digits*12 - alnum*24
+slack app: xa|pp-1- upper*11 - digits*13 - hex*64
+slack webhook: https://hooks.slack|.com/services/T upper*8 /B upper*8 / alnum*24
+stripe slive: sk_|live_ alnum*24
+stripe stest: sk_|test_ alnum*24
+stripe rlive: rk_|live_ alnum*24
+stripe rtest: rk_|test_ alnum*24
+stripe plive: pk_|live_ alnum*24
+stripe ptest: pk_|test_ alnum*24
+stripe webhook: wh|sec_ alnum*32
+sendgrid: S|G. run*22 . run*43
+twilio: S|K hex*32
+npm: np|m_ alnum*36
+pypi: pypi-|AgEIcHlwaS5vcmc run*120
+digitalocean: dop|_v1_ hex*64
+databricks: da|pi hex*32
+vault service: hv|s. run*90
+vault batch: hv|b. run*140
+terraform: alnum*14 .atlas|v1. run*67
+atlassian: ATA|TT3 run*180
+shopify at: shp|at_ hex*32
+shopify ss: shp|ss_ hex*32
+shopify ca: shp|ca_ hex*32
+shopify pa: shp|pa_ hex*32
+grafana service: gl|sa_ alnum*32 _ hex*8
+grafana cloud: gl|c_eyJ alnum*100
+newrelic: NR|AK- upper*27
+postman: PM|AK- hex*24 - hex*34
+pulumi: pu|l- hex*40
+doppler: dp|.pt. alnum*43
+notion: nt|n_ digits*11 alnum*35
+notion old: sec|ret_ alnum*43
+linear: lin|_api_ alnum*40
+figma: fi|gd_ run*40
+planetscale: psc|ale_tkn_ run*43
+supabase: sb|p_ hex*40
+docker: dckr|_pat_ run*27
+age: AGE-SECRET-|KEY-1 upper*58
+telegram: 7 digits*9 :A|A run*33
+"""
+
 PREFIXED: Mapping[str, Make] = {
-    "openai": _parts("sk-", (ALNUM, 20), "T3Blbk" + "FJ", (ALNUM, 20)),
-    "openai proj": _parts("sk-" + "proj-", (RUN, 74), "T3Blbk" + "FJ", (RUN, 74)),
-    "openai svcacct": _parts("sk-" + "svcacct-", (RUN, 60), "T3Blbk" + "FJ", (RUN, 60)),
-    "openai admin": _parts("sk-" + "admin-", (RUN, 60), "T3Blbk" + "FJ", (RUN, 60)),
-    **{
-        f"anthropic {kind}": _parts(f"sk-ant-{kind}-", (RUN, 93), "AA")
-        for kind in ("api03", "admin01", "oat01", "ort01", "sid01")
-    },
-    "openrouter": _prefixed("sk-" + "or-v1-", HEX, 64),
-    "google key": _prefixed("AI" + "za", RUN, 35),
-    "google access": _prefixed("ya" + "29.", RUN, 120),
-    "google client": _prefixed("GOC" + "SPX-", RUN, 28),
-    "google refresh": _prefixed("1/" + "/0", RUN, 60),
-    "groq": _prefixed("gs" + "k_", ALNUM, 52),
-    "xai": _prefixed("xa" + "i-", ALNUM, 80),
-    "perplexity": _prefixed("ppl" + "x-", ALNUM, 48),
-    "huggingface": _prefixed("h" + "f_", string.ascii_letters, 34),
-    "huggingface org": _prefixed("api_" + "org_", string.ascii_letters, 34),
-    "replicate": _prefixed("r" + "8_", ALNUM, 37),
-    "tavily": _prefixed("tv" + "ly-", ALNUM, 32),
-    "langsmith": _parts("ls" + "v2_pt_", (HEX, 32), "_", (HEX, 10)),
-    "langfuse secret": _parts("sk-" + "lf-", (HEX, 8), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 12)),
-    "langfuse public": _parts("pk-" + "lf-", (HEX, 8), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 12)),
-    "bedrock": _prefixed("AB" + "SK", BASE64, 128, "="),
-    "bedrock short": _prefixed("bedrock-" + "api-key-", BASE64, 200),
-    **{f"aws {kind}": _prefixed(kind[:2] + kind[2:], UPPER, 16) for kind in ("AKIA", "ASIA", "ABIA", "ACCA")},
-    "aws a3t": _prefixed("A3" + "T", UPPER, 17),
-    "azure client 8": _parts((ALNUM, 3), "8" + "Q~", (ALNUM + "_~.-", 33), "a"),
-    "azure client 7": _parts((ALNUM, 3), "7" + "Q~", (ALNUM + "_~.-", 30), "a"),
-    **{f"github {kind}": _prefixed(f"gh{kind}_", ALNUM, 36) for kind in "pousr"},
-    "github fine": _parts("github" + "_pat_", (ALNUM, 22), "_", (ALNUM, 59)),
-    **{
-        f"gitlab {kind}": _prefixed(f"gl{kind}-", RUN, 20)
-        for kind in ("pat", "dt", "rt", "cbt", "ptt", "ft", "imt", "agent", "soat")
-    },
-    **{f"slack {kind}": _parts(f"xox{kind}-", (string.digits, 12), "-", (ALNUM, 24)) for kind in "abeoprs"},
-    "slack app": _parts("xa" + "pp-1-", (UPPER, 11), "-", (string.digits, 13), "-", (HEX, 64)),
-    **{f"stripe {kind}{mode}": _prefixed(f"{kind}k_{mode}_", ALNUM, 24) for kind in "srp" for mode in ("live", "test")},
-    "stripe webhook": _prefixed("wh" + "sec_", ALNUM, 32),
-    "sendgrid": _parts("S" + "G.", (RUN, 22), ".", (RUN, 43)),
-    "twilio": _prefixed("S" + "K", HEX, 32),
-    "npm": _prefixed("np" + "m_", ALNUM, 36),
-    "pypi": _prefixed("pypi-" + "AgEIcHlwaS5vcmc", RUN, 120),
-    "digitalocean": _prefixed("dop" + "_v1_", HEX, 64),
-    "databricks": _prefixed("da" + "pi", HEX, 32),
-    "vault service": _prefixed("hv" + "s.", RUN, 90),
-    "vault batch": _prefixed("hv" + "b.", RUN, 140),
-    "terraform": _parts((ALNUM, 14), ".atlas" + "v1.", (RUN, 67)),
-    "atlassian": _prefixed("ATA" + "TT3", RUN, 180),
-    **{f"shopify {kind}": _prefixed(f"shp{kind}_", HEX, 32) for kind in ("at", "ss", "ca", "pa")},
-    "grafana service": _parts("gl" + "sa_", (ALNUM, 32), "_", (HEX, 8)),
-    "grafana cloud": _prefixed("gl" + "c_eyJ", ALNUM, 100),
-    "newrelic": _prefixed("NR" + "AK-", UPPER, 27),
-    "postman": _parts("PM" + "AK-", (HEX, 24), "-", (HEX, 34)),
-    "pulumi": _prefixed("pu" + "l-", HEX, 40),
-    "doppler": _prefixed("dp" + ".pt.", ALNUM, 43),
-    "notion": _parts("nt" + "n_", (string.digits, 11), (ALNUM, 35)),
-    "notion old": _prefixed("sec" + "ret_", ALNUM, 43),
-    "linear": _prefixed("lin" + "_api_", ALNUM, 40),
-    "figma": _prefixed("fi" + "gd_", RUN, 40),
-    "planetscale": _prefixed("psc" + "ale_tkn_", RUN, 43),
-    "supabase": _prefixed("sb" + "p_", HEX, 40),
-    "docker": _prefixed("dckr" + "_pat_", RUN, 27),
-    "age": _prefixed("AGE-SECRET-" + "KEY-1", UPPER, 58),
-    "telegram": _parts((string.digits[1:], 10), ":A" + "A", (RUN, 33)),
+    **{name: _named(row) for name, _, row in (line.partition(": ") for line in _TABLE.strip().splitlines())},
     "jwt": _jwt,
-    "slack webhook": _parts("https://hooks.slack" + ".com/services/T", (UPPER, 8), "/B", (UPPER, 8), "/", (ALNUM, 24)),
 }
 """Kinds that name their maker: none may be missed."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,16 +14,18 @@ from pathlib import Path
 from compact.archive import FileArchive, S3Archive
 from compact.engine import Report
 from compact.engine.projection import Compaction, Projection
+from compact.engine.telling import told_error
+from compact.errors import StorageError
 from compact.messages import Fold, Json, digest_of, plan_to_json
 from compact.originals import FileOriginals
 from compact.policies import CompactConfig, StorageSettings, TracingSettings
 from compact.ports import Archive, Event, Export, Exporter, Observe, Originals, Record
 from compact.redaction import Redactor
 from compact.tracing import AgentsSdkExporter, AriadneExporter, ConsoleExporter, JsonLinesExporter, OtlpExporter, Tracer
+from compact.tracing.complaints import Complaints
 
 _WAITING = 1000
 """Events of a session that wait for the next write to its archive; the oldest go first."""
-_CLOSING = 2.0
 
 
 class Keeper:
@@ -36,31 +39,50 @@ class Keeper:
         self._archive = open_archive(config.storage)
         self._exporters = list(exporters(config.tracing))
         self._tracer = Tracer(self._exporters, self._clean)
+        self._complaints = Complaints("[compact]")
         self._events: defaultdict[str, deque[Event]] = defaultdict(lambda: deque(maxlen=_WAITING))
 
     def keep(self, session: str, after: Projection, report: Report) -> None:
         """Make durable what the compaction removes, and what it did; only then may it be removed."""
         done = after.compactions[-1]
         log = [line.message.wire for line in after.log]
-        if self._archive is not None:
-            self._export(self._archive, session, done, log, report)
-        if self.originals is not None:
-            kept, plan = log, plan_to_json(done.plan)
-            if self._config.originals == "redact":
-                kept, plan = self._redactor.json(log), self._redactor.json(plan)
-            parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
-            digests = tuple(map(digest_of, kept))
-            self.originals.put(kept, Record(session, done.number, parent, after.frame.format, digests, plan, _now()))
+        if not self._config.redaction.enabled and (self._archive is not None or self._heard):
+            told = {"severity": "high", "message": "redaction is off: secrets are archived and traced as they are"}
+            self.emit(session, Event("compact.redaction_disabled", told, failed=True))
+        with storing():
+            if self._archive is not None:
+                self._export(self._archive, session, done, log, report)
+            if self.originals is not None:
+                kept, plan = log, plan_to_json(done.plan)
+                if self._config.originals == "redact":
+                    kept, plan = self._redactor.json(log), self._redactor.json(plan)
+                parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
+                digests, format = tuple(map(digest_of, kept)), after.frame.format
+                self.originals.put(kept, Record(session, done.number, parent, format, digests, plan, _now()))
+
+    def last(self, session: str) -> int:
+        """The highest number that a compaction of the session ever had, in whatever process; 0 for none."""
+        with storing():
+            return self.originals.last(session) if self.originals is not None else 0
 
     def retract(self, session: str, numbers: Sequence[int]) -> None:
         """Take compactions back, for the next start too."""
         if self.originals is not None:
-            for number in numbers:
-                self.originals.retract(session, number)
+            with storing():
+                for number in numbers:
+                    self.originals.retract(session, number)
 
     def relay(self, session: str, event: Event) -> None:
-        """Pass on an event of the engine under our name; of the summary itself the compaction tells more."""
-        if event.name == "summary_created":
+        """Pass on an event of the engine under our name; of the summary itself the compaction tells more.
+
+        That there is none, or none of the model's, is an error besides, with what was done instead.
+        """
+        told = event.properties
+        if event.name == "summary_pruned":
+            self.emit(session, told_error(f"summary_{told['kind']}", str(told["reason"]), "pruning-only"))
+        elif event.name == "summary_created":
+            if "reason" in told:
+                self.emit(session, told_error("summary_failure", str(told["reason"]), "offline"))
             return
         name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
         self.emit(session, Event(name, event.properties, event.seconds, event.failed))
@@ -70,7 +92,10 @@ class Keeper:
         if self._heard:
             self._tracer.emit(session, event)
         if self._observe is not None:
-            self._observe(event)
+            try:
+                self._observe(event)
+            except Exception as error:  # noqa: BLE001 - somebody else's code; who listens cannot stop a request
+                self._complaints.failed(f"observe failed ({type(error).__name__}: {error})")
         if self._archive is not None:
             self._events[session].append(event)
 
@@ -80,26 +105,26 @@ class Keeper:
         return any(not isinstance(one, AgentsSdkExporter) or "agents" in sys.modules for one in self._exporters)
 
     def write_events(self, session: str) -> None:
-        """Append the events that wait to the archive."""
+        """Append the events that wait to the archive; where that fails they are lost, and it is told once."""
         waiting = self._events.pop(session, None)
-        # Taken one by one: a thread that prepares a compaction may be adding to them.
-        while waiting:
-            event = waiting.popleft()
-            if self._archive is not None:
-                line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
-                self._archive.note(session, self._clean(line))
+        try:
+            # Taken one by one: a thread that prepares a compaction may be adding to them.
+            while waiting:
+                event = waiting.popleft()
+                if self._archive is not None:
+                    line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
+                    self._archive.note(session, self._clean(line))
+        except Exception as error:  # noqa: BLE001 - a door: events are for reading along, and never fail a request
+            self._complaints.failed(f"events of {session} cannot be archived ({type(error).__name__}: {error})")
 
     def close(self) -> None:
         """Write the events that still wait, and send what is to be sent, for two seconds at most."""
         for session in list(self._events):
             self.write_events(session)
-        self._tracer.flush(_CLOSING)
         self._tracer.close()
+        self._complaints.close()
 
     def _export(self, archive: Archive, session: str, done: Compaction, log: list[Json], report: Report) -> None:
-        if not self._config.redaction.enabled:
-            told = {"severity": "high", "message": "redaction is off: secrets are archived as they are"}
-            self.emit(session, Event("compact.redaction_disabled", told, failed=True))
         export = Export(session, done.number, self._clean(log), self._clean(_summary(session, done, report)))
         step, places = _saved(archive, export)
         for place in places:
@@ -112,6 +137,16 @@ class Keeper:
 
     def _clean(self, value: Json) -> Json:
         return self._redactor.json(value) if self._config.redaction.enabled else value
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Turn what the drive or the bucket says into an error that tells what to do."""
+    try:
+        yield
+    except OSError as error:
+        told = f"{error.strerror or error}. Nothing was pruned: make room, or see to storage.path, and try again"
+        raise StorageError(error.errno, told, error.filename) from error
 
 
 def open_archive(storage: StorageSettings) -> Archive | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from time import monotonic, perf_counter
@@ -14,9 +14,10 @@ from typing import Any, Self
 from compact import models
 from compact.app.condensing import choose
 from compact.app.counting import counter_for
-from compact.app.keeping import Keeper
+from compact.app.keeping import Keeper, storing
 from compact.app.profiles import ask_with, condensing_profiles
 from compact.app.recall import Recollection, with_handles
+from compact.app.threads import in_thread
 from compact.engine import (
     Asking,
     AskModel,
@@ -31,6 +32,7 @@ from compact.engine import (
 )
 from compact.engine.compacting import Order, compact
 from compact.engine.preparing import NEARLY, Background
+from compact.engine.projection import Line
 from compact.engine.recalling import Hit, Recalled
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
@@ -48,6 +50,7 @@ from compact.ports import Event, Observe
 from compact.providers import Provider, find_provider
 
 _UNREACHED = ("summary_pruned", "failure")
+_ASKING: ContextVar[str] = ContextVar("session that asks", default="")
 
 
 class CompactManager:
@@ -71,7 +74,7 @@ class CompactManager:
         self._recollection = Recollection(self._keeper.originals, self._sessions)
         self._ask = ask
         if ask is None and (profiles := condensing_profiles(config.profile)):
-            self._ask = self._open.enter_context(ask_with(profiles, partial(self._keeper.relay, "")))
+            self._ask = self._open.enter_context(ask_with(profiles, self._relay))
         self._background = Background(self._keeper.emit)
         self._open.callback(self._background.close)
 
@@ -86,29 +89,20 @@ class CompactManager:
         """The messages to send: as they are, or compacted where they have reached the trigger.
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
-        forbids to prune without; CondensationStalled where compacting keeps freeing next to nothing.
+        forbids to prune without; CondensationStalled where compacting keeps freeing next to nothing; StorageError where
+        what goes cannot be kept.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
-            own = session.follow(_listed(messages), system, tools, self._keeper.originals)
+            own = self._follow(session, messages, system, tools)
             decision = self._decide(session)
             if decision.triggered:
-                self._guard.admit(session_id)
                 self._compact(session, decision, note="")
             else:
                 self._keeper.emit(session_id, told_decision(decision, self.config.policy))
                 self._prepare(session, decision)
             return session.sent(own)
 
-    async def apreflight(
-        self,
-        session_id: str,
-        messages: Sequence[Json],
-        *,
-        system: Json = None,
-        tools: Sequence[Json] | None = None,
-    ) -> list[Json]:
-        """The same, without blocking the event loop."""
-        return await asyncio.to_thread(self.preflight, session_id, messages, system=system, tools=tools)
+    apreflight = in_thread(preflight)
 
     def manual_compact(
         self,
@@ -121,33 +115,28 @@ class CompactManager:
     ) -> list[Json]:
         """The messages compacted, whether they need to be or not; the note says why, or what matters."""
         with self._sessions.hold(check_session_id(session_id)) as session:
-            own = session.follow(_listed(messages), system, tools, self._keeper.originals)
+            own = self._follow(session, messages, system, tools)
             self._compact(session, self._decide(session), note=note or "manual")
             return session.sent(own)
 
-    async def amanual_compact(
-        self,
-        session_id: str,
-        messages: Sequence[Json],
-        note: str = "",
-        *,
-        system: Json = None,
-        tools: Sequence[Json] | None = None,
-    ) -> list[Json]:
-        """The same, without blocking the event loop."""
-        return await asyncio.to_thread(self.manual_compact, session_id, messages, note, system=system, tools=tools)
+    amanual_compact = in_thread(manual_compact)
 
     def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
         """The messages without a compaction, by default the last one; later turns stay.
 
-        Later compactions that were built on it go with it.
+        Later compactions that were built on it go with it. Of a session that has not been at work since a restart,
+        what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
+            if session.projection is None:
+                with storing():
+                    session.recollect(self._keeper.originals)
             before = session.current.compactions
             number = compaction if compaction is not None else (before[-1].number if before else 0)
-            session.projection = session.current.without(number)
-            left = {done.number for done in session.current.compactions}
+            after = session.current.without(number)
+            left = {done.number for done in after.compactions}
             self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
+            session.projection = after
             return session.sent({})
 
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
@@ -162,8 +151,15 @@ class CompactManager:
         return self._recollection.search(text, session_id, limit)
 
     def report(self, session_id: str) -> Report | None:
-        """What the last compaction of the session did."""
-        return self._sessions.get(session_id).report
+        """What the last compaction of the session did; None where there was none since the start."""
+        return self._sessions.get(check_session_id(session_id)).report
+
+    def forget(self, session_id: str) -> None:
+        """Let go of what is held in memory of a session; what was kept on disk stays, and it can be taken up again."""
+        with self._sessions.hold(check_session_id(session_id)):
+            self._background.forget(session_id)
+            self._keeper.write_events(session_id)
+            self._sessions.forget(session_id)
 
     def close(self) -> None:
         """Send what is still to be sent, and let go of connections."""
@@ -177,16 +173,36 @@ class CompactManager:
     ) -> None:
         self.close()
 
+    def _follow(
+        self, session: Session, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None
+    ) -> Mapping[Line, Json]:
+        with storing():
+            beside = None if tools is None else list(tools)
+            return session.follow(_listed(messages), system, beside, self._keeper.originals)
+
     def _compact(self, session: Session, decision: Decision, note: str) -> None:
-        """Compact the session: keep what goes, and only then let it go."""
-        began = perf_counter()
+        """Compact the session, or tell what is in the way."""
         before = session.current.conversation
         self._keeper.emit(session.id, told_decision(decision, self.config.policy, note, before))
+        try:
+            self._compacted(session, decision, note)
+        except Exception as error:  # whatever it is, it is told before it is raised
+            self._keeper.emit(session.id, told_error(type(error).__name__, str(error)))
+            raise
+
+    def _compacted(self, session: Session, decision: Decision, note: str) -> None:
+        """Keep what goes, and only then let it go."""
+        began = perf_counter()
+        before = session.current.conversation
+        if not note:
+            self._guard.admit(session.id)
         outcome = None if note else self._prepared(session, decision)
         outcome = outcome or self._reduced(session, decision, note)
         if not outcome.plan:
             return
-        after = session.current.compacted(outcome.plan, outcome.conversation)
+        after = session.current.counting_from(self._keeper.last(session.id)).compacted(
+            outcome.plan, outcome.conversation
+        )
         target = int(self.window * self.config.policy.target_pct)
         report = report_of(self._provider.name, before, outcome, session.gauge, target)
         report = replace(report, seconds=perf_counter() - began)
@@ -227,13 +243,15 @@ class CompactManager:
 
     def _prepare(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""
-        if not self.config.background or decision.used < NEARLY * min(decision.trigger_at, decision.budget):
+        near = decision.used >= NEARLY * min(decision.trigger_at, decision.budget)
+        if not (near and self.config.background and self.config.policy.automatic):
             return
         basis, gauge, order = session.current, session.gauge, self._order(decision)
+        asker = partial(self._asker, session.id)
 
         def work() -> Outcome:
             seen: list[Event] = []
-            outcome = compact(basis.conversation, order, gauge, self._asker, seen.append)
+            outcome = compact(basis.conversation, order, gauge, asker, seen.append)
             failed = (event for event in seen if (event.name, event.properties.get("kind")) == _UNREACHED)
             if event := next(failed, None):
                 raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
@@ -260,14 +278,10 @@ class CompactManager:
         conversation, gauge = session.current.conversation, session.gauge
         order = self._order(decision, note)
         observe = partial(self._keeper.relay, session.id)
-        try:
-            outcome = compact(conversation, order, gauge, self._asker, observe)
-            used = gauge.conversation(outcome.conversation)
-            if used > decision.budget:
-                raise self._too_much(outcome, used, decision)
-        except (InsufficientBudget, CompactionBlocked) as error:
-            self._keeper.emit(session.id, told_error(type(error).__name__, str(error)))
-            raise
+        outcome = compact(conversation, order, gauge, partial(self._asker, session.id), observe)
+        used = gauge.conversation(outcome.conversation)
+        if used > decision.budget:
+            raise self._too_much(outcome, used, decision)
         if decision.triggered and not note:
             self._record(session, decision, used)
         return outcome
@@ -280,7 +294,12 @@ class CompactManager:
         remedy = "Protect fewer or shorter messages, or use a model with a larger context window."
         return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
 
-    def _asker(self, judge: Judge) -> AskModel:
+    def _relay(self, event: Event) -> None:
+        """Pass on what those who are asked tell; they know nothing of sessions, but go with who asked."""
+        self._keeper.relay(_ASKING.get(), event)
+
+    def _asker(self, session_id: str, judge: Judge) -> AskModel:
+        _ASKING.set(session_id)
         return Asking().now(self._ask or partial(answer_offline, judge))
 
 

@@ -31,19 +31,26 @@ class Recollection:
         self._originals = originals
         self._sessions = sessions
         self._lock = Lock()
-        self._indexes: OrderedDict[str, tuple[object, tuple[Removed, ...]]] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, bool], tuple[object, tuple[Removed, ...]]] = OrderedDict()
 
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
-        """What the handle stands for, in one session or in any; InvalidInput names near ones where there is none."""
+        """What the handle stands for, in one session or in any; InvalidInput names near ones where there is none.
+
+        A session at work may have left the branch that the handle is of: then it is on disk. A position is another
+        message there.
+        """
         name = read_handle(handle)
         known: list[str] = []
         found: dict[str, Removed] = {}
-        for session, removed in self._removed(session_id):
-            if name in removed:
-                found.setdefault(session, removed)
-            known += removed.handles
+        for working in (True,) if name.startswith("msg-") else (True, False):
+            for session, removed in self._removed(session_id, working=working):
+                if name in removed:
+                    found.setdefault(session, removed)
+                known += removed.handles
+            if found:
+                break
         if not found:
-            raise unknown_handle(handle, known)
+            raise unknown_handle(handle, list(dict.fromkeys(known)))
         if len(found) > 1 and name.startswith("msg-"):
             remedy = f"Name one of these: {', '.join(list(found)[:10])}."
             raise InvalidInput(f"{name} is in several sessions", field="session_id", remedy=remedy)
@@ -57,19 +64,20 @@ class Recollection:
                 hits.setdefault((session, hit.handle), replace(hit, session=session))
         return list(hits.values())[: max(limit, 0)]
 
-    def _removed(self, session_id: str | None) -> Iterator[tuple[str, Removed]]:
-        working = self._sessions.projections() if self._sessions else {}
+    def _removed(self, session_id: str | None, *, working: bool = True) -> Iterator[tuple[str, Removed]]:
+        """What was removed from the session, or from all; from memory where it is `working`, unless told otherwise."""
+        held = self._sessions.projections() if self._sessions and working else {}
         if session_id is not None:
             names = [check_session_id(session_id)]
         else:
-            names = list(dict.fromkeys((*working, *(self._originals.sessions() if self._originals else ()))))
+            names = list(dict.fromkeys((*held, *(self._originals.sessions() if self._originals else ()))))
         for name in names:
-            indexes = self._from_memory(name, working[name]) if name in working else self._from_disk(name)
+            indexes = self._from_memory(name, held[name]) if name in held else self._from_disk(name)
             yield from ((name, removed) for removed in indexes)
 
     def _from_memory(self, session: str, projection: Projection) -> tuple[Removed, ...]:
         # Turns are added to the log all the time; what was removed changes only with the compactions.
-        return self._made(session, projection.compactions, lambda: (Removed.of(projection),))
+        return self._made((session, True), projection.compactions, lambda: (Removed.of(projection),))
 
     def _from_disk(self, session: str) -> tuple[Removed, ...]:
         """What was kept of the session: each of its branches, the newest first."""
@@ -80,9 +88,11 @@ class Recollection:
         parents = {record.parent for record in records.values()}
         leaves = [records[number] for number in sorted(records.keys() - parents, reverse=True)]
         state = tuple((record.number, record.at) for record in records.values())
-        return self._made(session, state, lambda: tuple(_kept(leaf, records, originals) for leaf in leaves))
+        return self._made((session, False), state, lambda: tuple(_kept(leaf, records, originals) for leaf in leaves))
 
-    def _made(self, session: str, state: object, make: Callable[[], tuple[Removed, ...]]) -> tuple[Removed, ...]:
+    def _made(
+        self, session: tuple[str, bool], state: object, make: Callable[[], tuple[Removed, ...]]
+    ) -> tuple[Removed, ...]:
         """The indexes of that state of the session, made anew where it has changed."""
         with self._lock:
             known = self._indexes.get(session)

@@ -24,7 +24,7 @@ _PAIR: tuple[Kind, Kind] = ("transcript", "summary")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the archive; `size` is None where it should be there and is not."""
+    """One file of the archive; `size` is None where it should be there and is not, or cannot be opened."""
 
     session: str
     name: str
@@ -93,12 +93,12 @@ def conflict(place: str) -> FileExistsError:
 
 def show(shelf: Shelf, session: str, step: int) -> Step:
     """One compaction; InvalidInput where it is not archived, or not readable."""
-    there = [entry for entry in shelf.entries(check_session_id(session)) if entry.size is not None]
-    found = {entry.kind: entry for entry in there if entry.step == step}
-    if "transcript" not in found or "summary" not in found:
-        steps = sorted({entry.step for entry in there if entry.step is not None})
-        remedy = f"Archived steps: {', '.join(map(str, steps))}." if steps else "`compact archive list` shows what is."
-        raise InvalidInput(f"step {step} of {session} is not archived", field="STEP", remedy=remedy)
+    entries = shelf.entries(check_session_id(session))
+    found = {entry.kind: entry for entry in entries if entry.step == step}
+    if step not in (whole := _whole(entries)):
+        remedy = f"Archived steps: {', '.join(map(str, whole))}." if whole else "`compact archive list` shows what is."
+        parts = " whole, see `compact archive verify`" if found else ""
+        raise InvalidInput(f"step {step} of {session} is not archived{parts}", field="STEP", remedy=remedy)
     transcript, summary = (_values(shelf, found[kind]) for kind in _PAIR)
     return Step(session, step, transcript, summary[0] if summary else None)
 
@@ -108,9 +108,7 @@ def export(shelf: Shelf, session: str) -> dict[str, Json]:
     entries = shelf.entries(check_session_id(session))
     if not entries:
         raise InvalidInput(f"nothing is archived of {session}", field="SESSION", remedy="See: compact archive list.")
-    of = {kind: {entry.step for entry in entries if entry.kind == kind and entry.size is not None} for kind in _PAIR}
-    whole = sorted(step for step in set.intersection(*of.values()) if step is not None)
-    steps = [show(shelf, session, step) for step in whole]
+    steps = [show(shelf, session, step) for step in _whole(entries)]
     return {
         "session": session,
         "steps": [{"step": one.step, "transcript": list(one.transcript), "summary": one.summary} for one in steps],
@@ -124,16 +122,27 @@ def verify(shelf: Shelf, session: str | None = None) -> Iterator[Problem]:
     for entry in shelf.entries(session if session is None else check_session_id(session)):
         if entry.step is not None and halves.pop((entry.session, entry.step), None) is None:
             halves[entry.session, entry.step] = entry
-        if entry.size is None:
-            yield Problem(entry.session, entry.name, "missing")
-            continue
-        yield from (Problem(entry.session, entry.name, text) for text in _faults(entry, *shelf.load(entry)))
+        yield from (Problem(entry.session, entry.name, text) for text in _faults(shelf, entry))
     for entry in halves.values():
         other = "summary" if entry.kind == "transcript" else "transcript"
         yield Problem(entry.session, entry.name, f"unfinished: there is no {other} of this step")
 
 
-def _faults(entry: Entry, data: bytes, expected: str | None) -> Iterator[str]:
+def _whole(entries: Sequence[Entry]) -> list[int]:
+    """The steps of which both transcript and summary are there."""
+    of = {kind: {entry.step for entry in entries if entry.kind == kind and entry.size is not None} for kind in _PAIR}
+    return sorted(step for step in set.intersection(*of.values()) if step is not None)
+
+
+def _faults(shelf: Shelf, entry: Entry) -> Iterator[str]:
+    try:
+        data, expected = shelf.load(entry)
+    except FileNotFoundError:
+        yield "missing"
+        return
+    except OSError as error:
+        yield f"cannot be read: {error.strerror or error}"
+        return
     if entry.kind != "events":
         if expected is None:
             yield "unfinished: no checksum was written"
@@ -148,12 +157,13 @@ def _faults(entry: Entry, data: bytes, expected: str | None) -> Iterator[str]:
 
 
 def _values(shelf: Shelf, entry: Entry) -> list[Json]:
-    data, _ = shelf.load(entry)
     try:
+        data, _ = shelf.load(entry)
         return [json.loads(line) for line in _lines(entry, data)]
-    except (ValueError, RecursionError):
-        place = f"{entry.session}/{entry.name}"
-        raise InvalidInput("is damaged", field=place, remedy="`compact archive verify` tells more.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        place, remedy = f"{entry.session}/{entry.name}", "`compact archive verify` tells more."
+        problem = f"cannot be read: {error.strerror or error}" if isinstance(error, OSError) else "is damaged"
+        raise InvalidInput(problem, field=place, remedy=remedy) from None
 
 
 def _lines(entry: Entry, data: bytes) -> list[bytes]:

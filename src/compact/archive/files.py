@@ -188,7 +188,7 @@ class FileArchive:
         try:
             with opened(self._disk, folder, name, READ) as file:
                 return self._disk.status(file).st_size
-        except FileNotFoundError:
+        except OSError:  # why is told when it is loaded
             return None
 
     def _sums(self, folder: Folder) -> dict[str, str]:

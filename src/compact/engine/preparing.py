@@ -91,6 +91,12 @@ class Background:
             self._discard(job, "it does not go with the messages that came since")
         return applied
 
+    def forget(self, session: str) -> None:
+        """Drop what was prepared of the session, or is being, without a word."""
+        with self._lock:
+            if job := self._jobs.pop(session, None):
+                job.dropped = True
+
     def close(self) -> None:
         """Begin nothing more, and wait a moment for what is under way."""
         with self._lock:

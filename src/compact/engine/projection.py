@@ -102,6 +102,10 @@ class Projection:
         done = Compaction(number, len(self.log), max(touched, default=-1), plan, view)
         return replace(self, compactions=(*self.compactions, done), counted=number)
 
+    def counting_from(self, number: int) -> Projection:
+        """The projection whose next compaction has a number above that; somebody else may have compacted, too."""
+        return replace(self, counted=max(self.counted, number))
+
     def without(self, number: int) -> Projection:
         """The projection as if that compaction, and every later one that built on it, had not been."""
         at = next((at for at, done in enumerate(self.compactions) if done.number == number), None)

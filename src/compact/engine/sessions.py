@@ -11,7 +11,7 @@ from threading import Lock, RLock
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
 from compact.engine.report import Report
-from compact.errors import InvalidConversation
+from compact.errors import InvalidConversation, NotFound
 from compact.formats import detect, parse, recognise, render, tools_of
 from compact.messages import Conversation, Json, freeze, plan_from_json
 from compact.ports import Originals, Record
@@ -61,6 +61,19 @@ class Session:
             return self.follow(messages, system, tools, originals)
         self.projection, own = followed
         return own
+
+    def recollect(self, originals: Originals | None) -> None:
+        """Take up what was kept of the session last; NotFound where nothing was."""
+        records = {record.number: record for record in originals.records(self.id)} if originals else {}
+        if originals is None or not records:
+            raise NotFound(
+                f"nothing is known of {self.id}", field="session_id", remedy="Call preflight with its messages first."
+            )
+        last = records[max(records)]
+        frame = parse([], format=last.format)
+        self._measured(frame, None, None)
+        known = _replayed(frame, last, records, originals) or Projection(frame)
+        self.projection = replace(known, counted=originals.last(self.id))
 
     def _followed(
         self, projection: Projection, messages: Sequence[Json]

@@ -1,24 +1,27 @@
-"""For OpenAI's Agents SDK: a filter of the model's input, a session that hands out what the model shall see, and spans.
+"""For OpenAI's Agents SDK: a filter of the model's input, a session that hands out what the model shall see, and tools.
 
 run_config = RunConfig(call_model_input_filter=compact_input_filter(manager, "chat-1"))
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.integrations.sending import Wire, going_on, or_placeholder, responses_tool
+from compact.app.recall_tools import handle_tool_call, recall_tools
+from compact.integrations.sending import Wire, going_on, or_placeholder, responses_tool, usable_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from agents import TResponseInputItem
+    from agents import FunctionTool, TResponseInputItem
     from agents.memory import Session, SessionSettings
     from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
+    from agents.tool_context import ToolContext
 
     from compact import CompactManager
 
@@ -81,7 +84,8 @@ class CompactedSession:
         items = await self._session.get_items(limit)
         if limit is None and items:
             with going_on(self.session_id, strict=self._strict):
-                items = await self._manager.apreflight(self.session_id, items, tools=or_placeholder([], responses_tool))
+                id, tools = usable_id(self.session_id), or_placeholder([], responses_tool)
+                items = await self._manager.apreflight(id, items, tools=tools)
         return items
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -94,10 +98,32 @@ class CompactedSession:
         await self._session.clear_session()
 
 
-def _named(session_id: str | Session | Callable[[CallModelData[Any]], str], data: CallModelData[Any]) -> str:
+def recall_function_tools(
+    manager: CompactManager, session_id: str | Session | Callable[[ToolContext[Any]], str]
+) -> list[FunctionTool]:
+    """Tools for an agent, `compact_recall` and `compact_search`: its model looks up what was removed from the session.
+
+    The session is named as for the filter, or by a function of the call of the tool.
+    """
+    from agents import FunctionTool
+
+    def answering(name: str) -> Callable[[ToolContext[Any], str], Awaitable[str]]:
+        async def answer(context: ToolContext[Any], arguments: str) -> str:
+            return await asyncio.to_thread(handle_tool_call, manager, _named(session_id, context), name, arguments)
+
+        return answer
+
+    return [
+        FunctionTool(tool["name"], tool["description"], tool["parameters"], answering(tool["name"]), False)
+        for tool in recall_tools("openai-responses")
+    ]
+
+
+def _named(session_id: str | Session | Callable[[Any], str], call: object) -> str:
+    """The id as it was given; a session of the SDK's may be called anything, also what a manager would refuse."""
     if isinstance(session_id, str):
         return session_id
-    return session_id(data) if callable(session_id) else session_id.session_id
+    return session_id(call) if callable(session_id) else usable_id(session_id.session_id)
 
 
 def _tools(agent: Any) -> list[Wire]:

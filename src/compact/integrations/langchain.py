@@ -149,9 +149,9 @@ def _edited(message: AnyMessage, wire: Wire, sent: Wire) -> AnyMessage:
         return message
     update: dict[str, Any] = {"content": sent.get("content") or ""}
     if "tool_calls" in changed and isinstance(message, AIMessage):
-        arguments = {call["id"]: json.loads(call["function"]["arguments"]) for call in sent.get("tool_calls") or ()}
+        written = {call["id"]: call["function"]["arguments"] for call in sent.get("tool_calls") or ()}
         update["tool_calls"] = [
-            {**call, "args": arguments[call["id"]]} for call in message.tool_calls if call["id"] in arguments
+            {**call, "args": json.loads(written[call["id"]])} for call in message.tool_calls if call["id"] in written
         ]
     return message.model_copy(update=update)
 

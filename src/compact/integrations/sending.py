@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeAlias
+
+from compact.errors import InvalidInput
+from compact.policies import check_session_id
 
 Wire: TypeAlias = dict[str, Any]
 
 _log = logging.getLogger("compact.integrations")
 _NO_PARAMETERS = {"type": "object", "properties": {}}
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 class WriteTool(Protocol):
@@ -56,5 +57,8 @@ def going_on(session: object, *, strict: bool) -> Iterator[None]:
 
 
 def usable_id(id: str) -> str:
-    """The id, or a digest of one that could not be the name of a folder."""
-    return id if _ID.fullmatch(id) else hashlib.sha256(id.encode()).hexdigest()[:32]
+    """The id, or a digest of one that a manager would refuse; frameworks let people call a conversation anything."""
+    try:
+        return check_session_id(id)
+    except InvalidInput:
+        return hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -15,6 +15,8 @@ Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
 class Policy(Configuration):
     """When to compact, and what stays."""
 
+    automatic: bool = True
+    """Whether requests are compacted when they reach the trigger; without it only a manual compaction does."""
     trigger_pct: Share = 0.85
     """Compact when this share of the context window is used."""
     hard_cap_buffer: int = Field(default=1500, ge=0)
@@ -49,7 +51,7 @@ class Policy(Configuration):
 
     @property
     def threshold(self) -> Threshold:
-        return Threshold(share=self.trigger_pct, buffer_tokens=self.hard_cap_buffer)
+        return Threshold(share=self.trigger_pct, buffer_tokens=self.hard_cap_buffer, automatic=self.automatic)
 
 
 class StorageSettings(Configuration):

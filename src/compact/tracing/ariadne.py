@@ -24,7 +24,7 @@ _FRAME: Final = len(_OPENING) + len(_CLOSING)
 _NAMED: Final = 4096
 
 
-class AriadneExporter:
+class AriadneExporter(Sender):
     """Posts spans to the viewer's `/ingest`, at most once; failures are told on standard error after `[Ariadne]`."""
 
     def __init__(
@@ -37,29 +37,15 @@ class AriadneExporter:
     ) -> None:
         address = Address(url, dict(headers or {}), "tracing.ariadne").below("/ingest")
         self._named: OrderedDict[str, None] = OrderedDict()
-        self._lost = 0
+        self._known_lost = 0
         packing = Packing("application/json", self._piece, _joined, LIMIT, _FRAME, gap=1)
-        self._sender = Sender("[Ariadne]", address, packing, capacity=capacity, deadline=deadline)
-
-    @property
-    def lost(self) -> int:
-        """How many spans never arrived."""
-        return self._sender.lost
-
-    def emit(self, span: Span) -> None:
-        self._sender.put(span)
-
-    def flush(self, deadline: float) -> bool:
-        return self._sender.flush(deadline)
-
-    def close(self) -> None:
-        self._sender.close()
+        super().__init__("[Ariadne]", address, packing, capacity=capacity, deadline=deadline)
 
     def _piece(self, span: Span) -> bytes:
         """The span; before the first of a trace, the trace, without which the viewer would show only its id."""
-        if self._lost != self._sender.lost:
+        if self._known_lost != self.lost:
             # Names may be among what was lost; and a viewer that was away has forgotten them.
-            self._lost = self._sender.lost
+            self._known_lost = self.lost
             self._named.clear()
         piece = _written(span, self._title(span.trace_id))
         self._named[span.trace_id] = None

@@ -25,7 +25,7 @@ LIMIT: Final = 1024 * 1024
 _PREFIX: Final = "compact."
 
 
-class OtlpExporter:
+class OtlpExporter(Sender):
     """Posts spans to the receiver's `/v1/traces`, at most once; needs the extra `otlp`."""
 
     def __init__(
@@ -48,21 +48,7 @@ class OtlpExporter:
         address = Address(url, dict(headers or {}), "tracing.otlp").below("/v1/traces")
         # Protobuf messages joined are one message with the lists of all.
         packing = Packing("application/x-protobuf", partial(_piece, service), b"".join, LIMIT)
-        self._sender = Sender("[OTLP]", address, packing, capacity=capacity, deadline=deadline)
-
-    @property
-    def lost(self) -> int:
-        """How many spans never arrived."""
-        return self._sender.lost
-
-    def emit(self, span: Span) -> None:
-        self._sender.put(span)
-
-    def flush(self, deadline: float) -> bool:
-        return self._sender.flush(deadline)
-
-    def close(self) -> None:
-        self._sender.close()
+        super().__init__("[OTLP]", address, packing, capacity=capacity, deadline=deadline)
 
 
 def _piece(service: str, span: Span) -> bytes:

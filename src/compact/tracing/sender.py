@@ -31,7 +31,7 @@ class Packing:
 
 
 class Sender:
-    """Sends what is put in, at most once; what fails is counted, and told on standard error once a burst."""
+    """An exporter that sends spans to a server, at most once; what fails is counted, and told once a burst."""
 
     def __init__(
         self, label: str, address: Address, packing: Packing, *, capacity: int = CAPACITY, deadline: float = DEADLINE
@@ -47,10 +47,10 @@ class Sender:
 
     @property
     def lost(self) -> int:
-        """How many spans were dropped, refused or never answered for."""
+        """How many spans never arrived: they were dropped, refused or never answered for."""
         return self.complaints.lost
 
-    def put(self, span: Span) -> None:
+    def emit(self, span: Span) -> None:
         self._line.put(span)
 
     def flush(self, deadline: float) -> bool:
