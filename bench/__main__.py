@@ -19,6 +19,7 @@ SECTIONS = (
     "overhead",
     "redaction",
     "tracing",
+    "sessions",
 )
 
 
