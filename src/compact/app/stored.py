@@ -15,6 +15,7 @@ from compact.app.threads import in_thread
 from compact.engine import Asking, AskModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService
+from compact.policies import Profile
 from compact.ports import Event, Found, ModelConfig, StoredMessage, StoredSession
 from compact.settings import database
 
@@ -50,7 +51,7 @@ class StoredSessions(SessionService):
         store = open_store(url or database())
         self._open.callback(store.close)
         self._asking = Lock()
-        self._asked: dict[str, AskModel | None] = {}
+        self._asked: dict[tuple[Profile, ...], AskModel] = {}
         given = Asking().now(ask) if ask else None
         super().__init__(store, counter_for, (lambda _: given) if given else self._profile, observe or _nobody)
         self.summaries = Summaries(self)
@@ -112,13 +113,17 @@ class StoredSessions(SessionService):
         self.close()
 
     def _profile(self, name: str) -> AskModel | None:
-        """What asks the model of a profile; None where nobody is configured, so that no model is asked."""
+        """What asks the model of a profile; None where nobody is configured, so that no model is asked.
+
+        Profiles are read anew each time: one that is configured while the program runs is asked from then on.
+        """
+        profiles = condensing_profiles(name)
+        if not profiles:
+            return None
         with self._asking:
-            if name not in self._asked:
-                profiles = condensing_profiles(name)
-                ask = self._open.enter_context(ask_with(profiles)) if profiles else None
-                self._asked[name] = Asking().now(ask) if ask else None
-            return self._asked[name]
+            if profiles not in self._asked:
+                self._asked[profiles] = Asking().now(self._open.enter_context(ask_with(profiles)))
+            return self._asked[profiles]
 
 
 def _nobody(session: str, event: Event) -> None:
