@@ -12,6 +12,7 @@ import typer
 
 from compact.cli import (
     archive,
+    batch,
     calibrate,
     check,
     condense,
@@ -28,7 +29,9 @@ from compact.cli import (
     prompt,
     replay,
     restore,
+    sessions,
     tokens,
+    worker,
 )
 from compact.cli.console import fail
 from compact.errors import CompactError, InvalidInput
@@ -55,6 +58,9 @@ app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("calibrate", epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command("batch", epilog=batch.EXAMPLES)(batch.batch)
+app.command("worker", epilog=worker.EXAMPLES)(worker.worker)
+app.add_typer(sessions.app, name="sessions", epilog=sessions.EXAMPLES)
 app.add_typer(archive.app, name="archive", epilog=archive.EXAMPLES)
 app.add_typer(config.commands, name="config")
 app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)

@@ -1,0 +1,229 @@
+"""One transcript among many: where it is, how it is condensed, and what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+from compact.app.bulk.files import replace_file
+from compact.app.condensing import Condensation, Result
+from compact.app.counting import DEFAULT_MODEL
+from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.transcripts import read_transcript
+from compact.errors import CompactError, InvalidInput
+from compact.messages import Conversation, Json
+from compact.policies import configure
+from compact.providers import find_provider
+from compact.settings.presets import find_preset
+
+_ESCAPED = "surrogateescape"  # bytes that are no UTF-8 come through JSON, to be complained of where they are read
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How transcripts are condensed, without names that mean something else on another machine.
+
+    Without a `model` each is counted for the one that it names itself.
+    """
+
+    provider: str
+    settings: Mapping[str, Json]
+    target: float | None = None
+    model: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """What tells one manner from another."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a transcript is: a file, or a line of one, which begins at `start` and is so many bytes long.
+
+    `name` is the place of its result below the folder of results.
+    """
+
+    name: str
+    path: str
+    line: int = 0
+    start: int = 0
+    length: int = -1
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    def read(self) -> bytes:
+        with Path(self.path).open("rb") as file:
+            file.seek(self.start)
+            return file.read(self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A transcript to be condensed.
+
+    Results go into the folder `out`, or with the outcome where there is none. `content` is the transcript itself, for
+    those who cannot read its place. A result that is there already, of an input with the digest `known`, is left alone.
+    """
+
+    place: Place
+    manner: Manner
+    out: str | None = None
+    content: str | None = None
+    known: str = ""
+
+    def read(self) -> bytes:
+        return self.place.read() if self.content is None else self.content.encode("utf-8", _ESCAPED)
+
+    def with_content(self) -> Job:
+        """The same job for somebody who shares no folder with us."""
+        return replace(self, out=None, content=self.read().decode("utf-8", _ESCAPED))
+
+    def to_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Job:
+        """The job in a payload; InvalidInput where it is none."""
+        try:
+            place, manner = Place(**data["place"]), Manner(**data["manner"])
+            return cls(**{**data, "place": place, "manner": manner})
+        except (KeyError, TypeError) as error:
+            problem, remedy = f"is no job of this version ({error})", "Use one version of Compact for a queue."
+            raise InvalidInput(problem, field="payload", remedy=remedy) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a transcript.
+
+    `skipped` where its result was there already; `passing` where an error may not come again. `condensed` and `plan`
+    are the contents of the files, where none were to be written.
+    """
+
+    name: str
+    source: str
+    manner: str
+    sha256: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    target_met: bool = True
+    seconds: float = 0.0
+    error: str = ""
+    skipped: bool = False
+    passing: bool = False
+    condensed: str | None = None
+    plan: str | None = None
+
+    @property
+    def percent(self) -> float:
+        """How much smaller it became."""
+        return round(100 * (1 - self.tokens_after / self.tokens_before), 1) if self.tokens_before else 0.0
+
+    def to_json(self) -> dict[str, Json]:
+        """The line that is kept of it."""
+        return {
+            "file": self.name,
+            "source": self.source,
+            "sha256": self.sha256,
+            "manner": self.manner,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "percent": self.percent,
+            "seconds": round(self.seconds, 4),
+            "target_met": self.target_met,
+            "error": self.error or None,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Outcome:
+        """The outcome in a line, or in the row of a job, which may have the contents, too."""
+        return cls(
+            name=data["file"],
+            source=data["source"],
+            manner=data["manner"],
+            sha256=data["sha256"],
+            tokens_before=data["tokens_before"],
+            tokens_after=data["tokens_after"],
+            target_met=data["target_met"],
+            seconds=data["seconds"],
+            error=data["error"] or "",
+            condensed=data.get("condensed"),
+            plan=data.get("plan"),
+        )
+
+
+def manner_of(preset: str, target: float | None = None, model: str | None = None) -> Manner:
+    """The manner that a preset of this machine stands for; InvalidConfiguration where there is none such."""
+    named = find_preset(preset)
+    settings = configure(find_provider(named.provider).settings, dict(named.settings), under="config")
+    return Manner(named.provider, settings.model_dump(mode="json"), target, model)
+
+
+def plan_name(name: str) -> str:
+    """The name of the plan file beside a result."""
+    return f"{name.removesuffix('.json')}.plan.json"
+
+
+def condense_file(job: Job) -> Outcome:
+    """Condense one transcript; whatever is wrong with it is told by the outcome.
+
+    No model is asked: where a preset wants a summary, it is made of the conversation's own words.
+    """
+    began = perf_counter()
+    outcome = Outcome(job.place.name, str(job.place), job.manner.digest)
+    try:
+        original = job.read()
+        outcome = replace(outcome, sha256=hashlib.sha256(original).hexdigest())
+        if outcome.sha256 == job.known and _is_written(job):
+            return replace(outcome, skipped=True)
+        outcome = _condensed(job, original, outcome)
+    except OSError as error:
+        problem = f"{error.filename or job.place}: {error.strerror or error}"
+        outcome = replace(outcome, error=problem, passing=True)
+    except CompactError as error:
+        outcome = replace(outcome, error=str(error))
+    except RecursionError:
+        outcome = replace(outcome, error=f"{job.place}: is nested too deeply")
+    except MemoryError:
+        outcome = replace(outcome, error=f"{job.place}: takes more memory than there is", passing=True)
+    return replace(outcome, seconds=perf_counter() - began)
+
+
+def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
+    before = read_transcript(original, name=str(job.place))
+    result = _condense(before, job.manner)
+    condensed = write_like(original, before, wires_of(result.conversation))
+    plan = dump_plan(original, before, result, name=Path(job.place.name).name)
+    report = result.report
+    outcome = replace(
+        outcome,
+        tokens_before=report.tokens_before,
+        tokens_after=report.tokens_after,
+        target_met=report.target_met,
+    )
+    if job.out is None:
+        return replace(outcome, condensed=condensed.decode(), plan=plan)
+    # The plan first: what is removed from the other must be safe by then.
+    replace_file(Path(job.out, plan_name(job.place.name)), plan.encode())
+    replace_file(Path(job.out, job.place.name), condensed)
+    return outcome
+
+
+def _condense(conversation: Conversation, manner: Manner) -> Result:
+    stated = conversation.options.get("model")
+    model = manner.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+    provider = find_provider(manner.provider)
+    settings = configure(provider.settings, dict(manner.settings), under="config")
+    return Condensation(conversation, model, manner.target).run(provider, settings)
+
+
+def _is_written(job: Job) -> bool:
+    if job.out is None:
+        return False
+    return all(Path(job.out, name).is_file() for name in (job.place.name, plan_name(job.place.name)))

@@ -1,0 +1,285 @@
+"""`compact batch`: condense thousands of transcripts."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.cli.options import Target, grouped, read_target
+from compact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from compact.app.bulk import Job, Manner, Outcome, Place, Sources, Totals
+    from compact.messages import Json
+    from compact.sessions.jobs import Jobs, Progress
+
+EXAMPLES = (
+    "Examples: compact batch chats/ --preset balanced --target 50% --out small · "
+    "compact batch 'logs/**/*.json' more.jsonl --out small --json · "
+    "compact batch chats/ --database postgresql://host/name --queue march --out /srv/shared/small · "
+    "compact batch --database postgresql://host/name --queue march --out small"
+)
+_LISTED = 10
+
+DatabaseUrl: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--database", help="A SQLite file, or postgresql://user:password@host/name.", show_default=False),
+]
+Processes: TypeAlias = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="How many at a time; by default one for each core.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `compact batch` is told."""
+
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Folders, patterns, files; and files of JSON lines with one transcript a line."),
+    ] = None
+    preset: Annotated[str, typer.Option("--preset", "-p", help="How: see `compact presets`.")] = "balanced"
+    target: Target = None
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="The model to count for; by default each request's own.")
+    ] = None
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for results.")] = Path("condensed")
+    jobs: Processes = None
+    resume: Annotated[bool, typer.Option(help="Leave alone what was done before, in the same way.")] = True
+    database: DatabaseUrl = None
+    queue: Annotated[
+        str | None, typer.Option(help="Let workers do it: put everything into this queue; without sources, fetch it.")
+    ] = None
+    inline: Annotated[
+        bool, typer.Option("--inline", help="With --queue: transcripts and results travel in the database.")
+    ] = False
+    as_json: AsJson = False
+
+
+@grouped
+def batch(options: Options) -> None:
+    """Condense many transcripts, on all cores or by workers on many machines.
+
+    Results and plan files mirror the folders of the input; results.jsonl has a line for each transcript.
+
+    What is done already is left alone, so the same command goes on where it was interrupted.
+
+    The status is 1 if any transcript failed.
+    """
+    if options.queue is None:
+        if options.database or options.inline:
+            problem, remedy = "says nothing without a queue", "Name one: --queue NAME."
+            raise InvalidInput(problem, field="--database" if options.database else "--inline", remedy=remedy)
+        failed = _condense(options)
+    elif options.sources:
+        failed = _enqueue(options, options.queue)
+    else:
+        failed = _fetch(options, options.queue)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _condense(options: Options) -> int:
+    from compact.app.bulk import Results, Totals, condense_all, cores
+
+    sources, manner = _sources(options), _manner(options)
+    processes = options.jobs or cores()
+    began, totals = perf_counter(), Totals()
+    count = _count(sources)
+    with Results(options.out, resume=options.resume) as results:
+        jobs = (_job(options, manner, place, results.known(place.name, manner.digest)) for place in sources)
+        try:
+            with _watching(options, count) as tell:
+                for outcome in condense_all(jobs, processes):
+                    told = results.add(outcome)
+                    totals.add(told)
+                    tell(told)
+        except KeyboardInterrupt:
+            screen(stderr=True).print("interrupted; the same command goes on from here")
+            raise
+    _summarize(options, totals, perf_counter() - began)
+    return totals.failed
+
+
+def _sources(options: Options) -> Sources:
+    from compact.app.bulk import Sources
+
+    if not options.sources:
+        raise InvalidInput("nothing to condense", field="SOURCES", remedy="Name a folder, a pattern or a file.")
+    return Sources.of(options.sources, options.out)
+
+
+def _count(sources: Iterable[object]) -> int | None:
+    """How many there are, for whoever watches."""
+    if not sys.stderr.isatty():
+        return None
+    with busy("looking for transcripts"):
+        return sum(1 for _ in sources)
+
+
+def _manner(options: Options) -> Manner:
+    from compact.app.bulk import manner_of
+
+    return manner_of(options.preset, read_target(options.target), options.model)
+
+
+def _job(options: Options, manner: Manner, place: Place, known: str = "") -> Job:
+    from compact.app.bulk import Job
+
+    return Job(place, manner, str(options.out.absolute()), known=known)
+
+
+@contextlib.contextmanager
+def _watching(options: Options, count: int | None) -> Iterator[Callable[[Outcome], None]]:
+    """A bar for people at a terminal, lines for a file or a pipe, nothing for programs."""
+    if count is not None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from compact.cli.console import console
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[failed]}"))
+        with Progress(*columns, console=console(stderr=True)) as progress:
+            task, failed = progress.add_task("", total=count, failed=""), 0
+
+            def advance(outcome: Outcome) -> None:
+                nonlocal failed
+                failed += bool(outcome.error)
+                progress.update(task, advance=1, failed=f"{failed:,} failed" if failed else "")
+
+            yield advance
+        return
+    lines = screen()
+    yield lambda outcome: None if options.as_json else lines.print(line_of(outcome), soft_wrap=True)
+
+
+def line_of(outcome: Outcome) -> str:
+    """What became of a transcript, in one line."""
+    if outcome.error:
+        return f"{outcome.name}: failed: {outcome.error}"
+    change = f"{outcome.tokens_before:,} → {outcome.tokens_after:,} tokens (-{outcome.percent:.0f}%)"
+    missed = "" if outcome.target_met else ", target not met"
+    return f"{outcome.name}: {change}{missed}{', done before' if outcome.skipped else ''}"
+
+
+def _summarize(options: Options, totals: Totals, seconds: float) -> None:
+    results = str(options.out / "results.jsonl")
+    if options.as_json:
+        print_json(_facts(totals) | {"seconds": round(seconds, 3), "results": results})
+        return
+    rows = table("transcripts", f"{totals.files:,} ")
+    for name, number in (("condensed", totals.condensed), ("done before", totals.skipped), ("failed", totals.failed)):
+        rows.add_row(name, f"{number:,}")
+    rows.add_row("tokens before", f"{totals.tokens_before:,}")
+    rows.add_row("tokens after", f"{totals.tokens_after:,}")
+    rows.add_row("saved", f"{totals.percent:.1f}%")
+    rows.add_row("time", f"{seconds:.1f} s")
+    output = screen()
+    output.print(rows)
+    if totals.missed:
+        output.print(f"{totals.missed:,} did not reach the target; they are as small as the preset makes them")
+    for name, error in totals.errors[:_LISTED]:
+        output.print(f"failed: {name}: {error}", soft_wrap=True)
+    if totals.failed > _LISTED:
+        output.print(f"and {totals.failed - _LISTED:,} more: see {results}", soft_wrap=True)
+
+
+def _facts(totals: Totals) -> dict[str, Json]:
+    return {
+        "transcripts": totals.files,
+        "condensed": totals.condensed,
+        "done_before": totals.skipped,
+        "failed": totals.failed,
+        "targets_missed": totals.missed,
+        "tokens_before": totals.tokens_before,
+        "tokens_after": totals.tokens_after,
+        "percent": totals.percent,
+        "errors": [{"file": name, "error": error} for name, error in totals.errors],
+    }
+
+
+def _enqueue(options: Options, name: str) -> int:
+    from compact.app.bulk.queue import enqueue
+
+    unreadable: list[tuple[str, str]] = []
+    sources, manner = _sources(options), _manner(options)
+    jobs = (_job(options, manner, place) for place in sources)
+    with open_queue(options.database) as queue:
+        with busy("putting transcripts into the queue"):
+            new = enqueue(queue, name, _carried(jobs, unreadable) if options.inline else jobs)
+        progress = queue.progress(name)
+    errors: list[Json] = [{"file": file, "error": error} for file, error in unreadable]
+    if options.as_json:
+        print_json({"queue": name, "new": new, "errors": errors} | _states(progress))
+        return len(unreadable)
+    for file, error in unreadable:
+        screen().print(f"failed: {file}: {error}", soft_wrap=True)
+    screen().print(f"{new:,} new in the queue {name}; {_told(progress)}")
+    screen().print(f"start workers: compact worker --database URL --batch {name}")
+    return len(unreadable)
+
+
+def _carried(jobs: Iterable[Job], unreadable: list[tuple[str, str]]) -> Iterator[Job]:
+    """The jobs with their transcripts; those that cannot be read are told."""
+    for job in jobs:
+        try:
+            yield job.with_content()
+        except OSError as error:
+            unreadable.append((job.place.name, f"{job.place}: {error.strerror}"))
+
+
+def _fetch(options: Options, name: str) -> int:
+    """Write down what workers have done so far."""
+    from compact.app.bulk import Totals, write_results
+    from compact.app.bulk.queue import outcomes
+
+    began, totals = perf_counter(), Totals()
+    with open_queue(options.database) as queue:
+        progress = queue.progress(name)
+        if progress == type(progress)():
+            remedy = "See the name that the transcripts were put in under, and the database."
+            raise InvalidInput(f"there is no queue {name!r}", field="--queue", remedy=remedy)
+        with busy("fetching results"):
+            for outcome in write_results(options.out, outcomes(queue, name)):
+                totals.add(outcome)
+    seconds = perf_counter() - began
+    if options.as_json:
+        facts = _facts(totals) | {"seconds": round(seconds, 3), "results": str(options.out / "results.jsonl")}
+        print_json({"queue": name} | _states(progress) | facts)
+        return totals.failed
+    screen().print(f"queue {name}: {_told(progress)}")
+    _summarize(options, totals, seconds)
+    return totals.failed
+
+
+@contextlib.contextmanager
+def open_queue(database: str | None) -> Iterator[Jobs]:
+    """The jobs in a database, by default the one that sessions are stored in."""
+    from compact.sessions import open_store
+    from compact.settings import database as usual
+
+    with contextlib.closing(open_store(database or usual())) as store:
+        from compact.sessions.jobs import Jobs
+
+        yield Jobs(store)
+
+
+def _states(progress: Progress) -> dict[str, Json]:
+    return {
+        "queued": progress.queued,
+        "running": progress.running,
+        "finished": progress.done,
+        "given_up": progress.failed,
+    }
+
+
+def _told(progress: Progress) -> str:
+    waiting = f"{progress.queued:,} waiting, {progress.running:,} at work"
+    return f"{waiting}, {progress.done:,} done, {progress.failed:,} failed"

@@ -1,0 +1,128 @@
+"""Sessions as files: every message byte for byte, both ways."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from compact.app.counting import DEFAULT_MODEL
+from compact.app.transcripts import dump_json, read_transcript
+from compact.formats import format_named, parse, request_body
+from compact.messages import Json, message_bytes
+from compact.ports import StoredSession
+
+if TYPE_CHECKING:
+    from compact.app.stored import StoredSessions
+
+_PAGE = 500
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_decoder = json.JSONDecoder()
+
+
+def exported(sessions: StoredSessions, id: str) -> bytes:
+    """The session as a request in its own format; the messages stand in it as they were stored."""
+    session = sessions.session(id)
+    frame = parse([], format=session.format, system=session.system, tools=session.tools)
+    body = {"model": session.model, **request_body(frame)}
+    key = format_named(session.format).messages_key
+    body.pop(key)
+    messages = b",\n".join(_utf8(raw) for raw in _stored(sessions, id))
+    return b'%s, "%s": [\n%s\n]}\n' % (dump_json(body)[:-1].encode(), key.encode(), messages)
+
+
+def imported(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
+    """Store what a file holds as a new session, whole or not at all; gives its id.
+
+    The model is the wanted one, else the request's own.
+    """
+    conversation = read_transcript(data, name=name)
+    stated = conversation.options.get("model")
+    new = sessions.create(
+        replace(
+            wanted,
+            model=wanted.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL),
+            format=conversation.format,
+            system=conversation.system.wire if conversation.system else None,
+            tools=list(conversation.tools) or None,
+        )
+    )
+    wires = [message.wire for message in conversation.messages]
+    with ExitStack() as taken_back:
+        taken_back.callback(sessions.delete, new.id)
+        pieces = iter(_pieces(data, format_named(conversation.format).messages_key, wires))
+        while page := list(islice(pieces, _PAGE)):
+            sessions.append(new.id, page)
+        taken_back.pop_all()
+    return new.id
+
+
+def _stored(sessions: StoredSessions, id: str) -> Iterator[bytes]:
+    at = -1
+    while page := sessions.history(id, after=at, limit=_PAGE):
+        yield from (message.raw for message in page)
+        at = page[-1].position
+
+
+def _utf8(raw: bytes) -> bytes:
+    """The bytes, which may be JSON in another encoding, as a file in UTF-8 can hold them."""
+    encoding = json.detect_encoding(raw)
+    return raw if encoding == "utf-8" else raw.decode(encoding).encode()
+
+
+def _pieces(data: bytes, key: str, wires: Sequence[Json]) -> list[bytes]:
+    """The bytes of each message in the file; where they cannot be told apart, messages are written anew."""
+    text = data.decode("utf-8-sig")
+    try:
+        found = [text[start:end] for start, end in _spans(text, key)]
+        if [json.loads(one) for one in found] == list(wires):
+            return [one.encode() for one in found]
+    except (ValueError, IndexError):  # a wrapper of another kind
+        pass
+    return [message_bytes(wire) for wire in wires]
+
+
+def _spans(text: str, key: str) -> Iterator[tuple[int, int]]:
+    """Where the items of a list stand: of the document itself, of the one under the key, or of JSON lines."""
+    at = _skip(text, 0)
+    if text[at] == "[":
+        yield from _items(text, at + 1)
+    elif (start := _value_of(text, at, key)) is not None and text[start] == "[":
+        yield from _items(text, start + 1)
+    else:
+        while at < len(text):
+            _, end = _decoder.raw_decode(text, at)
+            yield at, end
+            at = _skip(text, end)
+
+
+def _items(text: str, at: int) -> Iterator[tuple[int, int]]:
+    at = _skip(text, at)
+    while text[at] != "]":
+        _, end = _decoder.raw_decode(text, at)
+        yield at, end
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+
+
+def _value_of(text: str, at: int, key: str) -> int | None:
+    """Where the value of the key begins, in the object that begins there; the last one counts, as it does in JSON."""
+    found, at = None, _skip(text, at + 1)
+    while text[at] != "}":
+        name, end = _decoder.raw_decode(text, at)
+        start = _skip(text, _skip(text, end) + 1)
+        found = start if name == key else found
+        _, end = _decoder.raw_decode(text, start)
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    """Past blanks."""
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at

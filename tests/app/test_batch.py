@@ -1,0 +1,208 @@
+"""Many transcripts at once: finding them, condensing each, and remembering what is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.app.bulk import Job, Manner, Outcome, Place, Results, Sources, condense_all, condense_file, manner_of
+from compact.app.planfile import load_plan, restore_file
+from compact.app.transcripts import read_transcript
+from compact.errors import InvalidConfiguration, InvalidInput
+
+MANNER = manner_of("balanced", 0.5)
+
+
+def chat(seed: str = "", rounds: int = 8) -> list[Mapping[str, Any]]:
+    """A conversation with old output of tools, of which most can go."""
+    messages: list[Mapping[str, Any]] = [{"role": "user", "content": f"Read the logs {seed}."}]
+    for number in range(rounds):
+        call = {"id": f"call-{number}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        lines = "\n".join(f"line {line} of log {number} {seed}" for line in range(150))
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"call-{number}", "content": lines},
+        ]
+    return [*messages, {"role": "assistant", "content": "They are long."}, {"role": "user", "content": "Thanks."}]
+
+
+def write(path: Path, content: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def names(found: Sources) -> list[str]:
+    return [place.name for place in found]
+
+
+class Deadly(Place):
+    """A transcript that ends the process which reads it."""
+
+    __slots__ = ()
+
+    def read(self) -> bytes:
+        os._exit(9)
+
+
+class Faulty(Place):
+    """A transcript that meets a fault in the code."""
+
+    __slots__ = ()
+
+    def read(self) -> bytes:
+        raise LookupError("nobody thought of this")
+
+
+def test_folders_are_mirrored_and_what_is_no_transcript_is_left_out(tmp_path: Path) -> None:
+    for name in ("b/2.json", "b/1.json", "a.json", ".git/x.json", "b/1.plan.json", "notes.txt", "out/b/1.json"):
+        write(tmp_path / name, chat(rounds=1))
+    out = tmp_path / "out"
+    assert names(Sources.of([str(tmp_path)], out)) == ["a.json", "b/1.json", "b/2.json"]
+    assert names(Sources.of([f"{tmp_path}/**/*.json"], out)) == ["a.json", "b/1.json", "b/2.json"]
+    assert names(Sources.of([f"{tmp_path}/b", f"{tmp_path}/a.json"], out)) == ["b/1.json", "b/2.json", "a.json"]
+    assert names(Sources.of([f"{tmp_path}/b", f"{tmp_path}/b/[12].json"], out)) == ["1.json", "2.json"]
+    assert names(Sources.of([f"{tmp_path}/notes.txt"], out)) == ["notes.txt"]
+
+
+def test_a_file_of_transcripts_is_split_and_a_transcript_of_lines_is_not(tmp_path: Path) -> None:
+    lines = [json.dumps(chat("ä")), "", "{broken", json.dumps({"model": "gpt-4o", "messages": chat("b")})]
+    many = write(tmp_path / "many.jsonl", "\ufeff" + "\r\n".join(lines))
+    write(tmp_path / "one.jsonl", "\n".join(map(json.dumps, chat())))
+    places = list(Sources.of([str(tmp_path)], tmp_path / "out"))
+    assert [place.name for place in places] == [f"many/{n:06}.json" for n in (1, 3, 4)] + ["one.jsonl"]
+    assert [str(place) for place in places[:3]] == [f"{many}:{n}" for n in (1, 3, 4)]
+    outcomes = [condense_file(Job(place, MANNER, str(tmp_path / "out"))) for place in places]
+    assert [bool(outcome.error) for outcome in outcomes] == [False, True, False, False]
+    assert outcomes[1].error.startswith(f"{many}:3: is not valid JSON")
+    assert json.loads((tmp_path / "out" / "many" / "000004.json").read_bytes())["model"] == "gpt-4o"
+    assert len((tmp_path / "out" / "one.jsonl").read_text(encoding="utf-8").splitlines()) == len(chat())
+
+
+def test_results_never_take_the_place_of_sources(tmp_path: Path) -> None:
+    write(tmp_path / "in" / "a.json", chat())
+    for sources, out in ((f"{tmp_path}/in", "in"), (f"{tmp_path}/in/a.json", "in"), (f"{tmp_path}/in/*.json", ".")):
+        with pytest.raises(InvalidInput, match=r"which results would overwrite\. Choose another folder"):
+            Sources.of([sources], tmp_path / out)
+    assert names(Sources.of([f"{tmp_path}/in"], tmp_path / "in" / "small")) == ["a.json"]
+
+
+@pytest.mark.parametrize(("name", "problem"), [("no.json", "does not exist"), ("no*.json", "matches no file")])
+def test_a_source_that_is_not_there_is_told(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        Sources.of([str(tmp_path / name)], tmp_path / "out")
+
+
+def test_a_result_comes_with_the_plan_that_takes_it_back(tmp_path: Path) -> None:
+    source = write(tmp_path / "in" / "a.json", json.dumps(chat(), indent=3))
+    out = tmp_path / "out"
+    done = condense_file(Job(Place("deep/a.json", str(source)), MANNER, str(out)))
+    assert (done.error, done.target_met, done.skipped) == ("", True, False)
+    assert done.tokens_after <= done.tokens_before / 2
+    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.*")) == ["deep/a.json", "deep/a.plan.json"]
+    small = read_transcript((out / "deep" / "a.json").read_bytes())
+    assert restore_file(small, load_plan((out / "deep" / "a.plan.json").read_bytes())) == source.read_bytes()
+
+
+def test_what_is_done_is_left_alone_while_its_files_are_there(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", chat())
+    job = Job(Place("a.json", str(source)), MANNER, str(tmp_path / "out"))
+    first = condense_file(job)
+    again = replace(job, known=first.sha256)
+    assert condense_file(again).skipped
+    (tmp_path / "out" / "a.plan.json").unlink()
+    assert not condense_file(again).skipped
+    write(source, chat("changed"))
+    assert not condense_file(again).skipped
+
+
+def test_without_a_folder_the_outcome_has_the_contents(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", chat())
+    there = Job.from_json(
+        json.loads(json.dumps(Job(Place("a.json", str(source)), MANNER, "x").with_content().to_json()))
+    )
+    source.unlink()
+    done = condense_file(there)
+    assert done.condensed is not None
+    assert done.plan is not None
+    assert restore_file(read_transcript(done.condensed.encode()), load_plan(done.plan)) == json.dumps(chat()).encode()
+
+
+@given(st.binary(max_size=40))
+def test_a_job_carries_any_bytes(data: bytes) -> None:
+    job = Job(Place("a", "b"), MANNER, content=data.decode("utf-8", "surrogateescape"))
+    carried = Job.from_json(json.loads(json.dumps(job.to_json())))
+    assert carried == job
+    assert carried.read() == data
+
+
+def test_a_payload_of_another_kind_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="is no job of this version"):
+        Job.from_json({"place": {"name": "a", "file": "b"}, "manner": {}})
+
+
+def test_an_error_that_may_pass_is_told_from_one_that_stays(tmp_path: Path) -> None:
+    missing = condense_file(Job(Place("a", str(tmp_path / "a.json")), MANNER))
+    assert (missing.error, missing.passing) == (f"{tmp_path}/a.json: No such file or directory", True)
+    wrong = condense_file(Job(Place("a", "b"), MANNER, content='{"role": 1}'))
+    assert wrong.error
+    assert not wrong.passing
+
+
+def test_a_manner_is_known_by_all_that_it_holds() -> None:
+    others = [
+        manner_of("balanced"),
+        manner_of("balanced", 0.4),
+        manner_of("balanced", 0.5, "gpt-4o"),
+        manner_of("v2", 0.5),
+    ]
+    assert len({manner.digest for manner in (MANNER, *others)}) == 5
+    assert Manner(**json.loads(json.dumps(Job(Place("", ""), MANNER).to_json()))["manner"]).digest == MANNER.digest
+    with pytest.raises(InvalidConfiguration, match="nonsense"):
+        manner_of("nonsense")
+
+
+def test_lines_are_read_again_without_what_a_crash_cut(tmp_path: Path) -> None:
+    first = Outcome("a.json", "in/a.json", MANNER.digest, "1" * 64, 100, 40, seconds=0.5)
+    with Results(tmp_path) as results:
+        results.add(first)
+        results.add(replace(first, name="b.json", error="broken"))
+    with results.path.open("a") as file:
+        file.write('[]\n{"file": "c.json", "sour')
+    with Results(tmp_path) as results:
+        assert results.known("a.json", MANNER.digest) == first.sha256
+        assert results.known("a.json", "another manner") == ""
+        assert results.known("b.json", MANNER.digest) == ""
+        assert results.add(replace(first, tokens_before=0, skipped=True)) == replace(first, skipped=True)
+        results.add(replace(first, name="b.json"))
+    lines = [json.loads(line) for line in results.path.read_text().splitlines()]
+    assert [(line["file"], line["percent"], line["error"]) for line in lines] == [
+        ("a.json", 60, None),
+        ("b.json", 60, None),
+    ]
+    with Results(tmp_path, resume=False) as results:
+        assert results.known("a.json", MANNER.digest) == ""
+
+
+def test_a_process_that_dies_takes_no_other_transcript_with_it(tmp_path: Path) -> None:
+    places = [
+        Deadly("deadly.json", "nowhere") if number == 2
+        else Faulty("faulty.json", "nowhere") if number == 4
+        else Place(f"{number}.json", str(write(tmp_path / f"{number}.json", chat(str(number), 3))))
+        for number in range(6)
+    ]  # fmt: skip
+    outcomes = list(condense_all((Job(place, MANNER, str(tmp_path / "out")) for place in places), 2))
+    failed = {outcome.name: outcome.error for outcome in outcomes if outcome.error}
+    assert sorted(outcome.name for outcome in outcomes) == sorted(place.name for place in places)
+    assert failed == {
+        "deadly.json": "nowhere: the process that condensed it died; it may need more memory than there is",
+        "faulty.json": "nowhere: LookupError: nobody thought of this",
+    }

@@ -1,0 +1,102 @@
+"""`compact batch`: thousands of transcripts, begun, interrupted and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.app.test_batch import chat, write
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def chats(tmp_path: Path) -> Path:
+    folder = tmp_path / "chats"
+    for number in range(3):
+        write(folder / f"{number % 2}" / f"{number}.json", chat(str(number), 3))
+    return folder
+
+
+def test_good_ones_are_condensed_once_and_bad_ones_are_told(run: Run, chats: Path) -> None:
+    out = chats.with_name("small")
+    write(chats / "bad.json", "{")
+    first = run("batch", chats, "--target", "50%", "--out", out, "--jobs", "1")
+    assert first.status == 1
+    assert first.err == ""
+    assert f"failed: bad.json: {chats}/bad.json: is not valid JSON" in first.out
+    assert (out / "1" / "1.plan.json").is_file()
+    restored = run("restore", out / "1" / "1.json", "--plan", out / "1" / "1.plan.json")
+    assert restored.out == (chats / "1" / "1.json").read_text(encoding="utf-8")
+    write(chats / "bad.json", chat("good", 3))
+    write(chats / "1" / "1.json", chat("changed", 3))
+    again = json.loads(run("batch", chats, "--target", "50%", "--out", out, "--jobs", "1", "--json").out)
+    assert (again["transcripts"], again["condensed"], again["done_before"], again["failed"]) == (4, 2, 2, 0)
+    assert 0 < again["tokens_after"] < again["tokens_before"]
+    lines = [json.loads(line) for line in (out / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(line["file"] for line in lines) == ["0/0.json", "0/2.json", "1/1.json", "bad.json"]
+    assert sum(line["tokens_after"] for line in lines) == again["tokens_after"]
+
+
+def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
+    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number))) for number in range(60)))
+    command = [sys.executable, "-m", "compact", "batch", "many.jsonl", "--jobs", "1"]
+    environment = {**os.environ, "COMPACT_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+    ) as begun:
+        assert begun.stdout is not None
+        assert begun.stdout.readline().startswith("many/")
+        begun.send_signal(signal.SIGINT)
+        _, told = begun.communicate(timeout=120)
+    assert (begun.returncode, told) == (130, "interrupted; the same command goes on from here\n")
+    results = tmp_path / "condensed" / "results.jsonl"
+    before = len(results.read_text(encoding="utf-8").splitlines())
+    assert 0 < before < 60
+    done = subprocess.run(
+        [*command, "--json"], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment, timeout=240
+    )
+    totals = json.loads(done.stdout)
+    assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (60, before, 60 - before)
+    assert len(results.read_text(encoding="utf-8").splitlines()) == 60
+
+
+def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path) -> None:
+    queue = ("--database", chats.with_name("jobs.db"), "--queue", "march")
+    put = run("batch", chats, "--out", chats.with_name("small"), *queue)
+    assert (put.status, put.err) == (0, "")
+    assert put.out.startswith("3 new in the queue march; 3 waiting, 0 at work, 0 done, 0 failed\n")
+    again = json.loads(run("batch", chats, *queue, "--inline", "--json").out)
+    assert (again["new"], again["queued"]) == (0, 3)
+    told = run("batch", *queue, "--out", chats.with_name("fetched"))
+    assert "queue march: 3 waiting, 0 at work, 0 done, 0 failed" in told.out
+    assert told.status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "SOURCES: nothing to condense. Name a folder, a pattern or a file."),
+        (("nowhere.json",), "does not exist. Name a folder, a file, or a pattern such as 'chats/*.json'."),
+        (("chats", "--preset", "nonsense"), "nonsense"),
+        (("chats", "--target", "lots"), "--target: 'lots' is no target."),
+        (("chats", "--database", "jobs.db"), "--database: says nothing without a queue. Name one: --queue NAME."),
+        (("chats", "--out", "chats"), "which results would overwrite. Choose another folder for results."),
+        (("--queue", "unknown", "--database", "jobs.db"), "--queue: there is no queue 'unknown'."),
+    ],
+)
+def test_mistakes_end_in_one_line(
+    run: Run, chats: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], problem: str
+) -> None:
+    monkeypatch.chdir(chats.parent)
+    told = run("batch", *arguments)
+    assert told.status == 2
+    assert told.err.startswith("error: ")
+    assert told.err.count("\n") == 1
+    assert problem in told.err
+    assert not Path("condensed").exists()

@@ -1,0 +1,99 @@
+"""`compact worker`: jobs in a database, taken by whoever is there, each done once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from compact.sessions import open_store
+from compact.sessions.jobs import Jobs, Progress
+from tests.app.test_batch import chat, write
+from tests.cli.conftest import Run
+from tests.sessions.postgres import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+Start: TypeAlias = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return (
+        f"sqlite:///{tmp_path}/jobs.db" if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    )
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    environment = {**os.environ, "COMPACT_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
+
+    def begin(url: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "compact", "worker", "--database", url, "--jobs", "1", *arguments]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+    return begin
+
+
+def progress(url: str) -> Progress:
+    with open_store(url) as store:
+        return Jobs(store).progress("march")
+
+
+def test_workers_do_each_job_once_and_the_results_are_fetched(run: Run, start: Start, url: str, tmp_path: Path) -> None:
+    for number in range(6):
+        write(tmp_path / "in" / f"{number}.json", chat(str(number), 3))
+    write(tmp_path / "in" / "bad.json", "{")
+    queue = ("--database", url, "--queue", "march")
+    assert run("batch", tmp_path / "in", *queue, "--inline").status == 0
+    with start(url, "--until-empty") as other:
+        told = run("worker", "--database", url, "--batch", "march", "--jobs", "1", "--until-empty", "--json")
+        lines, complaints = other.communicate(timeout=240)
+    assert (other.returncode, complaints) == (0, "")
+    mine = json.loads(told.out)
+    done = lines.count(" tokens (-")
+    assert (mine["condensed"] + done, mine["failed"] + lines.count(": failed: ")) == (6, 1)
+    assert progress(url) == Progress(done=6, failed=1)
+    fetched = run("batch", *queue, "--out", tmp_path / "out", "--json")
+    assert fetched.status == 1
+    totals = json.loads(fetched.out)
+    assert (totals["condensed"], totals["failed"], totals["finished"]) == (6, 1, 6)
+    assert [error["file"] for error in totals["errors"]] == ["bad.json"]
+    for number in range(6):
+        small = tmp_path / "out" / f"{number}.json"
+        restored = run("restore", small, "--plan", small.with_suffix(".plan.json"))
+        assert restored.out == (tmp_path / "in" / small.name).read_text(encoding="utf-8")
+
+
+def test_a_worker_that_is_asked_to_leave_finishes_and_one_that_is_killed_is_replaced(
+    run: Run, start: Start, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number), 12)) for number in range(40)))
+    put = ("batch", tmp_path / "many.jsonl", "--database", url, "--queue", "march", "--out", tmp_path / "out")
+    assert run(*put).status == 0
+    with start(url) as polite:
+        assert polite.stdout is not None
+        assert polite.stdout.readline().startswith("many/")
+        polite.send_signal(signal.SIGTERM)
+        _, complaints = polite.communicate(timeout=120)
+    assert (polite.returncode, complaints) == (0, "")
+    left = progress(url)
+    assert left.running == 0
+    assert 0 < left.done < 40
+    with start(url) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline().startswith("many/")
+        killed.kill()
+        killed.communicate(timeout=120)
+    told = run("worker", "--database", url, "--batch", "march", "--jobs", "1", "--lease", "1", "--until-empty")
+    assert (told.status, told.err) == (0, "")
+    assert progress(url) == Progress(done=40)
+    assert len(list((tmp_path / "out" / "many").glob("*.plan.json"))) == 40
