@@ -20,6 +20,7 @@ SECTIONS = (
     "redaction",
     "tracing",
     "sessions",
+    "gateway",
 )
 
 

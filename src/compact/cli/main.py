@@ -29,6 +29,7 @@ from compact.cli import (
     prompt,
     replay,
     restore,
+    serve,
     sessions,
     tokens,
     worker,
@@ -58,6 +59,7 @@ app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("calibrate", epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 app.command("batch", epilog=batch.EXAMPLES)(batch.batch)
 app.command("worker", epilog=worker.EXAMPLES)(worker.worker)
 app.add_typer(sessions.app, name="sessions", epilog=sessions.EXAMPLES)

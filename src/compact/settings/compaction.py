@@ -27,7 +27,23 @@ from compact.settings.documents import read_document
 NAMES: Final = ("compact.yaml", "compact.yml", "compact.json")
 """The files that are looked for in the working directory."""
 PREFIX: Final = "COMPACT_"
-OTHERS: Final = frozenset({"COMPACT_API_KEY", "COMPACT_HOME", "COMPACT_SOAK", "COMPACT_TRANSCRIPTS"})
+OTHERS: Final = frozenset(
+    {
+        "COMPACT_API_KEY",
+        "COMPACT_DATABASE",
+        "COMPACT_GATEWAY_RECALL",
+        "COMPACT_HOME",
+        "COMPACT_HOSTS",
+        "COMPACT_SCREENSHOTS",
+        "COMPACT_SOAK",
+        "COMPACT_TOKEN",
+        "COMPACT_TRANSCRIPTS",
+        "COMPACT_UPSTREAM_ANTHROPIC",
+        "COMPACT_UPSTREAM_ANTHROPIC_KEY",
+        "COMPACT_UPSTREAM_OPENAI",
+        "COMPACT_UPSTREAM_OPENAI_KEY",
+    }
+)
 """Variables of Compact's that are no settings of a manager."""
 _FLAT: Final = "policy"  # the group whose settings may be given without its name
 _EDITORS: Final = "$schema"

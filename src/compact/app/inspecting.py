@@ -1,0 +1,312 @@
+"""What became of every message in a condensation: a row each, and what stands in it before and after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal, TypeAlias
+
+from compact.app.condensing import Result
+from compact.app.counting import counter_for
+from compact.messages import (
+    Attachment,
+    Block,
+    Conversation,
+    Drop,
+    Edit,
+    Fold,
+    Image,
+    Json,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+EditKind: TypeAlias = Literal[
+    "reference", "layout", "superseded", "truncated", "suppressed", "summarized", "folded", "reasoning", "changed"
+]
+RowKind: TypeAlias = Literal[EditKind, "kept", "added"]
+PartKind: TypeAlias = Literal["text", "reasoning", "call", "result", "image", "file", "other"]
+
+_WHYS: Mapping[str, EditKind] = {
+    "shown before": "reference",
+    "its source was removed": "reference",
+    "layout": "layout",
+    "superseded": "superseded",
+    "truncated": "truncated",
+    "suppressed": "suppressed",
+    "summarized": "summarized",
+}
+_LOUDEST: Sequence[EditKind] = (
+    "folded", "suppressed", "summarized", "truncated", "superseded", "reference", "reasoning", "layout", "changed"
+)  # fmt: skip
+"""A message that was edited in several ways is shown as what it lost most by."""
+_TITLE = 120
+_FINEST = 4_000
+"""Lines beyond which two texts are compared by their common beginning and end alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a message was edited: by which pass, how, in its own words, and how many times."""
+
+    step: str
+    kind: EditKind
+    why: str
+    edits: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A message of the original, of the condensed conversation, or of both; the positions are those in the files."""
+
+    before: int | None
+    after: int | None
+    role: str
+    title: str
+    kind: RowKind
+    tokens_before: int
+    tokens_after: int
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A run of lines: the same on both sides, and then told once; or what a side has in its place, if anything."""
+
+    same: bool
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a message, before and after."""
+
+    kind: PartKind
+    title: str
+    before: str | None
+    after: str | None
+
+    def hunks(self) -> tuple[Hunk, ...]:
+        if self.before == self.after:
+            return (Hunk(True, self.before, None),)
+        if self.before is None or self.after is None:
+            return (Hunk(False, self.before, self.after),)
+        left, right = self.before.split("\n"), self.after.split("\n")
+        return tuple(
+            Hunk(same, _joined(left[a]), None if same else _joined(right[b])) for same, a, b in _spans(left, right)
+        )
+
+
+class Inspection:
+    """A conversation beside what a condensation made of it; without a result, by itself."""
+
+    def __init__(self, before: Conversation, result: Result | None = None, *, model: str) -> None:
+        self._before = before.messages
+        self._after = (before if result is None else result.conversation).messages
+        self._reasons = {} if result is None else reasons_of(result)
+        self._tools = {call.id: call.name for message in before.messages for call in message.calls}
+        self._measure = counter_for(model).message
+        self._pairs = tuple(_pairs(self._before, self._after))
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def rows(self) -> Iterator[Row]:
+        """A row for every message, in order."""
+        for before, after in self._pairs:
+            left = None if before is None else self._before[before]
+            right = None if after is None else self._after[after]
+            yield self._row(before, after, left, right)
+
+    def parts(self, row: int) -> tuple[Part, ...]:
+        """What stands in the message of a row, block by block."""
+        before, after = self._pairs[row]
+        left = () if before is None else self._before[before].blocks
+        right = () if after is None else self._after[after].blocks
+        found = []
+        for same, a, b in _spans([_mark(block) for block in left], [_mark(block) for block in right]):
+            if same:
+                found += [self._part(left[one], right[two]) for one, two in zip(_range(a), _range(b), strict=True)]
+            else:
+                found += [self._part(left[one], None) for one in _range(a)]
+                found += [self._part(None, right[two]) for two in _range(b)]
+        return tuple(found)
+
+    def _row(self, before: int | None, after: int | None, left: Message | None, right: Message | None) -> Row:
+        shown = left or right
+        assert shown is not None  # noqa: S101 - a pair has at least one side
+        reasons = self._reasons.get(left.id, ()) if left else ()
+        return Row(
+            before=before,
+            after=after,
+            role=showable(shown.role),
+            title=showable(self._title(shown)),
+            kind=_row_kind(left, right, reasons),
+            tokens_before=self._measure(left) if left else 0,
+            tokens_after=self._measure(right) if right else 0,
+            reasons=reasons,
+        )
+
+    def _title(self, message: Message) -> str:
+        """The message in a line: what is called, which tool answers, or how its text begins."""
+        if message.calls:
+            return " · ".join(f"{call.name} {_gist(call.arguments)}".strip() for call in message.calls)[:_TITLE]
+        if message.results:
+            named = " · ".join(self._tools.get(result.call_id, "tool") for result in message.results)
+            return f"{named}: {_opening(_text_of(message.results[0]))}"[:_TITLE]
+        return _opening(message.text)
+
+    def _part(self, left: Block | None, right: Block | None) -> Part:
+        block = left or right
+        assert block is not None  # noqa: S101 - likewise
+        kind, title = _named(block, self._tools)
+        texts = (None if each is None else showable(_text_of(each)) for each in (left, right))
+        return Part(kind, showable(title), *texts)
+
+
+def reasons_of(result: Result) -> dict[str, tuple[Reason, ...]]:
+    """Why each message was edited or folded, by its id; equal reasons are counted."""
+    counts: dict[str, dict[tuple[str, EditKind, str], int]] = {}
+    for step in result.plan:
+        for edit in step.edits:
+            key = (showable(step.name), kind_of(edit), showable(edit.why))
+            for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
+                seen = counts.setdefault(id, {})
+                seen[key] = seen.get(key, 0) + 1
+    return {id: tuple(Reason(*key, edits) for key, edits in seen.items()) for id, seen in counts.items()}
+
+
+def kind_of(edit: Edit) -> EditKind:
+    """What an edit does, in one word."""
+    if isinstance(edit, Fold):
+        return "folded"
+    return "reasoning" if isinstance(edit, Drop) else _WHYS.get(edit.why, "changed")
+
+
+def _pairs(before: Sequence[Message], after: Sequence[Message]) -> Iterator[tuple[int | None, int | None]]:
+    """The positions of each message in both, in order: edits never change the order of what stays."""
+    at = {message.id: position for position, message in enumerate(after)}
+    told = 0
+    for position, message in enumerate(before):
+        now = at.get(message.id)
+        if now is None:
+            yield position, None
+            continue
+        yield from ((None, new) for new in range(told, now))
+        yield position, now
+        told = now + 1
+    yield from ((None, new) for new in range(told, len(after)))
+
+
+def _row_kind(left: Message | None, right: Message | None, reasons: Sequence[Reason]) -> RowKind:
+    if left is None:
+        return "added"
+    if right is left or (right is not None and right.wire == left.wire):
+        return "kept"
+    kinds = {reason.kind for reason in reasons}
+    return next((kind for kind in _LOUDEST if kind in kinds), "changed" if right else "folded")
+
+
+def _spans(left: Sequence[Hashable], right: Sequence[Hashable]) -> Iterator[tuple[bool, slice, slice]]:
+    """Runs that both sides share, and what stands between them; the common beginning and end are taken off first."""
+    size = min(len(left), len(right))
+    head = next((index for index in range(size) if left[index] != right[index]), size)
+    tail = next((index for index in range(size - head) if left[-1 - index] != right[-1 - index]), size - head)
+    if head:
+        yield True, slice(0, head), slice(0, head)
+    middle = left[head : len(left) - tail], right[head : len(right) - tail]
+    if len(middle[0]) + len(middle[1]) > _FINEST:
+        yield False, slice(head, len(left) - tail), slice(head, len(right) - tail)
+    else:
+        for tag, a, a_end, b, b_end in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+            yield tag == "equal", slice(head + a, head + a_end), slice(head + b, head + b_end)
+    if tail:
+        yield True, slice(len(left) - tail, len(left)), slice(len(right) - tail, len(right))
+
+
+def _joined(lines: Sequence[str]) -> str | None:
+    return "\n".join(lines) if lines else None
+
+
+def _range(span: slice) -> range:
+    return range(span.start, span.stop)
+
+
+def _mark(block: Block) -> Hashable:
+    """What a block is known by, whatever became of its text."""
+    match block:
+        case ToolCall(id=id) | ToolResult(call_id=id):
+            return type(block), id
+        case Reasoning(text=text, sealed=sealed):
+            return type(block), text, sealed
+        case _:
+            return (type(block),)
+
+
+def _named(block: Block, tools: Mapping[str, str]) -> tuple[PartKind, str]:
+    match block:
+        case Text():
+            return "text", ""
+        case Reasoning():
+            return "reasoning", "reasoning"
+        case ToolCall(name=name):
+            return "call", name
+        case ToolResult(call_id=id, error=error):
+            return "result", f"{tools.get(id, 'tool')}{', an error' if error else ''}"
+        case Image(media_type=kind):
+            return "image", kind
+        case Attachment(name=name, media_type=kind):
+            return "file", f"{name} {kind}".strip()
+        case Opaque(kind=kind):
+            return "other", kind
+
+
+def _text_of(block: Block) -> str:
+    match block:
+        case Text(text=text) | Reasoning(text=text):
+            return text
+        case ToolCall(raw=raw):
+            arguments = block.arguments
+            if isinstance(arguments, dict):
+                return "\n".join(
+                    f"{key}: {value if isinstance(value, str) else _json(value)}" for key, value in arguments.items()
+                )
+            return raw if isinstance(raw, str) else _json(raw)
+        case ToolResult(parts=parts):
+            return "\n".join(map(_text_of, parts))
+        case Image(data=data, url=url):
+            return f"{len(data):,} characters of a picture" if data else url or ""
+        case Attachment(data=data, url=url):
+            return f"{len(data):,} characters of a file" if data else url or ""
+        case Opaque(value=value):
+            return _json(value)
+
+
+def _gist(arguments: Json) -> str:
+    if not isinstance(arguments, dict):
+        return ""
+    return next((_opening(value) for value in arguments.values() if isinstance(value, str) and value.strip()), "")
+
+
+def _opening(text: str) -> str:
+    return " ".join(text[: 4 * _TITLE].split())[:_TITLE]
+
+
+def showable(value: Json) -> Json:
+    """The same, with lone surrogates spelled out: a transcript may hold them, UTF-8 cannot."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {showable(key): showable(item) for key, item in value.items()}
+    return [showable(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,280 @@
+"""Who answers in a chat: the model of a conversation profile, or, where there is none, plain code that says so."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error as NoBase64
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compact.app.profiles import examine
+from compact.errors import CompactError, InvalidConfiguration
+from compact.facts import sentences_in
+from compact.formats import format_named, tools_of
+from compact.formats.format import Turn
+from compact.messages import Conversation, Image, Json, Message, Text, is_summary
+from compact.models import find_model
+from compact.policies import Profile
+from compact.ports import Answer, Completion, Failure, Refusal
+from compact.settings.keys import reveal_key
+from compact.settings.profiles import load_profiles
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
+
+    from compact.llm.vendors import Opened
+
+OFFLINE = "Offline answer"
+"""How every answer begins that no model has written."""
+_LONGEST_ANSWER = 8_192
+_SHOWN = 5
+_LONGEST_QUOTE = 300
+_WORD = re.compile(r"[^\W_]{3,}")
+_COMMON = """
+about and any are but can could did does for from had has have her him his how into its just may not our out that the
+their them then there these they this was were what when where which who why will with would you your
+"""
+_common = frozenset(_COMMON.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Responder:
+    """Who answers: the model of a profile, or nobody where there is none; `problem` says why."""
+
+    profile: Profile | None = None
+    problem: str = ""
+
+    @property
+    def offline(self) -> bool:
+        return self.profile is None
+
+    @property
+    def label(self) -> str:
+        """Who answers, for people."""
+        if self.profile is None:
+            return f"Offline, no model answers: {self.problem}"
+        return f"{self.profile.model} ({self.profile.name})"
+
+    def answer(self, conversation: Conversation, tokens: int) -> Answer:
+        """The answer to the last message of a conversation that takes so many tokens; it never raises."""
+        if self.profile is None:
+            return Completion(answer_offline(conversation, tokens), trusted=True)
+        import asyncio
+
+        return asyncio.run(_asked(self.profile, conversation))
+
+
+def responder_for(model: str) -> Responder:
+    """Who answers in a session with the model: a profile with that model, else the first that can be asked.
+
+    Nobody where no profile for conversations is configured, or none of them can be asked.
+    """
+    try:
+        standings = [examine(profile) for profile in load_profiles().for_conversation()]
+    except InvalidConfiguration as error:
+        return Responder(problem=str(error))
+    ready = [standing for standing in standings if standing.ready]
+    wanted = find_model(model).id if model else ""
+    same = [standing for standing in ready if wanted in (standing.profile.model, standing.model.id)]
+    if ready:
+        return Responder((same or ready)[0].profile)
+    problems = [f"profile {standing.profile.name}: {standing.problems[0]}" for standing in standings]
+    return Responder(problem="; ".join(problems) or "no conversation profile is configured.")
+
+
+def wire_of(text: str, role: str, format: str) -> Json:
+    """A plain text as a message of the format."""
+    # After what a user says, as not every format lets a model begin.
+    said = [Turn("user", (Text("-", ()),)), Turn(role, (Text(text, ()),))]
+    return format_named(format).compose(said[role == "user" :])[-1]
+
+
+def answer_offline(conversation: Conversation, tokens: int) -> str:
+    """An answer made by rules: what was given, and the sentences in it that have most of the question's words."""
+    messages = conversation.messages
+    summaries = sum(map(is_summary, messages))
+    held = f"{len(messages)} message{'s' * (len(messages) != 1)}, {tokens:,} tokens"
+    summary = "with a summary of what came before" if summaries else "without a summary"
+    lines = [
+        f"{OFFLINE}: no model is configured, so nobody has understood your question.",
+        "",
+        f"Sent were {held}, {summary}.",
+    ]
+    question = next((message for message in reversed(messages) if message.from_user), None)
+    found = _matching(question.text, [one for one in messages if one is not question]) if question else []
+    if found:
+        lines += ["", "Of what was sent, this has most words in common with the question:"]
+        lines += [f"- {role}: {sentence}" for role, sentence in found]
+    else:
+        lines += ["", "Nothing else that was sent has words in common with the question."]
+    return "\n".join(lines)
+
+
+def _matching(question: str, messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """The sentences with most of the question's words, a rare word counting more; of equals, the last."""
+    wanted = _words(question)
+    if not wanted:
+        return []
+    sentences = [
+        (message.role, sentence, _words(sentence) & wanted) for message in messages for sentence in _sentences(message)
+    ]
+    seen = Counter(word for _, _, words in sentences for word in words)
+    scored = sorted(
+        (
+            (sum(1 / seen[word] for word in words), len(words), at)
+            for at, (_, _, words) in enumerate(sentences)
+            if words
+        ),
+        reverse=True,
+    )
+    best = dict.fromkeys((sentences[at][0], sentences[at][1][:_LONGEST_QUOTE]) for _, _, at in scored[: 4 * _SHOWN])
+    return list(best)[:_SHOWN]
+
+
+def _sentences(message: Message) -> Iterator[str]:
+    if message.text.startswith(OFFLINE):
+        return
+    for text in (message.text, *(result.text for result in message.results)):
+        yield from (span.text for span in sentences_in(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in _common)
+
+
+async def _asked(profile: Profile, conversation: Conversation) -> Answer:
+    """The model's answer: one attempt, for whoever asked is there to try again."""
+    from anyio import move_on_after
+    from anyio.to_thread import run_sync
+
+    from compact.llm.failures import Trouble
+
+    with move_on_after(profile.timeout):
+        try:
+            key = await run_sync(reveal_key, profile, abandon_on_cancel=True)
+            return await _put(profile, key, conversation)
+        except InvalidConfiguration as error:
+            return Failure(str(error), "unconfigured")
+        except Trouble as failed:
+            return Refusal(failed.reason) if failed.filtered else Failure(failed.reason, failed.kind)
+    return Failure(f"no answer within {profile.timeout:g} s", "timeout")
+
+
+async def _put(profile: Profile, key: str, conversation: Conversation) -> Answer:
+    from anyio import CancelScope
+    from pydantic_ai.direct import model_request
+
+    from compact.llm.failures import Trouble, trouble
+    from compact.llm.replies import read_reply
+
+    opened = await _opened(profile, key)
+    try:
+        reply = await model_request(
+            opened.model,
+            list(_history(conversation)),
+            model_settings=_settings(profile, conversation),
+            model_request_parameters=_tools(conversation),
+            instrument=False,
+        )
+        return read_reply(reply, profile)
+    except Trouble:
+        raise
+    except Exception as error:  # noqa: BLE001 - SDKs raise anything on a strange answer; a Failure says so
+        raise trouble(error, key) from None
+    finally:
+        with CancelScope(shield=True):
+            await opened.close()
+
+
+async def _opened(profile: Profile, key: str) -> Opened:
+    from anyio.to_thread import run_sync
+
+    from compact.llm.failures import Trouble, without_key
+    from compact.llm.vendors import open_model
+
+    try:
+        return await run_sync(open_model, profile, key)
+    except CompactError:
+        raise
+    except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given
+        raise Trouble("unconfigured", f"it cannot be set up: {without_key(str(error), key)}") from None
+
+
+def _settings(profile: Profile, conversation: Conversation) -> ModelSettings:
+    limits = (_LONGEST_ANSWER, profile.max_output_tokens, find_model(profile.catalogue_name).max_output)
+    settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit)}
+    # What holds for summaries unless somebody says otherwise is no choice for a conversation.
+    if "temperature" in profile.model_fields_set and profile.temperature is not None:
+        settings["temperature"] = profile.temperature
+    if conversation.tools:
+        settings["tool_choice"] = "none"  # nobody here could run them
+    return settings
+
+
+def _tools(conversation: Conversation) -> ModelRequestParameters:
+    """The tools: some vendors reject a history with calls of tools that the request does not know."""
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.tools import ToolDefinition
+
+    known = [tool for tool in tools_of(conversation) if isinstance(tool.schema, dict)]
+    return ModelRequestParameters(
+        function_tools=[
+            ToolDefinition(name=tool.name, parameters_json_schema=tool.schema, description=tool.description or None)
+            for tool in known
+        ]
+    )
+
+
+def _history(conversation: Conversation) -> Iterator[ModelMessage]:
+    """The conversation as the SDK takes it; reasoning stays behind, as it is bound to whoever wrote it."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse
+
+    called = {call.id: call.name for message in conversation.messages for call in message.calls}
+    system = [conversation.system] if conversation.system else []
+    for message in (*system, *conversation.messages):
+        if message.role in ("assistant", "model"):
+            if written := list(_written(message)):
+                yield ModelResponse(parts=written)
+        elif said := list(_said(message, called)):
+            yield ModelRequest(parts=said)
+
+
+def _written(message: Message) -> Iterator[ModelResponsePart]:
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    if message.text:
+        yield TextPart(message.text)
+    for call in message.calls:
+        yield ToolCallPart(call.name, call.raw, tool_call_id=call.id)
+
+
+def _said(message: Message, called: Mapping[str, str]) -> Iterator[ModelRequestPart]:
+    from pydantic_ai.messages import SystemPromptPart, ToolReturnPart, UserPromptPart
+
+    for result in message.results:
+        yield ToolReturnPart(called.get(result.call_id, "tool"), result.text, tool_call_id=result.call_id)
+    if message.role in ("system", "developer"):
+        if message.text:
+            yield SystemPromptPart(message.text)
+    elif content := [each for block in message.blocks for each in _content(block)]:
+        yield UserPromptPart(content[0] if len(content) == 1 and isinstance(content[0], str) else content)
+
+
+def _content(block: object) -> Iterator[UserContent]:
+    from pydantic_ai.messages import BinaryContent, ImageUrl
+
+    match block:
+        case Text(text=text) if text:
+            yield text
+        case Image(media_type=kind, data=str(data)):
+            try:
+                yield BinaryContent(b64decode(data), media_type=kind or "image/png")
+            except NoBase64:
+                yield "[a picture that cannot be read]"
+        case Image(url=str(url)):
+            yield ImageUrl(url)

@@ -1,0 +1,51 @@
+"""`compact serve`: the page, the API and the gateway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = "Examples: compact serve · compact serve --port 9000 --no-browser"
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at; 0 is any that is free.")] = 8787,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    home: Annotated[
+        Path | None, typer.Option(help="The folder for Compact's files; by default COMPACT_HOME or the platform's own.")
+    ] = None,
+) -> None:
+    """Serve the page, the API and a gateway that any OpenAI or Anthropic client can use, until Ctrl-C."""
+    import os
+
+    from compact.cli.console import fail
+    from compact.errors import InvalidConfiguration
+    from compact.settings import home as default_home
+    from compact.settings.server import load_server_settings
+
+    try:
+        from compact.server.serving import address_of, check_host, listen
+        from compact.server.serving import serve as run
+        from compact.server.state import LOCAL, ServerState
+    except ImportError as error:
+        remedy = "Install it: pip install 'compact-context[server]'."
+        fail(InvalidConfiguration(f"{error.name} is not installed", field="compact serve", remedy=remedy))
+    if home is not None:
+        os.environ["COMPACT_HOME"] = str(home.expanduser().absolute())  # profiles, prompts and presets are found by it
+    state = ServerState(default_home(), hosts={*LOCAL, host}, settings=load_server_settings())
+    check_host(host, state)
+    bound = listen(host, port)
+    address = address_of(bound)
+    page = f"{address}/#token={state.token}"
+
+    def ready() -> None:
+        typer.echo(f"Page:    {page}")
+        typer.echo(f"Gateway: {address}/v1 with this key: {state.token}")
+        typer.echo("Press Ctrl-C to stop.")
+        if browser:
+            typer.launch(page)
+
+    run(state, bound, ready)

@@ -1,0 +1,195 @@
+"""The application: the API under `/api`, the gateway under `/v1`, the traces at `/ingest`, and the page."""
+
+from __future__ import annotations
+
+import asyncio
+import pkgutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, FastAPI, Path, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from compact import errors
+from compact.app import dump_json
+from compact.server import ingest, routes
+from compact.server.gateway.endpoints import router as gateway_router
+from compact.server.gateway.relaying import Gateway
+from compact.server.security import Guard, authorised, error_body, json_only
+from compact.server.state import ServerState, state_of
+
+_STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
+    (errors.NotFound, 404),
+    (errors.InvalidInput, 400),
+    (errors.CompactionBlocked, 409),
+    (errors.CondensationStalled, 409),
+    (errors.InsufficientBudget, 422),
+    (errors.ConversionError, 422),
+    (errors.EditError, 422),
+    (errors.StorageError, 503),
+    (errors.TokenCountError, 503),
+)
+_STILL_THERE: Final = 15.0
+_NO_PAGE: Final = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Compact</title>
+<h1>Compact is running</h1>
+<p>Its page has not been built here. In a checkout, <code>make page</code> builds it; then reload.</p>
+<p>The API, described at <code>/api/openapi.json</code>, and the gateway at <code>/v1</code> work without it.</p>
+"""
+
+
+class Problem(BaseModel):
+    """What is wrong, and what to do about it."""
+
+    type: str
+    message: str
+    field: str = ""
+    remedy: str = ""
+
+
+class ErrorReply(BaseModel):
+    """The answer to a request that failed."""
+
+    error: Problem
+
+
+class Health(BaseModel):
+    """That the server runs, and which version of it."""
+
+    status: str
+    version: str
+
+
+def create_app(state: ServerState) -> FastAPI:
+    """The whole application; the state is closed when it shuts down."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.gateway = gateway = Gateway(state)
+        yield
+        await gateway.close()
+        await asyncio.to_thread(state.close)
+
+    app = FastAPI(
+        title="Compact",
+        version=version("compact-context"),
+        summary="Keeps conversations within their model's window.",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.compact = state
+    app.add_middleware(Guard, state=state)
+    _tell_errors(app)
+    # First, because routes are tried in turn, and here milliseconds count.
+    app.include_router(gateway_router, dependencies=[Depends(authorised)])
+    failed = {"default": {"model": ErrorReply, "description": "What went wrong"}}
+    app.include_router(_open, prefix="/api", responses=failed)  # type: ignore[arg-type]  # dict is invariant
+    private = [Depends(authorised), Depends(json_only)]
+    for router in (_core, *_routers(), _rest):
+        app.include_router(router, prefix="/api", dependencies=private, responses=failed)  # type: ignore[arg-type]  # as above
+    app.include_router(ingest.router, dependencies=private, responses=failed)  # type: ignore[arg-type]  # as above
+    app.include_router(_page)
+    return app
+
+
+def _routers() -> list[APIRouter]:
+    """The routers of all modules of `compact.server.routes`, by the modules' names."""
+    names = sorted(module.name for module in pkgutil.iter_modules(routes.__path__))
+    modules = [import_module(f"{routes.__name__}.{name}") for name in names]
+    return [router for module in modules if isinstance(router := getattr(module, "router", None), APIRouter)]
+
+
+def _tell_errors(app: FastAPI) -> None:
+    """Every error reaches clients in one form, and none with a stack trace."""
+
+    @app.exception_handler(errors.CompactError)
+    async def ours(_: Request, error: errors.CompactError) -> JSONResponse:
+        status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+        field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
+        return JSONResponse(error_body(type(error).__name__, str(error), field, remedy), status)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> JSONResponse:
+        phrase = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
+        return JSONResponse(error_body(phrase, str(error.detail)), error.status_code, headers=error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def misshapen(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        field = ".".join(str(step) for step in first["loc"] if step not in ("body", "query", "path"))
+        said = errors.InvalidInput(str(first["msg"]), field=field, remedy="Correct it, and ask again.")
+        return JSONResponse(error_body("InvalidInput", str(said), field, said.remedy), 400)
+
+    @app.exception_handler(Exception)
+    async def unforeseen(_: Request, __: Exception) -> JSONResponse:
+        remedy = "The server's log says more."
+        return JSONResponse(error_body("InternalError", f"Something went wrong here. {remedy}", remedy=remedy), 500)
+
+
+_open = APIRouter(tags=["server"])
+_core = APIRouter(tags=["server"])
+_rest = APIRouter(include_in_schema=False)
+_page = APIRouter(include_in_schema=False)
+
+
+@_open.get("/health")
+async def health() -> Health:
+    """Tell that the server runs; the one thing that is told to everybody."""
+    return Health(status="ok", version=version("compact-context"))
+
+
+@_core.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> JSONResponse:
+    """Describe the API."""
+    app: FastAPI = request.app
+    return JSONResponse(app.openapi())
+
+
+@_core.get("/events/{topic}", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
+async def events(topic: Annotated[str, Path(pattern=r"^[A-Za-z0-9._:-]{1,160}$")], request: Request) -> Response:
+    """Stream what happens to a topic, as server-sent events; a comment every 15 seconds says that it goes on."""
+    hub = state_of(request).events
+
+    async def lines() -> AsyncIterator[bytes]:
+        async with hub.subscribe(topic) as queue:
+            yield b": listening\n\n"
+            while True:
+                try:
+                    value = await asyncio.wait_for(queue.get(), _STILL_THERE)
+                except TimeoutError:
+                    yield b": still there\n\n"
+                else:
+                    yield b"data: " + dump_json(value).encode() + b"\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+@_rest.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def unknown(path: str) -> None:
+    """Say that there is no such thing, rather than show the page."""
+    raise errors.NotFound(f"there is no /api/{path[:80]}", remedy="/api/openapi.json says what there is.")
+
+
+@_page.get("/{path:path}")
+def page(path: str, request: Request) -> Response:
+    """Show the page: a file of it, else its first one, for what follows in the address is the page's own affair."""
+    root = state_of(request).page
+    # Looked up among the files there are: no path leads out of the folder.
+    files = {file.relative_to(root).as_posix(): file for file in root.rglob("*") if file.is_file()}
+    if path in files:
+        kept = "public, max-age=31536000, immutable" if path.startswith("assets/") else "no-cache"
+        return FileResponse(files[path], headers={"cache-control": kept})
+    if path.startswith("assets/"):
+        raise HTTPException(404, f"there is no {path[:80]}. Reload the page.")
+    if "index.html" in files:
+        return FileResponse(files["index.html"], headers={"cache-control": "no-cache"})
+    return HTMLResponse(_NO_PAGE)

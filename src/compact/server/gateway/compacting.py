@@ -1,0 +1,202 @@
+"""What of a request is sent on: its own bytes, unless the conversation in it had to be compacted."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+from compact import CompactManager
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget
+from compact.formats import FORMATS
+from compact.messages import Json, Tool
+from compact.policies import Profile, check_session_id
+from compact.ports import Event
+from compact.redaction import Redactor
+from compact.server.gateway.failing import Overflow
+from compact.server.gateway.managers import Managers
+from compact.server.gateway.recognising import Recognised, Sessions
+from compact.server.ingest import Keeping, store_of
+from compact.server.state import ServerState
+from compact.tracing import Tracer
+
+Done: TypeAlias = Literal["none", "applied", "forced", "failed"]
+
+_log = logging.getLogger("compact.gateway")
+_KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
+_NOTE: Final = "the vendor says that the request is too long"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for the next turn of a conversation; `session` is what the client calls it, if it does."""
+
+    format: str
+    raw: bytes = field(repr=False)
+    body: dict[str, Json] = field(repr=False)
+    session: str = ""
+    profile: Profile | None = None
+
+    @property
+    def model(self) -> str:
+        model = self.body.get("model")
+        return model if isinstance(model, str) else ""
+
+    @property
+    def key(self) -> str:
+        return FORMATS[self.format].messages_key
+
+    @property
+    def messages(self) -> list[Json] | None:
+        """The conversation; None where the vendor holds it, or there is none."""
+        messages = self.body.get(self.key)
+        if any(self.body.get(name) for name in _KEPT_ELSEWHERE) or not isinstance(messages, list):
+            return None
+        return messages
+
+    def with_messages(self, messages: Sequence[Json]) -> Asked:
+        """The same request with other messages; ValueError where it holds what JSON cannot say."""
+        body = {**self.body, self.key: list(messages)}
+        return replace(self, body=body, raw=written(body))
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it."""
+
+    asked: Asked
+    done: Done = "none"
+    before: int | None = None
+    after: int | None = None
+    found: Recognised | None = field(default=None, repr=False)
+    manager: CompactManager | None = field(default=None, repr=False)
+
+    @property
+    def session(self) -> str:
+        return self.found.known.session if self.found else ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the client is told."""
+        told: dict[str, str | int | None] = {
+            "x-compact-compaction": self.done,
+            "x-compact-session": self.session or None,
+            "x-compact-tokens-before": self.before,
+            "x-compact-tokens-after": self.after,
+        }
+        if self.before is not None and self.after is not None:
+            told["x-compact-saved"] = self.before - self.after
+        if any(self.asked.body.get(name) for name in _KEPT_ELSEWHERE):
+            told["x-compact-reason"] = "the vendor keeps this conversation"
+        return {name: str(value) for name, value in told.items() if value is not None}
+
+
+class Compactor:
+    """Compacts conversations on their way to a vendor; it blocks, and may be used from many threads."""
+
+    def __init__(self, state: ServerState) -> None:
+        self._tracer = Tracer([Keeping(store_of(state), "gateway")], Redactor().json)
+        self._managers = Managers(state.home, self._tracer.emit)
+        self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
+
+    def close(self) -> None:
+        self._managers.close()
+        self._tracer.close()
+
+    def prepare(self, asked: Asked) -> Outgoing:
+        """What to send. InsufficientBudget and CompactionBlocked are for the client; anything else goes as it is."""
+        if asked.session:
+            check_session_id(asked.session)
+        messages = asked.messages
+        if not messages or not asked.model:
+            return Outgoing(asked)
+        try:
+            return self._prepared(asked, messages)
+        except (InsufficientBudget, CompactionBlocked):
+            raise
+        except CompactError as error:
+            _log.warning("a request was not compacted, and goes as it is: %s: %s", type(error).__name__, error)
+        except Exception:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
+            _log.exception("a request was not compacted, and goes as it is")
+        return Outgoing(asked, "failed")
+
+    def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing | None:
+        """What to send in place of a request that the vendor found too long; None where nothing shorter can be had."""
+        if sent.manager is None or sent.found is None or (messages := original.messages) is None:
+            return None
+        manager = sent.manager
+        window = overflow.window(sent.after or manager.window)
+        try:
+            if window < manager.window:
+                manager = self._managers.narrow(original.model, original.profile, window)
+            with self._managers.at_work(manager, sent.session) as heard:
+                after = manager.manual_compact(sent.session, messages, _NOTE, **beside(original))
+            forced = self._outgoing(original, messages, after, (sent.found, manager, heard))
+        except CompactError as error:
+            _log.warning("a request that was too long cannot be compacted: %s: %s", type(error).__name__, error)
+            return None
+        except Exception:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
+            _log.exception("a request that was too long was not compacted")
+            return None
+        return replace(forced, done="forced") if len(forced.asked.raw) < len(sent.asked.raw) else None
+
+    def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
+        manager = self._managers.get(asked.model, asked.profile)
+        scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
+        found = self._sessions.find(scope, messages, asked.session)
+        with self._managers.at_work(manager, found.known.session) as heard:
+            sent = manager.preflight(found.known.session, messages, **beside(asked))
+        return self._outgoing(asked, messages, sent, (found, manager, heard))
+
+    def _outgoing(
+        self, asked: Asked, messages: list[Json], sent: list[Json], by: tuple[Recognised, CompactManager, list[Event]]
+    ) -> Outgoing:
+        found, manager, heard = by
+        condensed = [event.properties for event in heard if event.name == "compact.condensed"]
+        saved = sum(int(told["tokens_before"]) - int(told["tokens_after"]) for told in condensed)
+        if condensed:
+            self._sessions.settle(found, len(messages) - _same_at_end(messages, sent), saved)
+        used = next((event.properties["t_est"] for event in heard if event.name == "compact.token_estimate"), None)
+        after = None if used is None else int(used) - saved
+        if len(sent) == len(messages) and _same_at_end(messages, sent) == len(sent):
+            return Outgoing(asked, "none", after, after, found, manager)
+        before = None if after is None else after + found.known.saved
+        return Outgoing(asked.with_messages(sent), "applied", before, after, found, manager)
+
+
+def beside(asked: Asked) -> dict[str, Json]:
+    """What is sent beside the messages, in a way that also tells the format: plain text is the same in all."""
+    format = FORMATS[asked.format]
+    tools = asked.body.get(format.tools_key)
+    offered = tools if isinstance(tools, list) else []
+    if asked.format == "anthropic-messages":
+        return {"system": asked.body.get("system") or [], "tools": offered}
+    system = asked.body.get(format.system_key) if format.system_key else None
+    return {"system": system, "tools": offered or list(_no_tool(asked.format))}
+
+
+@cache
+def _no_tool(format: str) -> tuple[Json, ...]:
+    return tuple(FORMATS[format].compose_tools([Tool("none", "", {"type": "object", "properties": {}}, None)]))
+
+
+def _same_at_end(messages: Sequence[Json], sent: Sequence[Json]) -> int:
+    """How many of the last messages are sent as they came."""
+    same = 0
+    for one, other in zip(reversed(messages), reversed(sent), strict=False):
+        if one is not other:
+            break
+        same += 1
+    return same
+
+
+def written(body: Json) -> bytes:
+    """The body as JSON; escaped where half a surrogate pair could not be written as UTF-8."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,92 @@
+"""The paths of the gateway, for clients that were given its address with `/v1` or without."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final, cast
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from compact.server.gateway.relaying import Gateway
+from compact.server.gateway.sending import Call
+from compact.server.gateway.upstreams import Speaks
+
+router = APIRouter(tags=["gateway"])
+_METHODS: Final = ["GET", "POST", "DELETE", "PUT", "PATCH"]
+_GONE: Final = 499  # nobody reads it
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
+}
+
+
+async def _call(request: Request, path: str) -> Call:
+    headers = [(name.lower(), value) for name, value in request.headers.items()]
+    content = await request.body()
+    query = request.scope["query_string"].decode("latin-1")
+    return Call(request.method, path, query, headers, content)
+
+
+async def _converse(request: Request, path: str, format: str) -> Response:
+    gateway = cast("Gateway", request.app.state.gateway)
+    session = request.headers.get("x-compact-session", "").strip()
+    call = await _call(request, path)
+    return await _unless_gone(request, gateway.converse(call, format, session))
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
+    """The answer; a client that leaves before there is one takes the request to the vendor with it."""
+    answering = asyncio.create_task(work)
+    leaving = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
+        if not answering.done():
+            answering.cancel()
+    return answering.result() if answering.done() else Response(status_code=_GONE)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.post("/chat/completions", include_in_schema=False)
+@router.post("/v1/chat/completions", openapi_extra=_BODY, response_class=Response)
+async def chat_completions(request: Request) -> Response:
+    """Pass on a request in OpenAI's Chat Completions, compacted where it would not fit."""
+    return await _converse(request, "chat/completions", "openai-chat")
+
+
+@router.post("/responses", include_in_schema=False)
+@router.post("/v1/responses", openapi_extra=_BODY, response_class=Response)
+async def responses(request: Request) -> Response:
+    """Pass on a request in OpenAI's Responses, compacted where it would not fit."""
+    return await _converse(request, "responses", "openai-responses")
+
+
+@router.post("/v1/v1/messages", include_in_schema=False)
+@router.post("/messages", include_in_schema=False)
+@router.post("/v1/messages", openapi_extra=_BODY, response_class=Response)
+async def messages(request: Request) -> Response:
+    """Pass on a request in Anthropic's Messages, compacted where it would not fit."""
+    return await _converse(request, "messages", "anthropic-messages")
+
+
+async def others(request: Request) -> Response:
+    """Pass on anything else as it is."""
+    gateway = cast("Gateway", request.app.state.gateway)
+    path = request.scope["path"].removeprefix("/").removeprefix("v1/").removeprefix("v1/")
+    call = await _call(request, path)
+    return await _unless_gone(request, gateway.pass_through(call, _speaks(path, request)))
+
+
+for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/{path:path}", "/embeddings"):
+    router.add_api_route(_place, others, methods=_METHODS, include_in_schema=False, response_class=Response)
+
+
+def _speaks(path: str, request: Request) -> Speaks:
+    """Whose client this seems to be."""
+    return "anthropic" if path.startswith("messages") or "anthropic-version" in request.headers else "openai"

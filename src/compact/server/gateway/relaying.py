@@ -1,0 +1,190 @@
+"""A request's way through the gateway: compact, send, and where the vendor finds it too long, once more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+
+import httpx2
+
+from compact.app.recall_tools import handle_tool_call, recall_tools
+from compact.errors import CompactError
+from compact.formats import FORMATS
+from compact.messages import Json
+from compact.policies import Profile
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, written
+from compact.server.gateway.failing import in_words_of, overflow_in
+from compact.server.gateway.replies import Turn, no_calls, offers, read_turn
+from compact.server.gateway.sending import LARGEST_ERROR, Call, Line, Relayed, UpstreamFailed, read_raw, whole
+from compact.server.gateway.upstreams import SPEAKS, Speaks, Upstream, Upstreams
+from compact.server.security import LARGEST_BODY
+from compact.server.state import ServerState
+
+if TYPE_CHECKING:
+    from fastapi.responses import Response
+
+_THREADS: Final = 64
+"""Requests that are compacted at the same time; one that waits for a summary keeps its thread."""
+_ROUNDS: Final = 4
+"""How often a model may recall before it answers."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A request that can be sent."""
+
+    original: Asked
+    outgoing: Outgoing
+    upstream: Upstream
+
+
+class Gateway:
+    """Passes requests on to the vendors."""
+
+    def __init__(self, state: ServerState) -> None:
+        self._state = state
+        self._compactor = state.service("gateway", Compactor)
+        self._upstreams = Upstreams(state.settings)
+        self._line = Line()
+        self._threads = ThreadPoolExecutor(_THREADS, "compact gateway")
+
+    async def close(self) -> None:
+        await self._line.close()
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+
+    async def converse(self, call: Call, format: str, session: str = "") -> Response:
+        """The vendor's answer to the next turn of a conversation."""
+        try:
+            ready = await self._in_thread(self._prepare, call, format, session)
+            response = await self._answer(call, ready)
+        except CompactError as error:
+            return in_words_of(SPEAKS[format], error, {"x-compact-compaction": "none"})
+        return response
+
+    async def pass_through(self, call: Call, speaks: Speaks) -> Response:
+        """The vendor's answer to anything else."""
+        try:
+            upstream = await self._in_thread(self._upstreams.find, speaks, _model_in(call))
+            response = await self._line.send(call, upstream)
+        except CompactError as error:
+            return in_words_of(speaks, error)
+        return Relayed(response, {})
+
+    async def _in_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        # Parsing and counting would hold up every other request; waiting for a summary, all the more.
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+
+    def _prepare(self, call: Call, format: str, session: str) -> _Ready:
+        try:
+            body = json.loads(call.content)
+        except (ValueError, RecursionError):
+            body = None
+        asked = Asked(format, call.content, body if isinstance(body, dict) else {}, session)
+        upstream = self._upstreams.find(SPEAKS[format], asked.model)
+        asked = replace(asked, profile=self._named(upstream))
+        outgoing = self._compactor.prepare(asked)
+        self._tell(outgoing)
+        return _Ready(asked, outgoing, upstream)
+
+    def _named(self, upstream: Upstream) -> Profile | None:
+        """The profile where the operator configured one; the vendors' own addresses have none."""
+        return upstream.profile if upstream.profile.model != "any" else None
+
+    async def _answer(self, call: Call, ready: _Ready) -> Response:
+        outgoing = ready.outgoing
+        if self._state.settings.gateway_recall and outgoing.done == "applied" and outgoing.manager is not None:
+            return await self._recalling(call, ready)
+        response = await self._line.send(replace(call, content=outgoing.asked.raw), ready.upstream)
+        if response.status_code < 400:
+            return Relayed(response, outgoing.headers)
+        content = await self._read(response, LARGEST_ERROR)
+        forced = await self._forced(ready, response, content)
+        if forced is None:
+            return whole(response, content, outgoing.headers)
+        again = await self._line.send(replace(call, content=forced.asked.raw), ready.upstream)
+        return Relayed(again, forced.headers)
+
+    async def _forced(self, ready: _Ready, response: httpx2.Response, content: bytes) -> Outgoing | None:
+        """What to send instead, where the vendor said that the request is too long."""
+        decoded = _decoded(response, content)
+        overflow = overflow_in(response.status_code, decoded)
+        if overflow is None:
+            return None
+        forced = await self._in_thread(self._compactor.force, ready.outgoing, ready.original, overflow)
+        if forced is not None:
+            self._tell(forced)
+        return forced
+
+    async def _read(self, response: httpx2.Response, most: int) -> bytes:
+        try:
+            return await read_raw(response, most)
+        finally:
+            await response.aclose()
+
+    async def _recalling(self, call: Call, ready: _Ready) -> Response:
+        """The answer after our tools have answered the model's calls of them; it is read whole to see them."""
+        outgoing, asked = ready.outgoing, ready.outgoing.asked
+        tools_key = FORMATS[asked.format].tools_key
+        tools = asked.body.get(tools_key)
+        if not offers(asked.format, tools):
+            return await self._answer_plainly(call, ready)
+        body = {**asked.body, tools_key: [*(tools or []), *recall_tools(asked.format)]}
+        messages: list[Json] = list(asked.body[asked.key])
+        for recalls in count():
+            response = await self._line.send(replace(call, content=written(body), plain=True), ready.upstream)
+            content = await self._read(response, LARGEST_BODY)
+            if recalls == 0 and (forced := await self._forced(ready, response, content)) is not None:
+                return await self._answer_plainly(call, replace(ready, outgoing=forced))
+            turn = read_turn(asked.format, content, stream=body.get("stream") is True)
+            if turn is None or recalls == _ROUNDS:
+                return whole(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
+            messages += turn.answered(asked.format, await self._in_thread(self._recalled, outgoing, turn))
+            # In the last round nothing may be called, so that there is an answer.
+            last = {"tool_choice": no_calls(asked.format)} if recalls + 1 == _ROUNDS else {}
+            body = {**body, **last, asked.key: messages}
+        raise AssertionError("counting has no end")
+
+    async def _answer_plainly(self, call: Call, ready: _Ready) -> Response:
+        response = await self._line.send(replace(call, content=ready.outgoing.asked.raw), ready.upstream)
+        return Relayed(response, ready.outgoing.headers)
+
+    def _recalled(self, outgoing: Outgoing, turn: Turn) -> list[str]:
+        if outgoing.manager is None:
+            raise UpstreamFailed("there is nothing to recall from. Ask again.")
+        manager, session = outgoing.manager, outgoing.session
+        return [handle_tool_call(manager, session, called.name, called.arguments) for called in turn.calls]
+
+    def _tell(self, outgoing: Outgoing) -> None:
+        if outgoing.done != "none":
+            told = {"model": outgoing.asked.model, "session": outgoing.session, "compaction": outgoing.done}
+            counts = {"tokens_before": outgoing.before, "tokens_after": outgoing.after}
+            self._state.events.publish("gateway", {**told, **counts})
+
+
+def _model_in(call: Call) -> str:
+    """The model that a request names, which may choose its profile."""
+    kind = next((value for name, value in call.headers if name == "content-type"), "")
+    if not kind.startswith("application/json") or not call.content:
+        return ""
+    try:
+        body = json.loads(call.content)
+    except (ValueError, RecursionError):
+        return ""
+    model = body.get("model") if isinstance(body, dict) else None
+    return model if isinstance(model, str) else ""
+
+
+def _decoded(response: httpx2.Response, content: bytes) -> bytes:
+    """An error as the vendor wrote it; what cannot be decoded says nothing."""
+    with suppress(httpx2.DecodingError):
+        return httpx2.Response(response.status_code, headers=response.headers, content=content).content
+    return b""

@@ -1,0 +1,167 @@
+"""Requests to a vendor and its answers, passed on byte for byte as they arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Final
+
+import httpx2
+from fastapi.responses import Response, StreamingResponse
+
+from compact.errors import CompactError, NotFound
+from compact.server.gateway.upstreams import Upstream
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+_log = logging.getLogger("compact.gateway")
+LARGEST_ERROR: Final = 1024 * 1024
+"""How much of an error is read to see what it is about."""
+_CONNECT, _SILENCE, _POOL = 10.0, 600.0, 30.0
+_LONGEST: Final = 3600.0
+"""Seconds that an answer may take in all; a line that drips would else never end."""
+_PER_CONNECTION: Final = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"}
+    | {"te", "trailer", "transfer-encoding", "upgrade"}
+)
+# The client's token for us, what it says to a browser's server, and what has been dealt with.
+_OURS: Final = frozenset(
+    {"host", "content-length", "content-encoding", "expect", "authorization", "x-api-key", "api-key", "cookie"}
+    | {"accept-encoding", "origin", "referer", "forwarded", "via"}
+)
+_OUR_PREFIXES: Final = ("x-compact-", "x-forwarded-", "sec-", "x-real-", "proxy-")
+# A vendor's cookies and policies are for its own address, not for ours.
+_THEIRS: Final = frozenset({"set-cookie", "strict-transport-security", "alt-svc", "clear-site-data", "server"})
+_THEIR_PREFIXES: Final = ("access-control-", "x-compact-")
+
+
+class UpstreamFailed(CompactError):
+    """The vendor could not be reached, or did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to be sent on: the client's method, path and headers, and the body as it goes out."""
+
+    method: str
+    path: str
+    query: str
+    headers: Iterable[tuple[str, str]] = field(repr=False)
+    content: bytes = field(repr=False)
+    plain: bool = False
+    """Whether the answer must come uncompressed, because it will be read."""
+
+
+class Line:
+    """The connection to the vendors: no redirects, no cookies, and only to the operator's addresses."""
+
+    def __init__(self) -> None:
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(_SILENCE, connect=_CONNECT, pool=_POOL),
+            follow_redirects=False,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=30.0),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+
+    async def send(self, call: Call, upstream: Upstream) -> httpx2.Response:
+        """The vendor's answer, its body still to be read; whoever gets it closes it."""
+        headers = {**passed_on(call.headers), **upstream.headers}
+        encoding = next((value for name, value in call.headers if name == "accept-encoding"), "identity")
+        headers["accept-encoding"] = "identity" if call.plain else encoding
+        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        try:
+            url = httpx2.URL(upstream.url(call.path, call.query))
+        except httpx2.InvalidURL:
+            raise NotFound("the query cannot be read", remedy="Use one of the vendor's API.") from None
+        request = self._client.build_request(call.method, url, headers=pairs, content=call.content or None)
+        try:
+            async with asyncio.timeout(_SILENCE):
+                response = await self._client.send(request, stream=True)
+        except (httpx2.TransportError, TimeoutError) as error:
+            where = upstream.profile.url or upstream.profile.vendor
+            raise UpstreamFailed(
+                f"{where} cannot be reached ({type(error).__name__}). Check the address, or try again."
+            ) from error
+        if response.is_redirect:
+            await response.aclose()
+            raise UpstreamFailed("the vendor redirects elsewhere, which would take the key along. Correct its address.")
+        return response
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+class Relayed(StreamingResponse):
+    """A vendor's answer on its way to the client: status, headers and bytes as they are."""
+
+    def __init__(self, response: httpx2.Response, told: Mapping[str, str]) -> None:
+        self._response = response
+        super().__init__(_raw(response), response.status_code)
+        self.raw_headers = answer_headers(response, told)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except UpstreamFailed as error:
+            # The client has part of the answer: that it ends without its end is all that can still be told.
+            _log.warning("an answer broke off: %s", error)
+        finally:
+            await self._response.aclose()
+
+
+def whole(response: httpx2.Response, content: bytes, told: Mapping[str, str]) -> Response:
+    """A vendor's answer that has been read, as it came."""
+    answer = Response(content, response.status_code)
+    headers = [pair for pair in answer_headers(response, told) if pair[0] != b"content-length"]
+    answer.raw_headers = [*headers, (b"content-length", str(len(content)).encode())]
+    return answer
+
+
+async def read_raw(response: httpx2.Response, most: int) -> bytes:
+    """The answer's bytes as they are on the line; UpstreamFailed where there are more, or the line breaks."""
+    pieces, size = [], 0
+    async for piece in _raw(response):
+        size += len(piece)
+        if size > most:
+            raise UpstreamFailed(f"the vendor's answer is larger than {most:,} bytes. Ask for less.")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
+    until = asyncio.get_running_loop().time() + _LONGEST
+    try:
+        async for piece in response.aiter_raw():
+            yield piece
+            if asyncio.get_running_loop().time() > until:
+                raise UpstreamFailed("the answer took too long. Ask for less at once.")
+    except httpx2.TransportError as error:
+        raise UpstreamFailed(f"the vendor's line broke ({type(error).__name__}). Try again.") from error
+
+
+def passed_on(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The client's headers that are for the vendor; names are in lower case."""
+    given = list(headers)
+    named = {one.strip().lower() for name, value in given if name == "connection" for one in value.split(",")}
+    dropped = _PER_CONNECTION | _OURS | named
+    kept: dict[str, str] = {}
+    for name, value in given:
+        if name not in dropped and not name.startswith(_OUR_PREFIXES):
+            kept[name] = f"{kept[name]}, {value}" if name in kept else value
+    return kept
+
+
+def answer_headers(response: httpx2.Response, told: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """The vendor's headers that are for the client, and ours."""
+    named = {one.strip().lower() for one in response.headers.get("connection", "").split(",")}
+    dropped = _PER_CONNECTION | _THEIRS | named
+    kept = [
+        (name.lower(), value)
+        for name, value in response.headers.raw
+        if (text := name.decode("latin-1").lower()) not in dropped and not text.startswith(_THEIR_PREFIXES)
+    ]
+    return kept + [(name.encode(), value.encode("latin-1", "replace")) for name, value in told.items()]

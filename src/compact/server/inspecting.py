@@ -1,0 +1,294 @@
+"""What the page is told about transcripts: models of the answers, and how they are made."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from time import perf_counter
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from compact import formats
+from compact.app import DEFAULT_MODEL, Result, count
+from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
+from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.presets import all_presets, is_built_in
+from compact.messages import Conversation
+from compact.models import find_model
+from compact.server.uploads import Condensed, Upload
+
+_VIOLATIONS = 200
+_LEVELS = {
+    "verbatim": "Repeated text becomes references; the condensed messages alone give everything back.",
+    "formatting": "Repeated text and needless layout.",
+    "superseded": "Repeated text, needless layout, and answers that later ones replaced.",
+}
+
+
+class Violated(BaseModel):
+    """Something the vendor's API would reject."""
+
+    rule: str
+    index: int | None
+    text: str
+    remedy: str
+
+
+class Inspected(BaseModel):
+    """A transcript that is open."""
+
+    id: str
+    name: str
+    format: str
+    bytes: int
+    sha256: str
+    messages: int
+    tokens: int
+    precision: str
+    model: str
+    model_source: Literal["option", "request", "default"]
+    window: int
+    by_role: dict[str, int]
+    by_kind: dict[str, int]
+    violations: list[Violated]
+    violations_total: int
+
+
+class Way(BaseModel):
+    """A preset, or a provider with settings."""
+
+    preset: str | None = None
+    provider: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class NamedWay(BaseModel):
+    """A way to condense that can be tried."""
+
+    name: str
+    description: str
+    kind: Literal["lossless", "preset", "own"]
+    provider: str
+    way: Way
+
+
+class Trial(BaseModel):
+    """A way to condense, for a model, down to a share of the tokens or a number of them."""
+
+    way: Way
+    target: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    model: str = Field(default="", max_length=200)
+
+
+class Order(Trial):
+    """A condensation to be done; with `retain`, missing facts that are likely to be needed are named again."""
+
+    retain: bool = False
+
+
+class PassDone(BaseModel):
+    """One pass: what it did, or why it was skipped."""
+
+    name: str
+    tokens_before: int
+    tokens_after: int
+    edits: int
+    asked: int
+    seconds: float
+    notes: list[str]
+    skipped: str
+
+
+class Facts(BaseModel):
+    """What a way to condense comes to; `wall` is how long finding that out took."""
+
+    provider: str
+    tokens_before: int
+    tokens_after: int
+    change: float
+    target: int | None
+    target_met: bool
+    messages: int
+    edits: int
+    summaries: int
+    saved: str | None
+    cost: str | None
+    kept_prefix: int
+    seconds: float
+    wall: float
+    notes: list[str]
+    passes: list[PassDone]
+
+
+class Done(BaseModel):
+    """A condensation that was done: its facts, the report in words, and what became of the facts in it."""
+
+    id: str
+    facts: Facts
+    report: str
+    receipt: dict[str, Any]
+    receipt_text: str
+    violations: list[Violated]
+
+
+class Restored(BaseModel):
+    """Whether plan and condensed file together give the original back, byte for byte."""
+
+    equal: bool
+    sha256: str
+    bytes: int
+    condensed_bytes: int
+    plan_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """One block of a message; `hidden` is how many characters were left out of both sides."""
+
+    kind: PartKind
+    title: str
+    hunks: tuple[Hunk, ...]
+    hidden: int
+
+
+def named_ways() -> list[NamedWay]:
+    """Every way that is compared: the lossless levels, the built-in presets, and one's own."""
+    levels = [
+        NamedWay(
+            name=f"lossless:{level}",
+            description=description,
+            kind="lossless",
+            provider="lossless",
+            way=Way(provider="lossless", settings={"level": level}),
+        )
+        for level, description in _LEVELS.items()
+    ]
+    return levels + [
+        NamedWay(
+            name=preset.name,
+            description=preset.description,
+            kind="preset" if is_built_in(preset.name) else "own",
+            provider=preset.provider,
+            way=Way(preset=preset.name),
+        )
+        for preset in all_presets()
+    ]
+
+
+def inspected(upload: Upload, model: str) -> Inspected:
+    """An open transcript, counted for the model."""
+    conversation = upload.conversation
+    named, source = model_for(upload, model)
+    counted = count(conversation, model=named)
+    facts = find_model(named)
+    found = violated(conversation)
+    return Inspected(
+        id=upload.id,
+        name=upload.name,
+        format=conversation.format,
+        bytes=len(upload.data),
+        sha256=hashlib.sha256(upload.data).hexdigest(),
+        messages=len(conversation),
+        tokens=counted.total,
+        precision=counted.precision,
+        model=showable(facts.id),
+        model_source=source,
+        window=facts.context_window,
+        by_role=showable(counted.by_role),
+        by_kind=showable(counted.by_kind),
+        violations=found[:_VIOLATIONS],
+        violations_total=len(found),
+    )
+
+
+def model_for(upload: Upload, given: str) -> tuple[str, Literal["option", "request", "default"]]:
+    """The model to count for, and who says so."""
+    if given:
+        return given, "option"
+    stated = upload.conversation.options.get("model")
+    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
+
+
+def violated(conversation: Conversation) -> list[Violated]:
+    """What the vendor's API would reject."""
+    return [
+        Violated(rule=each.rule, index=each.index, text=showable(each.text), remedy=showable(each.remedy))
+        for each in formats.violations(conversation)
+    ]
+
+
+def facts_of(result: Result, began: float) -> Facts:
+    """What a condensation came to."""
+    report = result.report
+    return Facts(
+        provider=report.provider,
+        tokens_before=report.tokens_before,
+        tokens_after=report.tokens_after,
+        change=(report.tokens_after - report.tokens_before) / max(report.tokens_before, 1),
+        target=report.target,
+        target_met=report.target_met,
+        messages=len(result.conversation),
+        edits=sum(done.edits for done in report.passes),
+        summaries=sum(done.asked for done in report.passes),
+        saved=_money(report.saved),
+        cost=_money(report.cost),
+        kept_prefix=report.kept_prefix,
+        seconds=report.seconds,
+        wall=perf_counter() - began,
+        notes=showable(report.notes),
+        passes=[
+            PassDone(
+                name=showable(done.name),
+                tokens_before=done.tokens_before,
+                tokens_after=done.tokens_after,
+                edits=done.edits,
+                asked=done.asked,
+                seconds=done.seconds,
+                notes=showable(done.notes),
+                skipped=showable(done.skipped),
+            )
+            for done in report.passes
+        ],
+    )
+
+
+def inspection_of(upload: Upload, result: str, model: str = "") -> Inspection:
+    """The transcript by itself, or beside a condensation of it."""
+    return upload.inspection(result, upload.condensed(result).model if result else model_for(upload, model)[0])
+
+
+def shown(parts: Iterable[Part], most: int | None) -> Iterator[ShownPart]:
+    """The blocks of a message, each side of each cut to so many characters."""
+    for part in parts:
+        hunks, hidden = _cut(part.hunks(), most)
+        yield ShownPart(part.kind, part.title, hunks, hidden)
+
+
+def condensed_bytes(upload: Upload, condensed: Condensed) -> bytes:
+    """The condensed file, laid out as the original."""
+    return write_like(upload.data, upload.conversation, wires_of(condensed.result.conversation))
+
+
+def plan_bytes(upload: Upload, condensed: Condensed) -> bytes:
+    return dump_plan(upload.data, upload.conversation, condensed.result, name=upload.name).encode()
+
+
+def _cut(hunks: Sequence[Hunk], most: int | None) -> tuple[tuple[Hunk, ...], int]:
+    if most is None:
+        return tuple(hunks), 0
+    kept, hidden, room = [], 0, [most, most]
+    for hunk in hunks:
+        sides = []
+        for which, text in enumerate((hunk.before, hunk.after)):
+            taken = None if text is None else text[: room[which]]
+            room[which] -= len(taken or "")
+            hidden += len(text or "") - len(taken or "")
+            sides.append(taken)
+        if any(sides) or not hidden:
+            kept.append(Hunk(hunk.same, *sides))
+    return tuple(kept), hidden
+
+
+def _money(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"

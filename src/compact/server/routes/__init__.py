@@ -1,0 +1,1 @@
+"""The API, one module a subject: each has a `router`, which the application includes under `/api`."""

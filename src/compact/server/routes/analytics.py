@@ -1,0 +1,168 @@
+"""Analytics: what compressions have saved and cost, and what would save more."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from compact.app.analysing import (
+    GROUPINGS,
+    Done,
+    Total,
+    by_day,
+    compare,
+    grouped,
+    of_session,
+    of_spans,
+    of_spending,
+    total,
+)
+from compact.app.inspecting import showable
+from compact.app.stored import StoredSessions
+from compact.models.spending import Spending, accuracy
+from compact.server.ingest import traces
+from compact.server.routes.profiles import conversation_of
+from compact.server.routes.shapes.figures import (
+    AdviceView,
+    AnalyticsView,
+    CacheEffect,
+    Day,
+    EstimateAccuracy,
+    EstimateRecord,
+    Group,
+)
+from compact.server.routes.shapes.showing import money
+from compact.server.state import ServerState, state_of
+from compact.server.stored import sessions_of
+from compact.settings.spending import load_spending
+
+router = APIRouter(prefix="/analytics", tags=["analytics"], generate_unique_id_function=lambda route: route.name)
+
+Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+_MOST_SESSIONS = 1_000
+_MOST_TRACES = 1_000
+_PAGE = 200
+_SHOWN = 20
+
+
+@router.get("")
+def show_analytics(
+    state: Annotated[ServerState, Depends(state_of)],
+    sessions: Sessions,
+    days: Annotated[int, Query(ge=1, le=366)] = 30,
+) -> AnalyticsView:
+    """What the compressions of the last days have come to: in stored sessions, in traces, and at the command line.
+
+    Dollars saved are what the request after each compression cost less, at the full price of input.
+    """
+    until = datetime.now(UTC).date()
+    since = until - timedelta(days=days - 1)
+    first = since.isoformat()
+    spending = [record for record in load_spending() if record.at >= first]
+    spans = [span for trace in traces(state, _MOST_TRACES) for span in trace["spans"]]
+    stored = list(_stored(sessions, first))
+    done = [one for one in (*stored, *of_spans(spans), *of_spending(spending)) if one.at >= first]
+    whole = total(done)
+    return AnalyticsView(
+        empty=not done,
+        days=[_day(day, found) for day, found in by_day(done, since, until)],
+        compressions=whole.compressions,
+        failures=whole.failures,
+        success_rate=whole.compressions / len(done) if done else None,
+        tokens_before=whole.before,
+        tokens_after=whole.after,
+        tokens_saved=whole.saved,
+        saved=str(money(whole.worth)),
+        saved_unknown=whole.unpriced,
+        spent=str(money(whole.spent)),
+        groups=list(_groups(done)),
+        estimates=_estimates(spending),
+        cache=[_cache(one) for one in sorted(stored, key=lambda one: one.at, reverse=True)[:_SHOWN]],
+    )
+
+
+@router.get("/recommendations")
+def recommend_savings(
+    sessions: Sessions,
+    session: Annotated[str, Query(max_length=200, description="Empty for the bundled demo.")] = "",
+    turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
+) -> list[AdviceView]:
+    """What to do for less money with a session, and how much less that is over so many requests."""
+    conversation, model = conversation_of(sessions, session)
+    advice = compare(conversation, model, turns=turns).advice()
+    return [AdviceView(text=showable(one.text), saves=money(one.saves)) for one in advice]
+
+
+def _stored(sessions: StoredSessions, first: str) -> Iterator[Done]:
+    """The compressions of the sessions that were changed since then, the latest sessions first."""
+    seen, after = 0, None
+    while seen < _MOST_SESSIONS and (page := sessions.sessions(limit=_PAGE, after=after)):
+        for session in page:
+            if session.updated < first:
+                return
+            found = of_session(session, sessions.summaries.standing(session.id, retired=True))
+            yield from (one for one in found if one.at >= first)
+        seen, after = seen + len(page), page[-1].id
+
+
+def _day(day: date, found: Total) -> Day:
+    return Day(
+        day=day.isoformat(),
+        compressions=found.compressions,
+        failures=found.failures,
+        tokens_saved=found.saved,
+        saved=str(money(found.worth)),
+        spent=str(money(found.spent)),
+    )
+
+
+def _groups(done: Sequence[Done]) -> Iterator[Group]:
+    for by in GROUPINGS:
+        for name, found in grouped(done, by):
+            yield Group(
+                by=by,
+                name=showable(name),
+                compressions=found.compressions,
+                failures=found.failures,
+                tokens_before=found.before,
+                tokens_after=found.after,
+                tokens_saved=found.saved,
+            )
+
+
+def _estimates(spending: Sequence[Spending]) -> EstimateAccuracy:
+    found = accuracy(spending)
+    return EstimateAccuracy(
+        condensations=found.condensations,
+        within_a_fifth=found.within_a_fifth,
+        median_miss=found.median_miss,
+        spent=str(money(found.spent)),
+        records=[
+            EstimateRecord(
+                at=record.at,
+                way=showable(record.way),
+                profile=showable(record.profile),
+                model=showable(record.model),
+                estimated=money(record.estimated.cost),
+                actual=money(record.actual.cost),
+                error=record.error,
+            )
+            for record in spending[-_SHOWN:]
+        ],
+    )
+
+
+def _cache(one: Done) -> CacheEffect:
+    paid = one.payback()
+    return CacheEffect(
+        session=one.session,
+        title=showable(one.title),
+        at=one.at,
+        model=showable(one.model),
+        tokens_before=one.before,
+        tokens_after=one.after,
+        rewrite=money(paid.rewrite) if paid else None,
+        saved_per_request=money(paid.saved) if paid else None,
+        turns=paid.turns if paid else None,
+    )

@@ -1,0 +1,169 @@
+"""The chat: what the user says is stored, what would not fit is compressed, and the answer is stored and streamed."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends
+from fastapi.sse import EventSourceResponse
+
+from compact.app.inspecting import showable
+from compact.app.responding import Responder, responder_for, wire_of
+from compact.app.stored import StoredSessions
+from compact.engine.stored.service import Context, Wish
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
+from compact.formats import parse
+from compact.messages import Conversation
+from compact.ports import Completion, Failure, Refusal
+from compact.server.routes.sessions import answering_of, has_open_question
+from compact.server.routes.shapes.chatting import ChatEvent, Delta, Failed, Finished, Prepared, Said
+from compact.server.routes.shapes.conversations import Answering, Blocked, SessionId
+from compact.server.routes.shapes.showing import blocked_of, compression_of, money, usage_now
+from compact.server.state import ServerState, state_of
+from compact.server.stored import sessions_of, turns_of
+
+router = APIRouter(tags=["chat"], generate_unique_id_function=lambda route: route.name)
+
+_PIECE = 80
+"""Characters of a delta: an answer arrives whole, and is passed on in pieces."""
+_SUMMARIZE = "/summarize"
+_TITLE = 80
+"""Characters of the first message that a session without a title is called by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the user says in a session, for whoever alone answers in it; no text asks the open question again."""
+
+    sessions: StoredSessions
+    id: str
+    text: str | None
+    end: Callable[[], None]
+
+    def events(self) -> Iterator[ChatEvent]:
+        """What becomes of it, step by step; with the last one, somebody else may speak."""
+        for event in self._steps():
+            if isinstance(event, Finished | Failed):
+                self.end()
+            yield event
+
+    def _steps(self) -> Iterator[ChatEvent]:
+        message: int | None = None
+        try:
+            if self.text is not None and self.text.split(maxsplit=1)[:1] == [_SUMMARIZE]:
+                yield self._summarized(self.text)
+                return
+            message = self._stored()
+            context = self.sessions.prepare(self.id)
+            responder = responder_for(context.session.model)
+            yield self._prepared(message, context, responder)
+            yield from self._answered(message, context, responder)
+        except CompactError as error:
+            field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
+            yield self._failed(type(error).__name__, str(error), message, (field, remedy))
+
+    def _summarized(self, text: str) -> ChatEvent:
+        note = text.strip().removeprefix(_SUMMARIZE).strip()
+        done = compression_of(self.sessions.compress(self.id, Wish(note=note[:2_000])))
+        return Finished(message=None, answer=None, usage=usage_now(self.sessions, self.id), compression=done)
+
+    def _stored(self) -> int | None:
+        """The id of the user's message, once it is stored; what could never be sent is not."""
+        session = self.sessions.session(self.id)
+        if self.text is None:
+            if not has_open_question(self.sessions, session):
+                raise InvalidInput("every question has its answer", field="text", remedy="Say something.")
+            return self.sessions.history(self.id, after=session.messages - 2, limit=1)[-1].id
+        if session.blocked and not session.acknowledged:
+            raise CompactionBlocked(f"{session.blocked} Retry the compression, or acknowledge the risk.")
+        window = self.sessions.preferences.effective(session).window
+        tokens = self.sessions.reader.counter_for(session.model).text(self.text)
+        if tokens > window:
+            raise InsufficientBudget(
+                f"the message takes {tokens:,} tokens, and the model reads {window:,}. Shorten it.",
+                needed=tokens,
+                budget=window,
+            )
+        (stored,) = self.sessions.append(self.id, [wire_of(self.text, "user", session.format)])
+        if not session.title and not session.messages:
+            self.sessions.store.change(self.id, {"title": " ".join(self.text.split())[:_TITLE]})
+        return stored.id
+
+    def _prepared(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:
+        done = compression_of(context.compression) if context.compression else None
+        return Prepared(
+            message=message,
+            usage=usage_now(self.sessions, self.id),
+            compression=done,
+            answering=answering_of(responder),
+            warnings=done.warnings if done else [],
+        )
+
+    def _answered(self, message: int | None, context: Context, responder: Responder) -> Iterator[ChatEvent]:
+        answer = responder.answer(_conversation(context), context.tokens)
+        if isinstance(answer, Failure | Refusal) or not answer.text:
+            kind, reason = _reason(answer)
+            yield self._failed(kind, reason, message, ("", "Ask again: the message is stored."))
+            return
+        wire = wire_of(answer.text, "assistant", context.session.format)
+        # Stored before the first word is shown: whoever stops listening loses nothing.
+        (stored,) = self.sessions.append(self.id, [wire], answer.usage)
+        shown: str = showable(answer.text)
+        for start in range(0, len(shown), _PIECE):
+            yield Delta(text=shown[start : start + _PIECE])
+        yield Finished(
+            message=message,
+            answer=stored.id,
+            usage=usage_now(self.sessions, self.id),
+            cost=money(answer.cost),
+            truncated=answer.truncated,
+        )
+
+    def _failed(self, kind: str, text: str, message: int | None, where: tuple[str, str]) -> ChatEvent:
+        field, remedy = where
+        try:
+            blocked = blocked_of(self.sessions.session(self.id))
+        except CompactError:  # it was deleted, or the database is away: what went wrong first is told all the same
+            blocked = Blocked(blocked=False, reason="", acknowledged=False)
+        return Failed(kind=kind, text=showable(text), field=field, remedy=remedy, message=message, blocked=blocked)
+
+
+def exchange(
+    id: SessionId,
+    said: Annotated[Said, Body()],
+    sessions: Annotated[StoredSessions, Depends(sessions_of)],
+    state: Annotated[ServerState, Depends(state_of)],
+) -> Iterator[Exchange]:
+    """A dependency: the exchange, for as long as its answer takes; there is one at a time in a session."""
+    sessions.session(id)
+    with turns_of(state).take(id) as end:
+        yield Exchange(sessions, id, said.text, end)
+
+
+@router.post("/sessions/{id}/chat", response_class=EventSourceResponse)
+def say(exchange: Annotated[Exchange, Depends(exchange)]) -> Iterator[ChatEvent]:
+    """Say something, and get the answer as server-sent events; 409 while another answer is under way.
+
+    First `prepared`, then the answer in pieces (`delta`), then `done`; or `error` at any point. A text that begins
+    with /summarize compresses the session instead.
+    """
+    yield from exchange.events()
+
+
+@router.get("/answering")
+def who_answers(model: str = "") -> Answering:
+    """Who would answer in a session with the model."""
+    return answering_of(responder_for(model[:200]))
+
+
+def _conversation(context: Context) -> Conversation:
+    session = context.session
+    return parse(context.messages, format=session.format, system=session.system, tools=session.tools)
+
+
+def _reason(answer: Completion | Failure | Refusal) -> tuple[str, str]:
+    if isinstance(answer, Failure):
+        return answer.kind, answer.reason
+    if isinstance(answer, Refusal):
+        return "refusal", answer.reason
+    return "malformed", "the model answered with nothing"

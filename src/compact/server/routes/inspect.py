@@ -1,0 +1,186 @@
+"""Transcripts looked at in the page: what is in them, what every preset would do, and what one of them did."""
+
+import hashlib
+from importlib.resources import files
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from compact.app import Condensation, choose, counter_for, read_transcript
+from compact.app.estimating import Asking
+from compact.app.inspecting import Row, showable
+from compact.app.planfile import load_plan, restore_file
+from compact.errors import NotFound
+from compact.providers import Provider
+from compact.server.inspecting import (
+    Done,
+    Facts,
+    Inspected,
+    NamedWay,
+    Order,
+    Restored,
+    ShownPart,
+    Trial,
+    Way,
+    condensed_bytes,
+    facts_of,
+    inspected,
+    inspection_of,
+    model_for,
+    named_ways,
+    plan_bytes,
+    shown,
+    violated,
+)
+from compact.server.security import large_upload
+from compact.server.uploads import Uploads, uploads_of
+
+router = APIRouter(prefix="/inspect", tags=["inspect"])
+
+_CUT = 20_000
+"""Characters of each side of a block that are shown unless all are asked for."""
+
+Kept = Annotated[Uploads, Depends(uploads_of)]
+Model = Annotated[str, Query(max_length=200)]
+FormatName = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
+
+
+async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> bytes:
+    """The body as it came: whether it is JSON, and which, is found out where files are read."""
+    return await request.body()
+
+
+@router.post(
+    "",
+    operation_id="open_transcript",
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "string"}}}},
+    },
+)
+def open_transcript(
+    data: Annotated[bytes, Depends(_sent)],
+    kept: Kept,
+    name: Annotated[str, Query(max_length=200)] = "transcript.json",
+    model: Model = "",
+) -> Inspected:
+    """Open a transcript: the bytes of a file in any format that Compact reads, JSON lines included.
+
+    It stays in memory until others take its place.
+    """
+    named = showable(name)
+    return inspected(kept.add(named, data, read_transcript(data, name=named)), model)
+
+
+@router.post("/demo", operation_id="open_demo")
+def open_demo(kept: Kept, format: FormatName = "openai-chat") -> Inspected:
+    """Open the bundled session: a scripted agent at work on this project's own files."""
+    data = (files("compact") / "cli" / "transcripts" / f"session.{format}.json").read_bytes()
+    return inspected(kept.add(f"demo.{format}.json", data, read_transcript(data)), "")
+
+
+@router.get("/ways", operation_id="list_ways")
+def list_ways() -> list[NamedWay]:
+    """Every way that is compared: the lossless levels, the built-in presets, and one's own."""
+    return named_ways()
+
+
+@router.get("/{id}", operation_id="look_again")
+def look_again(id: str, kept: Kept, model: Model = "") -> Inspected:
+    """An open transcript, counted for another model if one is named."""
+    return inspected(kept.find(id), model)
+
+
+@router.delete("/{id}", operation_id="close_transcript", status_code=204)
+def close_transcript(id: str, kept: Kept) -> None:
+    """Forget a transcript."""
+    kept.forget(id)
+
+
+@router.post("/{id}/try", operation_id="try_way")
+def try_way(id: str, trial: Trial, kept: Kept) -> Facts:
+    """What a way would come to: nothing is kept, and where a model would be asked its answer is estimated."""
+    upload = kept.find(id)
+    began = perf_counter()
+    condensation = Condensation(upload.conversation, model_for(upload, trial.model)[0], trial.target)
+    provider, settings = _chosen(trial.way)
+    model = condensation.model
+    result = condensation.run(provider, settings, Asking(model, counter_for(model.id).text))
+    return facts_of(result, began)
+
+
+@router.post("/{id}/condense", operation_id="condense_transcript")
+def condense_transcript(id: str, order: Order, kept: Kept) -> Done:
+    """Condense for real; summaries are made offline, of the conversation's own words."""
+    upload = kept.find(id)
+    began = perf_counter()
+    model = model_for(upload, order.model)[0]
+    condensation = Condensation(upload.conversation, model, order.target, "facts" if order.retain else None)
+    result = condensation.run(*_chosen(order.way))
+    facts = facts_of(result, began)
+    receipt = result.receipt()
+    return Done(
+        id=upload.keep(result, model).id,
+        facts=facts,
+        report=showable(str(result.report)),
+        receipt=showable(receipt.to_json()),
+        receipt_text=showable(str(receipt)),
+        violations=violated(result.conversation),
+    )
+
+
+@router.get("/{id}/rows", operation_id="list_rows")
+def list_rows(id: str, kept: Kept, result: str = "", model: Model = "") -> tuple[Row, ...]:
+    """A row for every message: of the transcript alone, or beside a condensation of it."""
+    return tuple(inspection_of(kept.find(id), result, model).rows())
+
+
+@router.get("/{id}/rows/{row}", operation_id="show_row")
+def show_row(
+    id: str, row: Annotated[int, Path(ge=0, le=10_000_000)], kept: Kept, result: str = "", *, whole: bool = False
+) -> tuple[ShownPart, ...]:
+    """What stands in the message of a row, before and after; long texts are cut unless the whole is asked for."""
+    inspection = inspection_of(kept.find(id), result)
+    if row >= len(inspection):
+        raise NotFound("is not in this transcript", field="row", remedy="Look at the list of rows again.")
+    return tuple(shown(inspection.parts(row), None if whole else _CUT))
+
+
+@router.get("/{id}/results/{result}/condensed", operation_id="download_condensed", response_class=Response)
+def download_condensed(id: str, result: str, kept: Kept) -> Response:
+    """The condensed file, laid out as the original."""
+    upload = kept.find(id)
+    return _file(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
+
+
+@router.get("/{id}/results/{result}/plan", operation_id="download_plan", response_class=Response)
+def download_plan(id: str, result: str, kept: Kept) -> Response:
+    """The plan file: with it and the condensed file, `compact restore` brings everything back."""
+    upload = kept.find(id)
+    return _file(plan_bytes(upload, upload.condensed(result)), "plan.json")
+
+
+@router.post("/{id}/results/{result}/restore", operation_id="prove_restore")
+def prove_restore(id: str, result: str, kept: Kept) -> Restored:
+    """Bring the original back from the two files alone, and compare it with what was opened."""
+    upload = kept.find(id)
+    condensed = upload.condensed(result)
+    small, plan = condensed_bytes(upload, condensed), plan_bytes(upload, condensed)
+    read = load_plan(plan)
+    restored = restore_file(read_transcript(small, format=read.format), read)
+    return Restored(
+        equal=restored == upload.data,
+        sha256=hashlib.sha256(restored).hexdigest(),
+        bytes=len(restored),
+        condensed_bytes=len(small),
+        plan_bytes=len(plan),
+    )
+
+
+def _chosen(way: Way) -> tuple[Provider, Any]:
+    return choose(way.provider, way.preset, way.settings)
+
+
+def _file(data: bytes, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type="application/json", headers=headers)

@@ -1,0 +1,127 @@
+"""Models of stored sessions: what is known of them, what a person has set, and the catalogue."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+
+from compact.app.inspecting import showable
+from compact.app.stored import StoredSessions
+from compact.engine.stored.preferences import default_config
+from compact.errors import InvalidInput, NotFound
+from compact.models import Model, list_models
+from compact.policies.stored import DEFAULT_MAX_INPUT
+from compact.ports import ModelConfig
+from compact.server.routes.shapes.conversations import Limit
+from compact.server.routes.shapes.preferences import (
+    CatalogueModel,
+    CataloguePage,
+    ModelEdit,
+    ModelsView,
+    ModelView,
+    NewModel,
+)
+from compact.server.routes.shapes.showing import money, page_of
+from compact.server.stored import sessions_of
+
+router = APIRouter(tags=["models"], generate_unique_id_function=lambda route: route.name)
+
+Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+ModelId = Annotated[str, Path(max_length=400, description="vendor:model")]
+
+
+@router.get("/models")
+def list_known_models(sessions: Sessions) -> ModelsView:
+    """The models that were used, detected or added."""
+    found = sorted(sessions.models(), key=lambda config: config.id)
+    return ModelsView(models=[_view(sessions, config) for config in found], suggested_max_input=DEFAULT_MAX_INPUT)
+
+
+@router.post("/models", status_code=201)
+def add_model(new: NewModel, sessions: Sessions) -> ModelView:
+    """Add a model, with the maximum input that it takes."""
+    config = ModelConfig(new.provider, new.model, new.max_input, new.max_output, new.threshold, new.retention)
+    if any(known.id == config.id for known in sessions.models()):
+        raise InvalidInput("is there already", field="model", remedy="Edit it instead.")
+    return _view(sessions, sessions.preferences.put_model(config))
+
+
+@router.put("/models/{id:path}")
+def edit_model(id: ModelId, edit: ModelEdit, sessions: Sessions) -> ModelView:
+    """Set what holds for a model, at once and for everybody who shares the database."""
+    config = replace(_found(sessions, id), **edit.model_dump())
+    return _view(sessions, sessions.preferences.put_model(config))
+
+
+@router.post("/models/{id:path}/reset")
+def reset_model(id: ModelId, sessions: Sessions) -> ModelView:
+    """Go back to what was known of a model without anybody's word."""
+    return _view(sessions, sessions.preferences.reset_model(_found(sessions, id).id))
+
+
+@router.delete("/models/{id:path}", status_code=204)
+def delete_model(id: ModelId, sessions: Sessions) -> None:
+    """Forget a model; one that is used again is looked up again."""
+    sessions.preferences.delete_model(_found(sessions, id).id)
+
+
+@router.get("/catalogue")
+def search_catalogue(
+    text: Annotated[str, Query(max_length=200)] = "",
+    vendor: Annotated[str, Query(max_length=100)] = "",
+    after: Annotated[str, Query(max_length=400)] = "",
+    limit: Limit = 50,
+) -> CataloguePage:
+    """The models of the catalogue whose name holds the text; `after` is vendor:id of the last one shown."""
+    wanted = text.lower()
+    found = [model for model in list_models(vendor or None) if wanted in f"{_key(model)} {model.name}".lower()]
+    keys = [_key(model) for model in found]
+    start = keys.index(after) + 1 if after in keys else 0
+    shown, following = page_of(found[start:], limit, _key)
+    return CataloguePage(models=[_entry(model) for model in shown], next=following)
+
+
+def _found(sessions: StoredSessions, id: str) -> ModelConfig:
+    for config in sessions.models():
+        if config.id == id:
+            return config
+    raise NotFound(f"there is no model {id[:80]}", field="id", remedy="GET /api/models lists them.")
+
+
+def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
+    settings = sessions.preferences.resolve("", config).settings
+    known = default_config(config.model, config.provider)
+    own = (config.max_input, config.max_output, config.threshold, config.retention)
+    return ModelView(
+        id=showable(config.id),
+        provider=showable(config.provider),
+        model=showable(config.model),
+        max_input=config.max_input,
+        max_output=config.max_output,
+        threshold=config.threshold,
+        retention=config.retention,
+        effective_threshold=settings.threshold,
+        effective_retention=settings.retention_tokens,
+        source=config.source,
+        changed=own != (known.max_input, known.max_output, known.threshold, known.retention),
+        updated=config.updated,
+    )
+
+
+def _key(model: Model) -> str:
+    return f"{model.vendor}:{model.id}"
+
+
+def _entry(model: Model) -> CatalogueModel:
+    return CatalogueModel(
+        id=model.id,
+        vendor=model.vendor,
+        name=model.name,
+        context_window=model.context_window,
+        max_input=model.max_input,
+        max_output=model.max_output,
+        input_price=money(model.prices.input) if model.prices else None,
+        output_price=money(model.prices.output) if model.prices else None,
+        exact=model.exact,
+        retired=model.retired,
+    )

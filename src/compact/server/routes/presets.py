@@ -1,0 +1,138 @@
+"""Presets in the page: listed, checked as one edits them, kept, imported and exported."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, Field
+
+from compact.app.inspecting import showable
+from compact.app.presets import (
+    all_presets,
+    complete_settings,
+    drop_preset,
+    import_presets,
+    is_built_in,
+    keep_presets,
+    settings_schema,
+    tidy,
+    troubles,
+)
+from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset
+
+router = APIRouter(prefix="/presets", tags=["presets"])
+
+Name = Annotated[str, Path(max_length=64)]
+Form = Literal["json", "yaml"]
+
+
+class Draft(BaseModel):
+    """A preset as it is being edited."""
+
+    name: str = Field(max_length=200)
+    description: str = Field(default="", max_length=2_000)
+    provider: str = Field(default="smart", max_length=100)
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class KnownPreset(Draft):
+    """A preset that is there; one's own can be changed."""
+
+    own: bool
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field: its path from the preset down."""
+
+    path: list[str | int]
+    message: str
+
+
+class Verdict(BaseModel):
+    """Whether a preset can be used, and what is wrong with it."""
+
+    problems: list[FieldProblem]
+    complete: dict[str, Any] | None = Field(description="Every setting with its value, where none is wrong.")
+
+
+class Imported(BaseModel):
+    """Presets in a text."""
+
+    text: str = Field(max_length=LARGEST)
+    form: Form
+
+
+@router.get("", operation_id="list_presets")
+def list_presets() -> list[KnownPreset]:
+    """The built-in presets, then one's own."""
+    return [_known(preset) for preset in all_presets()]
+
+
+@router.get("/schema/{provider}", operation_id="settings_schema")
+def show_schema(provider: Annotated[str, Path(max_length=100)]) -> dict[str, Any]:
+    """The JSON Schema of a provider's settings."""
+    schema: dict[str, Any] = settings_schema(provider)
+    return schema
+
+
+@router.post("/validate", operation_id="validate_preset")
+def validate_preset(draft: Draft) -> Verdict:
+    """What is wrong with a preset, field by field."""
+    preset = _preset(draft)
+    found = troubles(preset)
+    usable = not any(each.path[0] != "name" for each in found)
+    return Verdict(
+        problems=[FieldProblem.model_validate(asdict(each)) for each in found],
+        complete=complete_settings(preset) if usable else None,
+    )
+
+
+@router.post("/import", operation_id="import_presets")
+def take_presets(given: Imported) -> list[KnownPreset]:
+    """Keep the presets in a text; where one of them cannot be used, none is kept."""
+    return [_known(preset) for preset in import_presets(given.text, given.form)]
+
+
+@router.get("/export", operation_id="export_presets", response_class=Response)
+def export_presets(name: Annotated[list[str], Query(max_length=100)], form: Form = "yaml") -> Response:
+    """The named presets as a file that can be imported again."""
+    chosen = [find_preset(each, all_presets()) for each in name]
+    return _file(dump_presets(chosen, form), form)
+
+
+@router.post("/export", operation_id="export_draft", response_class=Response)
+def export_draft(draft: Draft, form: Form = "yaml") -> Response:
+    """A preset that is being edited, as a file."""
+    return _file(dump_presets([tidy(_preset(draft))], form), form)
+
+
+@router.put("/{name}", operation_id="keep_preset")
+def keep_preset(name: Name, draft: Draft) -> KnownPreset:
+    """Keep a preset of one's own under the name."""
+    (kept,) = keep_presets([Preset(name, draft.description, draft.provider, draft.settings)])
+    return _known(kept)
+
+
+@router.delete("/{name}", operation_id="drop_preset", status_code=204)
+def forget_preset(name: Name) -> None:
+    """Forget a preset of one's own."""
+    drop_preset(name)
+
+
+def _preset(draft: Draft) -> Preset:
+    return Preset(draft.name, draft.description, draft.provider, draft.settings)
+
+
+def _known(preset: Preset) -> KnownPreset:
+    return KnownPreset(
+        name=preset.name,
+        description=preset.description,
+        provider=preset.provider,
+        settings=showable(dict(preset.settings)),
+        own=not is_built_in(preset.name),
+    )
+
+
+def _file(text: str, form: Form) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="presets.{form}"'}
+    return Response(text.encode(), media_type=f"application/{form}", headers=headers)

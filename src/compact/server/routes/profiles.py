@@ -1,0 +1,79 @@
+"""Profiles: who may be asked, whether they can be, and what each would cost."""
+
+from importlib.resources import files
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from compact.app import DEFAULT_MODEL, read_transcript
+from compact.app.analysing import compare
+from compact.app.inspecting import showable
+from compact.app.profiles import Standing, list_profiles
+from compact.app.recommending import option_facts
+from compact.app.stored import StoredSessions
+from compact.formats import parse
+from compact.messages import Conversation
+from compact.server.routes.shapes.preferences import CostComparison, CostOption, ProfileView
+from compact.server.routes.shapes.showing import money
+from compact.server.stored import sessions_of
+
+router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
+
+
+@router.get("")
+def list_who_may_be_asked() -> list[ProfileView]:
+    """The configured profiles in the order in which they are asked to condense, then the vendors' usual models."""
+    return [_view(standing) for standing in list_profiles()]
+
+
+@router.get("/costs")
+def compare_costs(
+    sessions: Annotated[StoredSessions, Depends(sessions_of)],
+    session: Annotated[str, Query(max_length=200, description="Empty for the bundled demo.")] = "",
+    turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
+) -> CostComparison:
+    """What condensing a session would cost and save, with every preset and every model that might summarize."""
+    conversation, model = conversation_of(sessions, session)
+    found = compare(conversation, model, turns=turns)
+    return CostComparison(
+        model=showable(found.costing.model.id),
+        tokens=found.costing.condensation.tokens,
+        turns=turns,
+        options=[CostOption.model_validate(showable(option_facts(option))) for option in found.options],
+        recommendations=[showable(advice.text) for advice in found.advice()],
+    )
+
+
+def conversation_of(sessions: StoredSessions, id: str) -> tuple[Conversation, str]:
+    """What the next request of a session would contain, and its model; without an id, the bundled demo."""
+    if not id:
+        data = (files("compact") / "cli" / "transcripts" / "session.openai-chat.json").read_bytes()
+        return read_transcript(data), DEFAULT_MODEL
+    context = sessions.context(id)
+    session = context.session
+    whole = parse(context.messages, format=session.format, system=session.system, tools=session.tools)
+    return whole, session.model
+
+
+def _view(standing: Standing) -> ProfileView:
+    profile, model = standing.profile, standing.model
+    return ProfileView(
+        name=profile.name,
+        vendor=profile.vendor,
+        model=profile.model,
+        url=profile.url,
+        use=profile.use,
+        priority=profile.priority,
+        source=standing.source,
+        key=standing.key,
+        ready=standing.ready,
+        problems=list(standing.problems),
+        remarks=list(standing.remarks),
+        threshold=profile.threshold,
+        strategy=profile.strategy,
+        custom_prompt=bool(profile.prompt),
+        input_price=money(model.prices.input) if model.prices else None,
+        output_price=money(model.prices.output) if model.prices else None,
+        context_window=model.context_window,
+        max_output=model.max_output,
+    )

@@ -1,0 +1,106 @@
+"""Prompts: the strategies of summaries, words of one's own, and the exact request that a model would get."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+
+from compact.app import Condensation, choose, counter_for
+from compact.app.costing import Costing, Way
+from compact.app.inspecting import showable
+from compact.app.profiles import find_profile
+from compact.app.stored import StoredSessions
+from compact.app.strategies import choose_strategy, with_strategy
+from compact.errors import InvalidInput
+from compact.policies import Profile
+from compact.ports import Ask
+from compact.server.routes.profiles import conversation_of
+from compact.server.routes.shapes.preferences import (
+    PromptEdit,
+    PromptPreview,
+    PromptRequest,
+    PromptText,
+    PromptTrial,
+    StrategyView,
+)
+from compact.server.stored import sessions_of
+from compact.settings.profiles import list_prompts, load_prompt, save_prompt
+from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
+
+router = APIRouter(prefix="/prompts", tags=["prompts"], generate_unique_id_function=lambda route: route.name)
+
+Name = Annotated[str, Path(max_length=64)]
+_SHOWN = 200_000
+"""Characters of a request that are shown."""
+
+
+@router.get("")
+def list_strategies() -> list[StrategyView]:
+    """The strategies, then the prompts of one's own."""
+    built_in = [
+        StrategyView(
+            name=each.name,
+            description=each.description,
+            sections=[section.title for section in each.sections],
+            custom=False,
+        )
+        for each in strategies()
+    ]
+    own = [StrategyView(name=name, description="", sections=[], custom=True) for name in list_prompts()]
+    return [*built_in, *own]
+
+
+@router.post("/preview")
+def preview_prompt(trial: PromptTrial, sessions: Annotated[StoredSessions, Depends(sessions_of)]) -> PromptPreview:
+    """The requests exactly as a summarizing model would get them; nobody is asked."""
+    profile = find_profile(trial.profile) if trial.profile else None
+    strategy = _strategy(trial, profile)
+    conversation, model = conversation_of(sessions, trial.session)
+    provider, settings = choose("native", None, None)
+    way = Way("native", provider, with_strategy(settings, strategy, trial.detail))
+    asks = Costing(Condensation(conversation, model, None)).foresee(way).asks
+    if not asks:
+        raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
+    return PromptPreview(
+        strategy=strategy.name,
+        custom=strategy.custom,
+        profile=profile.name if profile else None,
+        model=profile.model if profile else None,
+        temperature=profile.temperature if profile else None,
+        seed=profile.seed if profile else None,
+        requests=[_request(ask, profile, model) for ask in asks],
+    )
+
+
+@router.get("/{name}")
+def show_prompt(name: Name) -> PromptText:
+    """The words of a prompt of one's own, or of a strategy."""
+    known = {each.name: each.prompt for each in strategies()}
+    return PromptText(name=name, text=showable(known[name] if name in known else load_prompt(name)))
+
+
+@router.put("/{name}")
+def keep_prompt(name: Name, edit: PromptEdit) -> PromptText:
+    """Keep a prompt of one's own; what cannot stand in one is refused."""
+    if name in {each.name for each in strategies()}:
+        raise InvalidInput("a strategy is called so", field="name", remedy="Choose another name.")
+    custom_strategy(edit.text, find_strategy(DEFAULT))
+    save_prompt(name, edit.text)
+    return PromptText(name=name, text=edit.text)
+
+
+def _strategy(trial: PromptTrial, profile: Profile | None) -> Strategy:
+    if trial.prompt:
+        return custom_strategy(trial.prompt, find_strategy(trial.strategy or DEFAULT))
+    return choose_strategy(trial.strategy, profile) or find_strategy(DEFAULT)
+
+
+def _request(ask: Ask, profile: Profile | None, model: str) -> PromptRequest:
+    limits = (ask.max_tokens, profile.max_output_tokens if profile else None)
+    count = counter_for(profile.catalogue_name if profile else model).text
+    return PromptRequest(
+        system=showable(ask.instructions),
+        user=showable(ask.material[:_SHOWN]),
+        truncated=len(ask.material) > _SHOWN,
+        max_tokens=min(limit for limit in limits if limit),
+        tokens=count(ask.instructions) + count(ask.material),
+    )

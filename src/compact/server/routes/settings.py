@@ -1,0 +1,198 @@
+"""Settings: of stored sessions, globally and by workspace; of a CompactManager; providers, thresholds, redaction."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+from fastapi import APIRouter, Depends, Query
+
+from compact.app.configuring import further_problems
+from compact.app.inspecting import showable
+from compact.app.profiles import OFFLINE, find_profile
+from compact.app.stored import StoredSessions
+from compact.engine.stored.preferences import GLOBAL, default_config
+from compact.errors import InvalidInput
+from compact.messages import Json
+from compact.policies import CompactConfig
+from compact.policies.fields import schema_of, settings_of
+from compact.policies.stored import StoredSettings
+from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, effective_percent
+from compact.providers import registry
+from compact.redaction import Redactor
+from compact.server.routes.shapes.preferences import (
+    ConfigProblem,
+    ConfigValue,
+    ConfigView,
+    ProvidersView,
+    ProviderView,
+    RedactedSpan,
+    RedactedText,
+    RedactionText,
+    SettingsChange,
+    SettingValue,
+    StoredSettingsView,
+    ThresholdView,
+)
+from compact.server.stored import sessions_of
+from compact.settings.compaction import Value, gather, variables_of
+from compact.settings.profiles import load_profiles
+from compact.summaries.strategy import DEFAULT, custom_strategy, find_strategy
+
+router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
+
+Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+Named = Annotated[str, Query(max_length=200)]
+Origin: TypeAlias = Literal["default", "global", "workspace", "model"]
+_PASSWORD = re.compile(r"(://)[^/@\s]*@")
+
+
+@router.get("/settings")
+def show_settings(sessions: Sessions, workspace: Named = "", model: Named = "") -> StoredSettingsView:
+    """The settings of stored sessions as they hold for a workspace and a model, and where each comes from."""
+    _check_scope(workspace)
+    known = default_config(model)
+    config = next((stored for stored in sessions.models() if stored.id == known.id), known)
+    effective = sessions.preferences.resolve(workspace, config)
+    values = effective.settings.model_dump(mode="json")
+    return StoredSettingsView(
+        workspace=workspace,
+        model=config.id if model else "",
+        settings=[
+            SettingValue(
+                name=setting.name,
+                value=showable(values[setting.name]),
+                default=setting.default,
+                origin=cast("Origin", effective.origins[setting.name]),
+                kind=setting.kind,
+                takes=setting.takes,
+                help=setting.meaning,
+            )
+            for setting in settings_of(StoredSettings)
+        ],
+        own=showable(dict(sessions.preferences.settings(workspace or GLOBAL))),
+        json_schema=schema_of(StoredSettings),
+    )
+
+
+@router.put("/settings")
+def change_settings(change: SettingsChange, sessions: Sessions) -> StoredSettingsView:
+    """Change settings globally, or for a workspace; the answer says what holds now."""
+    _check_scope(change.workspace)
+    _check_names(change.values)
+    sessions.preferences.change(change.values, change.workspace or GLOBAL)
+    return show_settings(sessions, change.workspace)
+
+
+@router.get("/settings/config")
+def show_config() -> ConfigView:
+    """The configuration that a CompactManager would have here: every value, who says so, and what is wrong."""
+    gathered = gather()
+    problems = gathered.problems(further_problems)
+    return ConfigView(
+        file=str(gathered.file) if gathered.file else None,
+        settings=[_config_value(value) for value in gathered.values],
+        problems=[
+            ConfigProblem(field=problem.path, problem=problem.text, origins=[origin.name for origin in problem.origins])
+            for problem in problems
+        ],
+        warnings=list(gathered.warnings),
+        json_schema=schema_of(CompactConfig),
+    )
+
+
+@router.get("/settings/providers")
+def list_providers() -> ProvidersView:
+    """The condensation providers, what they can do, the schemas of their settings, and all of them side by side."""
+    return ProvidersView(
+        default=registry.DEFAULT,
+        providers=[_provider(listed) for listed in registry.providers()],
+        comparison=registry.comparison(),
+    )
+
+
+@router.get("/settings/thresholds")
+def list_thresholds(
+    default: Annotated[float, Query(ge=5, le=100, allow_inf_nan=False)] = MAX_CONDENSE_THRESHOLD,
+) -> list[ThresholdView]:
+    """From which percentage of the window each profile condenses, and where that comes from."""
+    profiles = load_profiles().profiles
+    own = {profile.name: profile.threshold for profile in profiles}
+    found = []
+    for profile in profiles:
+        effective, warning = effective_percent(profile.name, default, own)
+        inherited = profile.threshold == INHERIT
+        found.append(
+            ThresholdView(
+                profile=profile.name,
+                own=None if inherited else profile.threshold,
+                effective=effective,
+                origin="default" if inherited or warning else "profile",
+                warning=warning,
+            )
+        )
+    return found
+
+
+@router.post("/redact")
+def try_redaction(given: RedactionText) -> RedactedText:
+    """What redaction makes of a text; it is neither kept nor sent anywhere."""
+    redactor = Redactor(given.patterns) if given.patterns else _redactor()
+    spans = [RedactedSpan(kind=one.kind, start=one.start, end=one.end) for one in redactor.findings(given.text)]
+    return RedactedText(text=redactor.text(given.text), spans=spans)
+
+
+def _check_scope(workspace: str) -> None:
+    if workspace == GLOBAL:
+        raise InvalidInput("is taken", field="workspace", remedy="Leave it empty for the global settings.")
+
+
+def _check_names(values: Mapping[str, Json]) -> None:
+    """Refuse what names something there is not, before a compression fails for it."""
+    strategy, prompt, profile = (values.get(name) for name in ("strategy", "prompt", "profile"))
+    base = find_strategy(strategy if isinstance(strategy, str) and strategy else DEFAULT)
+    if isinstance(prompt, str) and prompt:
+        custom_strategy(prompt, base)
+    if isinstance(profile, str) and profile not in ("", OFFLINE):
+        find_profile(profile)
+
+
+def _provider(listed: registry.Listed) -> ProviderView:
+    provider: Any = listed.provider
+    capabilities = provider.capabilities if provider else None
+    names = ("lossless", "batch", "individual", "multi_pass", "summarizes", "speed")
+    return ProviderView(
+        id=listed.id,
+        name=provider.name if provider else listed.id,
+        description=provider.description if provider else "",
+        version=provider.version if provider else "",
+        origin=listed.origin,
+        error=showable(listed.error),
+        capabilities={name: getattr(capabilities, name) for name in names} if capabilities else {},
+        json_schema=provider.settings.model_json_schema() if provider else {},
+    )
+
+
+def _config_value(value: Value) -> ConfigValue:
+    setting = value.setting
+    return ConfigValue(
+        field=setting.path,
+        value=showable(_safe(value.value)),
+        default=setting.default,
+        source=value.origin.kind,
+        origin=value.origin.name,
+        variables=list(variables_of(setting)),
+        kind=setting.kind,
+        takes=setting.takes,
+        help=setting.meaning,
+    )
+
+
+def _safe(value: Json) -> Json:
+    """The value without passwords, which an address may hold."""
+    return _PASSWORD.sub(r"\1<REDACTED>@", _redactor().text(value)) if isinstance(value, str) else value
+
+
+@cache
+def _redactor() -> Redactor:
+    return Redactor()

@@ -1,0 +1,116 @@
+"""Compressing stored sessions, and their summaries: made, rewritten, edited, taken over, undone."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends
+
+from compact import models
+from compact.app.profiles import condensing_profiles
+from compact.app.stored import StoredSessions
+from compact.engine.stored.service import Preview, Wish
+from compact.errors import InvalidConfiguration
+from compact.models import Usage, find_model
+from compact.server.routes.sessions import view_of
+from compact.server.routes.shapes.conversations import (
+    CompressionDone,
+    CompressionPreview,
+    CompressionWish,
+    SessionId,
+    SessionView,
+    SummarySource,
+    SummaryText,
+    SummaryView,
+)
+from compact.server.routes.shapes.showing import compression_of, money, summary_of
+from compact.server.stored import sessions_of
+
+router = APIRouter(prefix="/sessions/{id}", tags=["summaries"], generate_unique_id_function=lambda route: route.name)
+
+Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+_AS_USUAL = CompressionWish()
+Wished = Annotated[CompressionWish, Body()]
+
+
+@router.post("/preview")
+def preview_compression(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionPreview:
+    """What a compression would do and cost; nobody is asked, and nothing is changed."""
+    preview = sessions.preview(id, _wish(wish))
+    cost, whose, problem = _priced(preview, sessions.preferences.effective(sessions.session(id)).settings.profile)
+    return CompressionPreview(
+        messages=preview.messages,
+        tokens_before=preview.tokens_before,
+        tokens_after=preview.tokens_after,
+        reads=preview.reads,
+        cost=cost,
+        priced_by=whose,
+        warnings=[*preview.warnings, *([problem] if problem else [])],
+    )
+
+
+@router.post("/compress")
+def compress_session(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionDone:
+    """Compress now; `/api/events` tells how it goes."""
+    return compression_of(sessions.compress(id, _wish(wish)))
+
+
+@router.post("/retry")
+def retry_compression(id: SessionId, sessions: Sessions) -> CompressionDone:
+    """Try a compression again that has failed; where it succeeds, the session may go on."""
+    return compression_of(sessions.compress(id))
+
+
+@router.post("/acknowledge")
+def acknowledge_risk(id: SessionId, sessions: Sessions) -> SessionView:
+    """Take the risk of going on without the compression that has failed."""
+    sessions.acknowledge(id)
+    return view_of(sessions, id)
+
+
+@router.get("/summaries")
+def list_summaries(id: SessionId, sessions: Sessions, *, retired: bool = True) -> list[SummaryView]:
+    """The summaries of a session, in order, those included that were replaced or undone."""
+    return [summary_of(one) for one in sessions.summaries.standing(id, retired=retired)]
+
+
+@router.post("/summary/regenerate")
+def regenerate_summary(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionDone:
+    """Write the summary that stands anew, of the same messages."""
+    return compression_of(sessions.summaries.regenerate(id, _wish(wish)))
+
+
+@router.put("/summary")
+def edit_summary(id: SessionId, edit: SummaryText, sessions: Sessions) -> SummaryView:
+    """Put a person's own words in the place of the summary that stands."""
+    return summary_of(sessions.summaries.edit(id, edit.text))
+
+
+@router.post("/summary/import")
+def import_summary(id: SessionId, given: SummarySource, sessions: Sessions) -> SummaryView:
+    """Give the session what the summary of another one says."""
+    return summary_of(sessions.summaries.take_over(id, given.source))
+
+
+@router.delete("/summary")
+def undo_summary(id: SessionId, sessions: Sessions) -> SessionView:
+    """Take the last summary back; what stood before it stands again: the words it replaced, or the messages."""
+    sessions.summaries.undo(id)
+    return view_of(sessions, id)
+
+
+def _wish(wish: CompressionWish) -> Wish:
+    return Wish(wish.retention, wish.note, wish.strategy)
+
+
+def _priced(preview: Preview, profile: str) -> tuple[str | None, str, str]:
+    """What the summary would cost, whose price that is, and what is in the way of asking."""
+    try:
+        profiles = condensing_profiles(profile)
+    except InvalidConfiguration as error:
+        return None, profile, str(error)
+    if not profiles:
+        return "0", "offline", ""
+    first = profiles[0]
+    written = preview.tokens_after - (preview.tokens_before - preview.reads) if preview.reads else 0
+    prices = None if first.vendor == "compatible" else find_model(first.catalogue_name).prices
+    whose = f"{first.name} ({first.model})"
+    return money(models.cost(Usage(input=preview.reads, output=max(0, written)), prices)), whose, ""

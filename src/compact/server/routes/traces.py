@@ -1,0 +1,106 @@
+"""Traces: a list of them, and each as a tree of spans."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+
+from compact.app.inspecting import showable
+from compact.errors import NotFound
+from compact.messages import Json
+from compact.server.ingest import store_of, traces
+from compact.server.routes.shapes.conversations import Limit
+from compact.server.routes.shapes.figures import SpanRow, TracePage, TraceRow, TraceTree
+from compact.server.routes.shapes.showing import page_of
+from compact.server.state import ServerState, state_of
+
+router = APIRouter(prefix="/traces", tags=["traces"], generate_unique_id_function=lambda route: route.name)
+
+State = Annotated[ServerState, Depends(state_of)]
+_MOST = 1_000
+
+
+@router.get("")
+def list_traces(state: State, after: Annotated[str, Query(max_length=256)] = "", limit: Limit = 50) -> TracePage:
+    """The traces that were told of last, the newest first."""
+    found = traces(state, _MOST if after else limit + 1)
+    ids = [trace["trace_id"] for trace in found]
+    start = ids.index(after) + 1 if after in ids else 0
+    shown, following = page_of(found[start:], limit, lambda trace: str(trace["trace_id"]))
+    return TracePage(traces=[_row(trace) for trace in shown], next=following)
+
+
+@router.get("/{id}")
+def show_trace(id: Annotated[str, Path(max_length=256)], state: State) -> TraceTree:
+    """A trace as a tree: what began within something stands below it."""
+    trace = store_of(state).find(id)
+    if trace is None:
+        raise NotFound(f"there is no trace {id[:80]}", field="id", remedy="GET /api/traces lists them.")
+    row = _row(trace)
+    return TraceTree(
+        id=row.id,
+        name=row.name,
+        group=row.group,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        seconds=row.seconds,
+        failed=row.failed,
+        metadata=showable(trace["metadata"]),
+        spans=list(_tree(trace["spans"], row.started_at)),
+    )
+
+
+def _row(trace: Mapping[str, Json]) -> TraceRow:
+    starts = [span["started_at"] for span in trace["spans"] if span["started_at"]]
+    started = min([*starts, *filter(None, [trace["started_at"]])], default="")
+    return TraceRow(
+        id=trace["trace_id"],
+        name=showable(trace["name"]),
+        group=showable(trace["group_id"]),
+        started_at=started,
+        ended_at=trace["ended_at"],
+        seconds=_seconds(started, trace["ended_at"]),
+        spans=len(trace["spans"]),
+        failed=trace["status"] == "error",
+    )
+
+
+def _tree(spans: Sequence[Mapping[str, Json]], began: str) -> Iterator[SpanRow]:
+    """The spans, each after its parent; one whose parent is unknown, or below itself, stands at the top."""
+    known = {span["span_id"]: span for span in spans}
+    below: dict[str, list[str]] = {}
+    for id, span in known.items():
+        parent = span["parent_id"] if span["parent_id"] in known else ""
+        below.setdefault(parent, []).append(id)
+    seen: set[str] = set()
+    # Those that lead to no top, for they are below themselves, come last.
+    waiting = [(id, 0) for id in reversed([*below.get("", ()), *known])]
+    while waiting:
+        id, depth = waiting.pop()
+        if id not in seen:
+            seen.add(id)
+            yield _span(known[id], depth, began)
+            waiting += [(child, depth + 1) for child in reversed(below.get(id, ()))]
+
+
+def _span(span: Mapping[str, Json], depth: int, began: str) -> SpanRow:
+    return SpanRow(
+        id=span["span_id"],
+        parent=span["parent_id"] if depth else "",
+        depth=depth,
+        name=showable(span["name"]),
+        kind=showable(span["kind"]),
+        started_at=span["started_at"],
+        offset=_seconds(began, span["started_at"]),
+        seconds=_seconds(span["started_at"], span["ended_at"]),
+        failed=span["status"] == "error",
+        properties=showable(span["data"]),
+    )
+
+
+def _seconds(start: str, end: str) -> float:
+    try:
+        return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
+    except ValueError:
+        return 0.0

@@ -1,0 +1,255 @@
+"""Who may ask the server, for what, and with how much.
+
+Nothing here looks at paths: routers and middleware may read one differently. Every request is checked for the host it
+was meant for and the page it comes from. What could change something needs the token before a byte of its body is read;
+each route but the page and the health check asks for it again, by a dependency of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from secrets import compare_digest
+from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import unquote_to_bytes
+
+from fastapi import Request, Security
+from fastapi.security import HTTPBearer
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+
+from compact.messages import Json
+from compact.server.state import ServerState
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_BODY: Final = 32 * 1024 * 1024
+LARGEST_UPLOAD: Final = 100 * 1024 * 1024
+_BODY_SECONDS: Final = 60.0
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_ROOM: Final = "compact.largest_body"
+_STRANGER: Final = "compact.stranger"
+_IN_ADDRESS: Final = b"token="
+_HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not served."""
+
+    status: int
+    problem: str
+    remedy: str
+
+
+_NO_TOKEN: Final = Refusal(
+    401, "the token is missing or wrong", "Send the token that `compact serve` printed: Authorization: Bearer TOKEN."
+)
+_OTHER_HOST: Final = Refusal(
+    421, "this server is not known by that name", "Use the address that `compact serve` printed."
+)
+_OTHER_SITE: Final = Refusal(403, "the request comes from another site", "Open the page of this server, and ask there.")
+
+
+class Guard:
+    """Serves only what was meant for this server, and tells browsers what they may do with the answer."""
+
+    def __init__(self, app: ASGIApp, state: ServerState) -> None:
+        self._app, self._state = app, state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        scope[_STRANGER] = _stranger(self._state, scope)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _answer(refusal, guarded)
+            return
+        await self._app(scope, _Body(scope, receive), guarded)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or _name(hosts[0]) not in self._state.hosts:
+            return _OTHER_HOST
+        own = (f"http://{hosts[0]}".lower(), f"https://{hosts[0]}".lower())
+        if any(origin.lower() not in own for origin in headers.getlist("origin")):
+            return _OTHER_SITE
+        stranger: Refusal | None = scope[_STRANGER]
+        return None if scope["method"] in _SAFE else stranger
+
+
+async def authorised(
+    request: Request,
+    _: Annotated[object, Security(HTTPBearer(auto_error=False, description="The token of `compact serve`."))],
+) -> None:
+    """A dependency that refuses whoever does not have the token."""
+    refusal: Refusal | None = request.scope.get(_STRANGER, _NO_TOKEN)
+    if refusal is not None:
+        raise HTTPException(refusal.status, f"{refusal.problem}. {refusal.remedy}")
+
+
+async def json_only(request: Request) -> None:
+    """A dependency that takes no form: what a browser sends by itself from another site is never JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method not in _SAFE and kind != "application/json" and not kind.endswith("+json") and _has_body(request):
+        raise HTTPException(415, "content-type: must be application/json. Send JSON.")
+
+
+async def large_upload(request: Request) -> None:
+    """A dependency of routes that take whole transcripts; the route reads `request.stream()` or `request.body()`."""
+    request.scope[_ROOM] = LARGEST_UPLOAD
+
+
+def error_body(kind: str, message: str, field: str = "", remedy: str = "") -> dict[str, Json]:
+    """What every error of the API looks like."""
+    return {"error": {"type": kind, "message": message, "field": field, "remedy": remedy}}
+
+
+class _Body:
+    """A request's body, inflated, bounded in bytes and in time."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._scope, self._receive = scope, receive
+        self._seen = 0
+        self._complete = False
+        self._inflate: zlib._Decompress | None = None
+        self._until = asyncio.get_running_loop().time() + _BODY_SECONDS
+        self._begun = False
+
+    async def __call__(self) -> Message:
+        if self._complete:
+            return await self._receive()
+        if not self._begun:
+            self._begin()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "the body did not arrive in time. Try again.") from None
+        if message["type"] != "http.request":
+            return message
+        self._complete = not message.get("more_body", False)
+        message["body"] = self._taken(message.get("body", b""))
+        return message
+
+    def _begin(self) -> None:
+        self._begun = True
+        headers = Headers(scope=self._scope)
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._room:
+            raise self._too_large()
+        encoding = headers.get("content-encoding", "identity").strip().lower()
+        if encoding in ("gzip", "deflate"):
+            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | (16 if encoding == "gzip" else 0))
+            # What reads the body from here on reads it plain.
+            kept = [pair for pair in self._scope["headers"] if pair[0] not in (b"content-encoding", b"content-length")]
+            self._scope["headers"] = kept
+        elif encoding != "identity":
+            raise HTTPException(415, f"content-encoding: {encoding[:40]!r} is not understood. Send gzip or plain JSON.")
+
+    def _taken(self, data: bytes) -> bytes:
+        if self._inflate is not None:
+            data = self._inflated(self._inflate, data)
+        self._seen += len(data)
+        if self._seen > self._room:
+            raise self._too_large()
+        return data
+
+    def _inflated(self, inflate: zlib._Decompress, data: bytes) -> bytes:
+        """The data, but never more than one byte over what there is room for."""
+        try:
+            plain = inflate.decompress(data, self._room - self._seen + 1)
+        except zlib.error:
+            raise HTTPException(400, "the body is not what its content-encoding says. Send it plain.") from None
+        if self._complete and not inflate.eof and self._seen + len(plain) <= self._room:
+            raise HTTPException(400, "the compressed body ends too early. Send it again.")
+        return plain
+
+    @property
+    def _room(self) -> int:
+        room: int = self._scope.get(_ROOM, LARGEST_BODY)
+        return room
+
+    def _too_large(self) -> HTTPException:
+        return HTTPException(413, f"the body is larger than {self._room:,} bytes. Send less at once.")
+
+
+def _stranger(state: ServerState, scope: Scope) -> Refusal | None:
+    """Why the request may not have what is private; a token in its address goes no further than here."""
+    headers = Headers(scope=scope)
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return _OTHER_SITE
+    expected = state.token.encode()
+    # Every one is compared, and each in constant time.
+    known = [compare_digest(given, expected) for given in (*_presented(headers), *_from_address(scope))]
+    return None if any(known) else _NO_TOKEN
+
+
+def _presented(headers: Headers) -> Iterator[bytes]:
+    """The tokens in a request: as people send them, and where the vendors' SDKs put a key."""
+    for value in headers.getlist("authorization"):
+        scheme, _, token = value.partition(" ")
+        if scheme.lower() == "bearer":
+            yield token.strip().encode("latin-1", "replace")
+    for name in ("x-api-key", "api-key"):
+        yield from (value.encode("latin-1", "replace") for value in headers.getlist(name))
+
+
+def _from_address(scope: Scope) -> list[bytes]:
+    """The tokens in the address, for programs that can be given nothing else; they are taken out of it."""
+    pairs = scope["query_string"].split(b"&")
+    tokens = [unquote_to_bytes(pair.removeprefix(_IN_ADDRESS)) for pair in pairs if pair.startswith(_IN_ADDRESS)]
+    if tokens:
+        scope["query_string"] = b"&".join(pair for pair in pairs if not pair.startswith(_IN_ADDRESS))
+    return tokens
+
+
+def _name(host: str) -> str:
+    """The host without its port; nothing where there is more to it than that."""
+    name, colon, port = host.lower().rpartition(":") if not host.endswith("]") else (host.lower(), "", "")
+    if not colon:
+        return host.lower()
+    return name if port.isdecimal() and port.isascii() else ""
+
+
+def _has_body(request: Request) -> bool:
+    return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+
+
+async def _answer(refusal: Refusal, send: Send) -> None:
+    kind = "Unauthorized" if refusal.status == 401 else "Refused"
+    said = error_body(kind, f"{refusal.problem}. {refusal.remedy}", remedy=refusal.remedy)
+    body = json.dumps(said).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    # The body was not read, so the connection cannot be used for another request.
+    headers += [(b"connection", b"close")]
+    headers += [(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,68 @@
+"""What the operator of a server decides: its token, its names, and where the gateway's requests go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field
+
+from compact.policies import Configuration, Profile, configure
+from compact.policies.profiles import Address, Reference
+from compact.settings.compaction import PREFIX
+from compact.settings.keys import Key, resolve_key
+
+_LISTS: Final = frozenset({"hosts"})
+
+
+class ServerSettings(Configuration):
+    """The settings of `compact serve`, each from the variable COMPACT_ and its name."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    token: Annotated[str, Field(max_length=256, pattern=r"^([!-~]{16,})?$")] = Field(default="", repr=False)
+    """The token that clients present; by default a new one at every start."""
+    hosts: tuple[str, ...] = ()
+    """Further names under which the server may be asked for, such as that of a proxy before it."""
+    upstream_openai: Address = ""
+    """Where requests in OpenAI's formats go, by default OpenAI."""
+    upstream_openai_key: Reference = ""
+    """Where the key for that is: env:NAME or keyring:SERVICE/USER, by default env:OPENAI_API_KEY."""
+    upstream_anthropic: Address = ""
+    """Where requests in Anthropic's format go, by default Anthropic."""
+    upstream_anthropic_key: Reference = ""
+    """Where the key for that is, by default env:ANTHROPIC_API_KEY."""
+    gateway_recall: bool = False
+    """Whether models get tools to look up what the gateway removed."""
+
+    def upstream(self, vendor: str) -> Profile:
+        """Who serves the vendor's formats where no profile does."""
+        url: str = getattr(self, f"upstream_{vendor}")
+        key: str = getattr(self, f"upstream_{vendor}_key")
+        name = f"{PREFIX}UPSTREAM_{vendor.upper()}"
+        return configure(Profile, {"name": name, "vendor": vendor, "model": "any", "url": url, "key": key})
+
+
+def server_variables() -> tuple[str, ...]:
+    """The environment variables that set something here."""
+    return tuple(PREFIX + name.upper() for name in ServerSettings.model_fields)
+
+
+def key_of(profile: Profile) -> Key | None:
+    """The profile's key; None for an address of the operator's own where no key is named, and none is set."""
+    optional = profile.vendor in ("openai", "anthropic") and profile.url and not profile.key
+    if optional and not os.environ.get(f"{profile.vendor.upper()}_API_KEY", "").strip():
+        return None
+    return resolve_key(profile)
+
+
+def load_server_settings(environment: Mapping[str, str] | None = None) -> ServerSettings:
+    """The settings from the environment, by default the process's."""
+    variables = os.environ if environment is None else environment
+    given: dict[str, Any] = {}
+    for name in ServerSettings.model_fields:
+        text = variables.get(PREFIX + name.upper(), "").strip()
+        if text:
+            given[name] = [part.strip() for part in text.split(",") if part.strip()] if name in _LISTS else text
+    return configure(ServerSettings, given, under=PREFIX.rstrip("_"))

@@ -1,0 +1,158 @@
+"""The chat over the API: with nobody, with a real conversation profile, and when asking fails."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from compact.testing.vendors import FakeVendors, Fault, Reply
+from compact.testing.vendors.faults import Kind
+from tests.server.routes.conversing import SECRET, Api, configure
+
+FORMATS = ("openai-chat", "openai-responses", "anthropic-messages", "google-gemini")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_offline_says_so_and_finds_what_was_said(api: Api, format: str) -> None:
+    id = api.session(format=format)
+    first = api.say(id, "The orchard has seven quinces. It rains.")
+    assert [event["type"] for event in first[:2]] == ["prepared", "delta"]
+    assert first[0]["answering"]["offline"]
+    events = api.say(id, "How many quinces are there?")
+    answer = "".join(event["text"] for event in events if event["type"] == "delta")
+    assert answer.startswith("Offline answer")
+    assert "- user: The orchard has seven quinces." in answer
+    assert "It rains" not in answer
+    done = events[-1]
+    assert done["type"] == "done"
+    shown = api.get(f"/sessions/{id}/messages")["messages"]
+    assert [one["role"] for one in shown] == ["user", shown[1]["role"], "user", shown[1]["role"]]
+    assert (shown[2]["id"], shown[3]["id"]) == (done["message"], done["answer"])
+    assert shown[3]["parts"][0]["text"] == answer
+    view = api.get(f"/sessions/{id}")
+    assert (view["usage"], view["session"]["title"]) == (done["usage"], "The orchard has seven quinces. It rains.")
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_conversation_profile_answers(
+    api: Api, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    models = {"openai": "gpt-4o", "anthropic": "claude-haiku-4-5"}
+    url = f"{vendor.url}/v1" if kind == "openai" else vendor.url
+    configure(vendor, vendor=kind, model=models[kind], url=url, key="env:TEST_KEY")
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Read a.py"},
+        {"role": "assistant", "content": None, "tool_calls": [_call()]},
+        {"role": "tool", "tool_call_id": "c1", "content": "import os"},
+        {"role": "assistant", "content": "It imports os."},
+    ]
+    transcript = {"model": models[kind], "messages": messages, "tools": [_tool()]}
+    id = api.post("/sessions/import", transcript)["session"]["id"]
+    vendor.reply(Reply("Nothing " + "else. " * 40))
+    events = api.say(id, "What else?")
+    assert [event["type"] for event in events] == ["prepared", *["delta"] * (len(events) - 2), "done"], events[-1]
+    assert len(events) > 4
+    assert "".join(event["text"] for event in events[1:-1]) == "Nothing " + "else. " * 40
+    assert events[0]["answering"] == {
+        "offline": False, "profile": "fake", "model": models[kind], "label": f"{models[kind]} (fake)"
+    }  # fmt: skip
+    (received,) = vendor.requests
+    assert all(word in str(received.body) for word in ("Be brief.", "Read a.py", "import os", "What else?"))
+    stored = api.get(f"/sessions/{id}/messages")["messages"][-1]
+    assert stored["input_tokens"] > 0
+    assert SECRET not in str(api.get(f"/sessions/{id}")) + str(api.get("/profiles"))
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("quota", "quota"),
+        ("garbled", "malformed"),
+        ("empty", "malformed"),
+        ("refusal", "refusal"),
+        ("filtered", "refusal"),
+    ],
+)
+def test_when_asking_fails_the_message_is_there_to_be_asked_again(
+    api: Api, vendor: FakeVendors, fault: Kind, kind: str
+) -> None:
+    configure(vendor)
+    id = api.session()
+    vendor.fail(Fault(fault))
+    prepared, failed = api.say(id, "Are you there?")
+    (asked,) = api.get(f"/sessions/{id}/messages")["messages"]
+    assert (prepared["type"], prepared["message"]) == ("prepared", asked["id"])
+    assert (failed["type"], failed["kind"], failed["message"]) == ("error", kind, asked["id"])
+    assert api.get(f"/sessions/{id}")["open_question"]
+    vendor.reply(Reply("Here."))
+    again = api.say(id)
+    assert (again[1]["text"], again[-1]["message"]) == ("Here.", asked["id"])
+    assert [one["role"] for one in api.get(f"/sessions/{id}/messages")["messages"]] == ["user", "assistant"]
+    assert api.say(id)[-1]["field"] == "text"
+
+
+def test_a_long_chat_is_compressed_on_its_way(fresh: Api) -> None:
+    id = fresh.session()
+    fresh.put("/models/openai:gpt-4o", {"max_input": 4_000})
+    compressed = []
+    for turn in range(8):
+        events = fresh.say(id, f"Question {turn}: " + "how are the apples? " * 150)
+        assert events[-1]["type"] == "done"
+        assert events[0]["usage"]["used"] <= 4_000
+        compressed += [events[0]["compression"]] if events[0]["compression"] else []
+    assert compressed
+    assert compressed[0]["summary"]["trigger"] == "automatic"
+    assert fresh.get(f"/sessions/{id}/messages")["total"] == 16
+
+
+def test_summarize_compresses_instead(api: Api) -> None:
+    id = api.long_session()
+    (done,) = api.say(id, "/summarize the plums above all")
+    assert (done["type"], done["answer"]) == ("done", None)
+    assert done["compression"]["tokens_after"] == done["usage"]["used"]
+    assert api.get(f"/sessions/{id}/messages")["total"] == 16
+
+
+def test_what_could_never_be_sent_is_refused_and_not_stored(fresh: Api) -> None:
+    id = fresh.session()
+    fresh.put("/models/openai:gpt-4o", {"max_input": 1_000})
+    (failed,) = fresh.say(id, "word " * 5_000)
+    assert (failed["kind"], failed["message"]) == ("InsufficientBudget", None)
+    assert fresh.get(f"/sessions/{id}/messages")["total"] == 0
+
+
+def test_a_session_answers_once_at_a_time(api: Api, vendor: FakeVendors) -> None:
+    configure(vendor)
+    id, other = api.session(), api.session()
+    asked, answer = Event(), Event()
+
+    def slowly(_: object) -> Reply:
+        asked.set()
+        answer.wait(20)
+        return Reply("Done.")
+
+    vendor.reply(slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(api.say, id, "Take your time.")
+        try:
+            assert asked.wait(20)
+            assert "already" in api.refused(409, "POST", f"/sessions/{id}/chat", {"text": "Well?"})["message"]
+            assert api.get(f"/sessions/{other}")["session"]["messages"] == 0
+        finally:
+            answer.set()
+        assert first.result(20)[-1]["type"] == "done"
+    assert [one["role"] for one in api.get(f"/sessions/{id}/messages")["messages"]] == ["user", "assistant"]
+    assert api.say(id, "And again?")[-1]["type"] == "done"
+
+
+def _call() -> dict[str, object]:
+    return {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+
+
+def _tool() -> dict[str, object]:
+    parameters = {"type": "object", "properties": {"path": {"type": "string"}}}
+    return {"type": "function", "function": {"name": "read", "description": "Read a file.", "parameters": parameters}}

@@ -1,0 +1,135 @@
+"""Compressing over the API: foreseen, done, told, rewritten, edited, taken over, undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from compact.testing.vendors import FakeVendors, Fault, Received, Reply
+from tests.server.routes.conversing import Api, configure
+
+
+def test_a_compression_is_foreseen_done_and_undone(api: Api) -> None:
+    id = api.long_session()
+    before = api.get(f"/sessions/{id}")
+    preview = api.post(f"/sessions/{id}/preview")
+    assert preview["tokens_before"] == before["usage"]["used"]
+    assert preview["tokens_after"] < preview["tokens_before"]
+    assert (preview["cost"], preview["priced_by"]) == ("0", "offline")
+    assert api.get(f"/sessions/{id}")["revision"] == before["revision"]
+
+    done = api.post(f"/sessions/{id}/compress")
+    assert done["messages"] == preview["messages"] > 0
+    now = api.get(f"/sessions/{id}")
+    assert now["usage"]["used"] == done["tokens_after"] < done["tokens_before"] == before["usage"]["used"]
+    assert now["usage"]["by_kind"]["summary"] > 0
+    badge = now["summary"]
+    assert badge == done["summary"]
+    assert (badge["messages"], badge["trigger"]) == (done["messages"], "manual")
+    assert (badge["tokens_before"], badge["tokens_after"]) == (done["tokens_before"], done["tokens_after"])
+    assert "COMPACT-SUMMARY" not in badge["text"]
+    states = [one["state"] for one in api.get(f"/sessions/{id}/messages")["messages"]]
+    assert states == ["summarized"] * done["messages"] + ["active"] * (16 - done["messages"])
+
+    undone = api.delete(f"/sessions/{id}/summary")
+    assert undone["summary"] is None
+    assert undone["usage"]["used"] == before["usage"]["used"]
+    assert [one["retired"] for one in api.get(f"/sessions/{id}/summaries")] == [True]
+    assert api.get(f"/sessions/{id}/summaries", retired=False) == []
+    assert api.refused(404, "DELETE", f"/sessions/{id}/summary")["type"] == "NotFound"
+
+
+def test_a_wish_says_how_much_stays(api: Api) -> None:
+    id = api.long_session()
+    everything = api.post(f"/sessions/{id}/preview", {"retention": 0})
+    assert everything["messages"] == 16
+    assert api.post(f"/sessions/{id}/compress", {"retention": 0, "strategy": "brief"})["summary"]["strategy"] == "brief"
+    assert api.refused(400, "POST", f"/sessions/{id}/compress", {"strategy": "poem"})["field"] == "strategy"
+    assert api.refused(400, "POST", f"/sessions/{id}/compress", {"retention": -1})["field"] == "retention"
+
+
+def test_what_is_pinned_stays(api: Api) -> None:
+    id = api.long_session()
+    first = api.get(f"/sessions/{id}/messages", limit=1)["messages"][0]["id"]
+    api.put(f"/sessions/{id}/messages/{first}/pin", {"pinned": True})
+    api.post(f"/sessions/{id}/compress")
+    shown = api.get(f"/sessions/{id}/messages", limit=2)["messages"]
+    assert [one["state"] for one in shown] == ["pinned", "summarized"]
+    sent = api.get(f"/sessions/{id}/export", what="context")
+    assert sent[0]["content"].startswith("user 0: the apples")
+
+
+def test_a_summary_is_written_anew_edited_and_taken_over(api: Api) -> None:
+    id, other = api.long_session(), api.session()
+    first = api.post(f"/sessions/{id}/compress")["summary"]
+    again = api.post(f"/sessions/{id}/summary/regenerate", {"note": "Mind the plums."})
+    assert (again["summary"]["trigger"], again["messages"]) == ("regenerated", first["messages"])
+    edited = api.put(f"/sessions/{id}/summary", {"text": "All fruit is ripe."})
+    assert (edited["text"], edited["trigger"]) == ("All fruit is ripe.", "edited")
+    taken = api.post(f"/sessions/{other}/summary/import", {"source": id})
+    assert (taken["text"], taken["trigger"], taken["source"]) == ("All fruit is ripe.", "imported", id)
+    assert "All fruit is ripe." in str(api.get(f"/sessions/{other}/export", what="context"))
+    assert api.delete(f"/sessions/{id}/summary")["summary"]["text"] == again["summary"]["text"]
+    assert api.refused(404, "POST", f"/sessions/{other}/summary/import", {"source": "nowhere"})["type"] == "NotFound"
+    assert api.refused(400, "PUT", f"/sessions/{id}/summary", {"text": " "})["field"] == "text"
+
+
+def test_whoever_listens_is_told_how_a_compression_goes(api: Api) -> None:
+    id, other = api.long_session(), api.long_session()
+    with listening(api, session=id) as told:
+        api.post(f"/sessions/{other}/compress")
+        api.post(f"/sessions/{id}/compress")
+        api.delete(f"/sessions/{id}/summary")
+        names = []
+        for event in told:
+            assert event["session"] == id
+            names.append(event["name"])
+            if event["name"] == "compact.undone":
+                break
+    assert names[0] == "compact.compression_started"
+    assert names[-2:] == ["compact.compression_finished", "compact.undone"]
+
+
+def test_a_failed_compression_blocks_until_it_is_retried_or_acknowledged(fresh: Api, vendor: FakeVendors) -> None:
+    configure(vendor)
+    id = fresh.session()
+    fresh.put("/models/openai:gpt-4o", {"max_input": 4_000})
+    long = "The apples are ripe. " * 400
+    vendor.reply(Reply("Good."))
+    assert fresh.say(id, long)[-1]["type"] == "done"
+    vendor.fail(Fault("quota"))
+    failed = fresh.say(id, long)[-1]
+    assert (failed["type"], failed["kind"], failed["blocked"]["blocked"]) == ("error", "CompactionBlocked", True)
+    view = fresh.get(f"/sessions/{id}")
+    assert (view["session"]["messages"], view["session"]["blocked"], view["open_question"]) == (3, True, True)
+
+    refused = fresh.say(id, "And now?")[-1]
+    assert (refused["kind"], refused["message"]) == ("CompactionBlocked", None)
+    acknowledged = fresh.post(f"/sessions/{id}/acknowledge")
+    assert (acknowledged["blocked"]["blocked"], acknowledged["blocked"]["acknowledged"]) == (False, True)
+    assert fresh.say(id)[-1]["kind"] == "InsufficientBudget"
+
+    vendor.reply(_summarizing)
+    retried = fresh.post(f"/sessions/{id}/retry")
+    assert retried["tokens_after"] < retried["tokens_before"]
+    answered = fresh.say(id)
+    assert [event["type"] for event in answered] == ["prepared", "delta", "done"]
+    assert (answered[0]["message"], answered[1]["text"]) == (failed["message"], "Pick them.")
+    assert not fresh.get(f"/sessions/{id}")["blocked"]["reason"]
+
+
+def _summarizing(received: Received) -> Reply:
+    """A model that can summarize, and knows one answer; a summary is to be shorter than an answer may be."""
+    body = received.body
+    assert isinstance(body, dict)
+    return Reply("Pick them." if body["max_tokens"] > 4_000 else "## Context\n- The apples are ripe. [m0]")
+
+
+@contextmanager
+def listening(api: Api, **query: str) -> Iterator[Iterator[dict[str, Any]]]:
+    """What the server tells from now on."""
+    with api.client.stream("GET", "/api/events", params=query) as stream:
+        assert stream.status_code == 200
+        yield (json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data:"))

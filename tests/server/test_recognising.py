@@ -1,0 +1,81 @@
+"""Which conversation a request continues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.messages import Json
+from compact.server.gateway.recognising import Sessions, rolling
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+MESSAGES = st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=6)
+
+
+def talk(*texts: str) -> list[Json]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+@given(MESSAGES, MESSAGES)
+def test_digests_are_equal_as_far_as_the_messages_are(one: list[Json], other: list[Json]) -> None:
+    first, second = rolling("s", one), rolling("s", other)
+    for length in range(1, min(len(one), len(other)) + 1):
+        same = repr(one[:length]) == repr(other[:length])
+        moved = "cache_control" in repr(one + other)
+        assert moved or (first[length - 1] == second[length - 1]) == same
+
+
+@given(MESSAGES)
+def test_digests_know_the_scope_and_whole_messages(messages: list[Json]) -> None:
+    assert len(set(rolling("s", messages))) == len(messages)
+    assert not set(rolling("s", messages)) & set(rolling("t", messages))
+
+
+def test_a_marker_for_caching_may_move() -> None:
+    marked: list[Json] = [
+        {"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}
+    ]
+    assert rolling("s", marked) == rolling("s", [{"role": "user", "content": [{"type": "text", "text": "a"}]}])
+
+
+def test_what_continues_a_conversation_is_that_conversation(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path / "s.jsonl")
+    first = sessions.find("m", talk("a")).known
+    assert sessions.find("m", talk("a")).known is first
+    assert sessions.find("m", talk("a", "b", "c")).known is first
+    assert sessions.find("m", talk("a", "x")).known is not first
+    assert sessions.find("m", talk("b")).known is not first
+    assert sessions.find("other model", talk("a", "b", "c")).known is not first
+
+
+def test_a_conversation_that_went_back_keeps_what_was_compacted(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path / "s.jsonl")
+    found = sessions.find("m", talk("a", "b", "c", "d"))
+    sessions.settle(found, 2, 100)
+    assert sessions.find("m", talk("a", "b", "x")).known is found.known
+    assert sessions.find("m", talk("a", "x")).known is not found.known
+
+
+def test_what_was_compacted_is_known_after_a_restart(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path / "s.jsonl")
+    found = sessions.find("m", talk("a", "b", "c"))
+    sessions.settle(found, 2, 100)
+    sessions.settle(sessions.find("m", talk("q"), "named"), 0, 7)
+    with (tmp_path / "s.jsonl").open("a") as file:
+        file.write("not a line of ours\n[1]\n")
+    again = Sessions(tmp_path / "s.jsonl")
+    known = again.find("m", talk("a", "b", "c", "d")).known
+    assert (known.session, known.saved) == (found.known.session, 100)
+    assert again.find("m", talk("z"), "named").known.saved == 7
+
+
+def test_the_client_names_a_session_whatever_is_in_it(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path / "s.jsonl")
+    assert sessions.find("m", talk("a"), "mine").known is sessions.find("m", talk("b"), "mine").known
+    assert sessions.find("m", talk("a")).known.session != "mine"
