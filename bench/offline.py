@@ -22,6 +22,7 @@ CUTS = (0.5, 0.75)
 BUDGETS = (0.03, 0.10, 0.25)
 KEPT = 5
 AHEAD = 40
+LEAST_USED = 5
 KINDS = (Kind.PATH, Kind.IDENTIFIER, Kind.NUMBER)
 ROUNDS = 10
 WAYS = ("offline summary", "in ten rounds", "last messages", "all cut alike")
@@ -44,12 +45,18 @@ def cases(messages: Sequence[Message]) -> Iterator[Case]:
         cut = int(len(messages) * share)
         old = [message for index, message in enumerate(messages[: cut - KEPT]) if index != first]
         stay = [messages[first], *messages[max(cut - KEPT, first + 1) : cut]]
-        used = [message for message in messages[cut : cut + AHEAD] if message.role == "assistant"]
-        if len(old) < KEPT or len(used) < KEPT:
-            continue
-        before = {fact for fact in facts_of(old) if fact.kind in KINDS}
-        needed = frozenset(fact for fact in facts_of(used) if fact in before)
-        yield Case("\n".join(map(text_of, stay)), old, [text_of(message) for message in old], needed)
+        needed = used_again(old, messages[cut:])
+        if len(old) >= KEPT and needed:
+            yield Case("\n".join(map(text_of, stay)), old, [text_of(message) for message in old], needed)
+
+
+def used_again(seen: Sequence[Message], following: Sequence[Message]) -> frozenset[Fact]:
+    """The facts seen that the assistant soon writes again; none where it says too little to tell."""
+    used = [message for message in following[:AHEAD] if message.role == "assistant"]
+    if len(used) < LEAST_USED:
+        return frozenset()
+    known = {fact for fact in facts_of(seen) if fact.kind in KINDS}
+    return frozenset(fact for fact in facts_of(used) if fact in known)
 
 
 def text_of(message: Message) -> str:
@@ -121,8 +128,6 @@ def measure(sessions: Sequence[Path], out: TextIO) -> None:
     seconds, tokens, number = 0.0, 0, 0
     for path in sessions:
         for case in cases(read_transcript(path.read_bytes()).messages):
-            if not case.needed:
-                continue
             number += 1
             total = sum(map(count, case.texts))
             for share in BUDGETS:
@@ -157,12 +162,18 @@ def measure(sessions: Sequence[Path], out: TextIO) -> None:
     print(f"{seconds / tokens * 1e8:.0f} ms for 100,000 tokens, counting included", file=out)
 
 
-def run(out: TextIO) -> None:
+def coding_sessions(out: TextIO) -> list[Path]:
+    """The real sessions there are; where there are none, that is told."""
     folder = Path(os.environ.get("COMPACT_TRANSCRIPTS", ""), "coding")
-    if not os.environ.get("COMPACT_TRANSCRIPTS") or not folder.is_dir():
+    found = sorted(folder.glob("*.json")) if os.environ.get("COMPACT_TRANSCRIPTS") else []
+    if not found:
         print("no sessions found: set COMPACT_TRANSCRIPTS to a folder that has coding/", file=out)
-        return
-    measure(sorted(folder.glob("*.json")), out)
+    return found
+
+
+def run(out: TextIO) -> None:
+    if sessions := coding_sessions(out):
+        measure(sessions, out)
 
 
 if __name__ == "__main__":

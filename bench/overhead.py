@@ -25,6 +25,7 @@ from typing import Any, TextIO
 import compact
 from compact import CompactConfig, CompactManager
 from compact.formats import convert, parse, render
+from tests.app.watching import watched_files
 
 TURNS = 1_000
 WINDOW = 128_000
@@ -40,8 +41,6 @@ CALLS = 300
 MOST_MS = 2.0
 MOST_TRACING_US = 50.0
 MOST_SHARE = 0.1
-DISK = ("open", "os.", "shutil.", "sqlite3.", "tempfile.")
-"""What the names of audit events begin with that tell of files."""
 
 Turn = list[dict[str, Any]]
 Trim = Callable[[int], object]
@@ -216,21 +215,6 @@ def _warm(out: TextIO) -> None:
 def _decoded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     decoded: list[dict[str, Any]] = json.loads(json.dumps(messages))
     return decoded
-
-
-@contextmanager
-def watched_files() -> Iterator[list[str]]:
-    """The audit events that tell of files being opened, made, moved or removed; a hook of the interpreter's stays."""
-    seen: list[str] = []
-    watching = True
-
-    def hook(event: str, _: object) -> None:
-        if watching and event.startswith(DISK):
-            seen.append(event)
-
-    sys.addaudithook(hook)
-    yield seen
-    watching = False
 
 
 def _tracing(out: TextIO) -> None:

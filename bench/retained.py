@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -11,16 +10,24 @@ from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
 import compact
-from bench.offline import AHEAD, KINDS, Case, cut_alike, last_messages, missing, strings_of, text_of
+from bench.offline import (
+    CUTS,
+    Case,
+    coding_sessions,
+    cut_alike,
+    last_messages,
+    missing,
+    strings_of,
+    text_of,
+    used_again,
+)
 from compact.app.transcripts import read_transcript
 from compact.engine import RetainFacts
-from compact.facts import Fact, facts_of
+from compact.facts import Fact
 from compact.messages import Conversation
 from compact.tokens import CountCache, load_encoding
 
-CUTS = (0.5, 0.75)
 SHARES = (0.25, 0.10)
-LEAST_USED = 5
 MODEL = "gpt-4.1"  # reads a million tokens: every session is summarized in one piece
 LARGEST_SUMMARY, SMALLEST_SUMMARY = 64_000, 64
 Retain: TypeAlias = Literal["facts"] | None
@@ -40,13 +47,8 @@ def cuts(number: int, session: Conversation) -> Iterator[Cut]:
     """The session cut at each place; a fact is used where the assistant writes it, not where a tool shows it."""
     for share in CUTS:
         at = int(len(session) * share)
-        used = [message for message in session.messages[at : at + AHEAD] if message.role == "assistant"]
-        if len(used) < LEAST_USED:
-            continue
         before = session.with_messages(session.messages[:at])
-        seen = {fact for fact in facts_of(before.messages) if fact.kind in KINDS}
-        needed = frozenset(fact for fact in facts_of(used) if fact in seen)
-        if needed:
+        if needed := used_again(before.messages, session.messages[at:]):
             yield Cut(number, before, needed)
 
 
@@ -129,11 +131,8 @@ def _pooled(rows: Sequence[tuple[int, int, int]]) -> float:
 
 
 def run(out: TextIO) -> None:
-    folder = Path(os.environ.get("COMPACT_TRANSCRIPTS", ""), "coding")
-    if not os.environ.get("COMPACT_TRANSCRIPTS") or not folder.is_dir():
-        print("no sessions found: set COMPACT_TRANSCRIPTS to a folder that has coding/", file=out)
-        return
-    measure(sorted(folder.glob("*.json")), out)
+    if sessions := coding_sessions(out):
+        measure(sessions, out)
 
 
 if __name__ == "__main__":

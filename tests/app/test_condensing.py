@@ -31,6 +31,37 @@ def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
     assert result.messages == messages
 
 
+@pytest.mark.parametrize("preset", ["speed", "quality", "v1", "v2", "v3", None])
+def test_a_way_that_finds_nothing_to_cut_names_one_that_does(preset: str | None) -> None:
+    said = "The release was moved to the week after next because the tests of the storage layer failed. "
+    talk = [
+        {"role": role, "content": f"{n}: {said * 6}"} for n in range(40) for role in ("user", "assistant")
+    ]  # and no tool was ever called
+    target = 3000
+    result = compact.condense(talk, target=target, preset=preset, provider=None if preset else "lossless")
+    assert not result.target_met
+    remedy = re.search(r"try the preset (\w+) or the provider (\w+)", result.report.notes[-1])
+    assert remedy is not None
+    assert compact.condense(talk, preset=remedy[1], target=target).target_met
+    assert compact.condense(talk, provider=remedy[2], target=target).target_met
+
+
+@pytest.mark.parametrize("provider", ["smart", "layers", "native"])
+def test_a_summary_without_a_model_does_not_repeat_what_stands_above_it(provider: str) -> None:
+    first = "Please move the release to the week after next, because the tests of the storage layer failed again today."
+    talk = [{"role": "user", "content": first}]
+    for n in range(40):
+        talk.append(
+            {"role": "assistant", "content": f"Step {n} is done. " + "The tests of the storage layer failed. " * 9}
+        )
+        talk.append({"role": "user", "content": f"Please do step {n + 1} as well, and say what it changed."})
+    result = compact.condense(talk, target=2000, provider=provider)
+    assert result.messages[0] == talk[0]
+    assert sum(first in str(message["content"]) for message in result.messages) == 1
+    (summary,) = (str(message["content"]) for message in result.messages if "Summary of" in str(message["content"]))
+    assert f'"{first[:60]}' in summary  # what became of it stands beside its first words
+
+
 def test_wrong_configuration_is_told() -> None:
     messages = [{"role": "user", "content": "hi"}]
     with pytest.raises(InvalidConfiguration, match="cannot be given beside a preset"):

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import thread_time
 
 from tests.app.test_manager import Bench, make, talk
+from tests.app.watching import watched_files
 
 __all__ = ["make"]
-
-FILES = ("open", "os.", "shutil.", "tempfile.")
-
-
-@contextmanager
-def watched_files() -> Iterator[list[str]]:
-    """The audit events that tell of files; a hook cannot be taken off again, so it is told to be still."""
-    seen: list[str] = []
-    watching = True
-
-    def hook(event: str, _: object) -> None:
-        if watching and event.startswith(FILES):
-            seen.append(event)
-
-    sys.addaudithook(hook)
-    yield seen
-    watching = False
 
 
 def test_the_hook_sees_what_a_compaction_writes(make: Bench) -> None:

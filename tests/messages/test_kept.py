@@ -14,7 +14,7 @@ from compact.messages import Conversation, has_references
 from compact.messages.conversation import once
 from compact.messages.paths import splice, splice_all
 from compact.messages.resolve import resolve, unresolved
-from compact.messages.texts import mentions, message_texts
+from compact.messages.texts import is_marked, message_texts
 
 
 def called(arguments: str) -> Conversation:
@@ -46,7 +46,7 @@ def test_the_texts_of_a_message_are_read_once() -> None:
 
 @pytest.mark.parametrize("written", ["⟨=", "\\u27e8=", "\\u27E8\\u003d"])
 def test_a_sign_is_found_in_arguments_however_it_is_written(written: str) -> None:
-    assert mentions(called(f'{{"a": "so: {written}"}}'), "⟨=")
+    assert is_marked(called(f'{{"a": "so: {written}"}}').messages[1])
     assert has_references(called(f'{{"a": {{"b": ["{written}"]}}}}'))
     assert not has_references(called(f'{{"{written}": "only a key"}}'))
 

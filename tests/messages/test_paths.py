@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from compact.errors import EditError
 from compact.messages import Json, Path, ToolCall
-from compact.messages.paths import can_splice, describe, locate, splice, value_at, with_value, without
+from compact.messages.paths import can_splice, describe, locate, spell, splice, value_at, with_value, without
 from compact.testing.strategies import hostile_json, hostile_text
 
 scalars = (
@@ -118,6 +118,17 @@ def test_scalars_in_text_that_a_vendor_writes_can_always_be_spliced(
     path = data.draw(paths_into(value))
     assume(not isinstance(value_at(value, path), dict | list))
     assert json.loads(splice(literal, path, "new")) == with_value(value, path, "new")
+
+
+@given(trees, st.sampled_from(((", ", ": "), (",", ":"), (", ", ":"))), st.booleans(), st.data())
+def test_writing_arguments_again_gives_what_splicing_gives(
+    value: Json, separators: tuple[str, str], ascii_only: bool, data: st.DataObject
+) -> None:
+    call = ToolCall("a", "write", json.dumps(value, separators=separators, ensure_ascii=ascii_only), ())
+    path = data.draw(paths_into(value))
+    assume(path and not isinstance(value_at(value, path), dict | list))
+    new = data.draw(hostile_text())
+    assert spell(call, {path: new}) == splice(call.raw, path, new)
 
 
 def test_of_duplicate_keys_the_last_one_counts_as_it_does_for_a_decoder() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compact.formats import parse
+from compact.formats import parse, render
 from compact.messages import Conversation, Fold, Pass, restore
 from compact.messages.seals import is_summary
 from compact.ports import Answer, Completion, Failure, Refusal
@@ -130,3 +130,24 @@ def test_what_comes_back_to_messages_that_refer_to_the_folded_ones_is_reckoned_w
     outcome = drive(PROVIDER, validate(find_preset("balanced")), conversation, target)
     assert [report.asked for report in outcome.passes if report.name == "Summarize"] == [1]
     assert 0.8 * target <= tokens_of(outcome.conversation) <= target
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.7])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (tuple(range(1, 18, 2)), tuple(range(2, 18, 2))),
+        ((7, 12, 14, 16, 17), (1, 2, 4, 8, 10, 11)),
+        ((2, 7, 12, 15, 16), (5, 8, -4, 10, 11, 17)),
+    ],
+)
+def test_passes_that_name_interleaved_messages_find_nothing_the_second_time(
+    one: tuple[int, ...], other: tuple[int, ...], share: float
+) -> None:
+    conversation = parse([user("go"), *[assistant(f"{n} {LONG}") for n in range(18)], user("so?")])
+    settings = smart(*({"mode": "batch", "selection": {"type": "custom", "indices": each}} for each in (one, other)))
+    target = int(tokens_of(conversation) * share)
+    outcome = drive(PROVIDER, settings, conversation, target)
+    assert outcome.plan
+    again = parse(render(outcome.conversation))
+    assert drive(PROVIDER, settings, again, target).plan == ()

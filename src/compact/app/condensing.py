@@ -33,10 +33,9 @@ from compact.providers import Provider, Task, find_provider
 from compact.settings.presets import find_preset
 
 DEFAULT_PRESET = "v2"
-_MORE = (
-    "This way only cuts what tools were told and answered, and there is no more of it to cut: "
-    "try the preset balanced or the provider layers"
-)
+_ELSE = "try the preset balanced or the provider layers"
+_MORE = f"This way only cuts what tools were told and answered, and there is no more of it to cut: {_ELSE}"
+_LOSSY = f"This way only removes what can be had back from the rest, and there is no more of it: {_ELSE}"
 
 Retain: TypeAlias = Literal["facts"] | RetainFacts
 """What is put back into context: facts, with the usual room or another."""
@@ -110,7 +109,8 @@ class Condensation:
     def __init__(
         self, conversation: Conversation, model: str, target: float | None, retain: Retain | None = None
     ) -> None:
-        self.conversation = conversation
+        # What is kept with it lasts as long as the runs that share it.
+        self.conversation = conversation.with_messages(conversation.messages)
         self.model = models.find_model(model)
         self._gauge = Gauge(counter_for(model), formats.tools_of(conversation))
         self.tokens = self._gauge.conversation(conversation)
@@ -148,13 +148,17 @@ class Condensation:
 
     def _notes(self, after: int, settings: Any) -> tuple[str, ...]:
         from compact.app.strategies import only_cuts_tools
+        from compact.providers.lossless import LosslessSettings
 
         if self.target is None or after <= self.target:
             return ()
         floor = floor_of(self.conversation, self._gauge)
         missed = f"Target of {self.target:,} tokens not met, {after:,} remain; {floor}"
-        # With nothing left above the floor, no other way would come to less.
-        return (missed, _MORE) if after > floor.total and only_cuts_tools(settings) else (missed,)
+        if after <= floor.total:
+            return (missed,)  # no other way would come to less
+        if isinstance(settings, LosslessSettings):
+            return missed, _LOSSY
+        return (missed, _MORE) if only_cuts_tools(settings) else (missed,)
 
 
 def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:

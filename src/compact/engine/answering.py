@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compact.engine.driver import Judge
+from compact.messages import untouchable
 from compact.ports import Answer, Ask, Completion, Failure
 from compact.summaries import summarize_offline
 
 
 def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
-    """A deterministic summary of each question's sources, made of their own words."""
+    """A deterministic summary of each question's sources, made of their own words.
+
+    What nobody may touch goes on standing beside the summary, which only says what became of it.
+    """
+    fixed = untouchable(judge.conversation)
     messages = {message.id: message for message in judge.conversation.messages}
     answers: list[Answer] = []
     for ask in asks:
         sources = [messages[id] for id in ask.sources if id in messages]
-        text = summarize_offline(sources, budget=ask.max_tokens, count=judge.measure.text)
+        text = summarize_offline(sources, budget=ask.max_tokens, count=judge.measure.text, kept=fixed)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))
     return tuple(answers)

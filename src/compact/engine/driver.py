@@ -145,12 +145,21 @@ class Judge:
 
 
 def _applied(before: Conversation, proposal: Pass) -> tuple[Conversation, list[Pass]]:
-    """The conversation after the pass with the references it broke mended, and what was done."""
+    """The conversation after the pass with the references it broke mended, and what was done.
+
+    Several presets begin with the very same edits: what these come to is kept.
+    """
+    edits, known = before.memo.get(_applied, ((), ()))
+    if edits is proposal.edits:
+        after, (done, *rest) = known
+        return after, [replace(proposal, originals=done.originals, added=done.added), *rest]
     after, done = apply(before, proposal)
-    if not (mending := mend(before, after)):
-        return after, [done]
-    after, mended = apply(after, mending)
-    return after, [done, mended]
+    steps = [done]
+    if mending := mend(before, after):
+        after, mended = apply(after, mending)
+        steps.append(mended)
+    before.memo[_applied] = proposal.edits, (after, tuple(steps))
+    return after, steps
 
 
 def _later_reasoning(before: Conversation, after: Conversation) -> tuple[Drop, ...]:

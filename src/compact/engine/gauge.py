@@ -8,6 +8,9 @@ from operator import is_
 from compact.messages import Conversation, Message, Tool
 from compact.tokens import Counter
 
+_REMEMBERED = 3
+"""Of how many conversations the total is kept."""
+
 
 class Gauge:
     """A `Measure` that counts each message once, however many conversations it stands in."""
@@ -18,6 +21,7 @@ class Gauge:
         self._frame: int | None = None
         self._known: dict[int, tuple[Message, int]] = {}
         self._added: tuple[tuple[Message, ...], Mapping[str, int]] = ((), {})
+        self._totals: tuple[tuple[tuple[Message, ...], int], ...] = ()
 
     def text(self, text: str, /) -> int:
         return self._counter.text(text)
@@ -30,7 +34,14 @@ class Gauge:
         return known[1]
 
     def conversation(self, conversation: Conversation, /) -> int:
-        return self.frame(conversation) + sum(map(self.message, conversation.messages))
+        messages = conversation.messages
+        for known, total in self._totals:
+            if known is messages:
+                return total
+        total = self.frame(conversation) + sum(map(self.message, messages))
+        # A pass is judged by what was before and after it, again and again.
+        self._totals = ((messages, total), *self._totals[: _REMEMBERED - 1])
+        return total
 
     def frame(self, conversation: Conversation, /) -> int:
         """The tokens around the messages: system prompt, tools, and what asks the model to answer."""

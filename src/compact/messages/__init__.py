@@ -31,7 +31,7 @@ from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
-from compact.messages.seals import count_of, is_summary, seal, summary_handle, version_of
+from compact.messages.seals import count_of, is_pruned, is_summary, seal, stands_for, summary_handle, version_of
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
@@ -83,6 +83,7 @@ __all__ = [
     "fingerprint",
     "freeze",
     "has_references",
+    "is_pruned",
     "is_recalled",
     "is_summary",
     "mark_recalled",
@@ -97,6 +98,7 @@ __all__ = [
     "restore",
     "seal",
     "segments",
+    "stands_for",
     "summary_handle",
     "texts",
     "unfold",

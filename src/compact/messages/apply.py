@@ -11,7 +11,7 @@ from compact.messages.blocks import Attachment, Image, Opaque, Part, Path, Reaso
 from compact.messages.conversation import Conversation, Dialect, Message
 from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
-from compact.messages.paths import describe, splice_all, value_at, with_value, without
+from compact.messages.paths import describe, spell, value_at, with_value, without
 
 
 def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pass]:
@@ -46,10 +46,11 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
         at = _place(position, fold, groups, before, after)
         added[at] += _summary(conversation.dialect, fold, after, at)
     messages: list[Message] = []
-    for index in range(len(before) + 1):
-        messages += added.get(index, ())
-        if index < len(before) and (kept := after[index]) is not None:
-            messages.append(kept)
+    done = 0
+    for at in sorted(added):
+        messages += (*filter(None, after[done:at]), *added[at])
+        done = at
+    messages += filter(None, after[done:])
     originals = tuple((index, message) for index, message in enumerate(before) if after[index] is not message)
     ids = tuple(message.id for group in added.values() for message in group)
     return conversation.with_messages(messages), replace(proposed, originals=originals, added=ids)
@@ -102,15 +103,17 @@ def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop])
     """The message with its wire object patched and read again; None when nothing is left of it."""
     wire = message.wire
     by_place, dropped = _sorted(message, edits)
-    encoded: defaultdict[Path, dict[Path, str]] = defaultdict(dict)
+    encoded: defaultdict[int, dict[Path, str]] = defaultdict(dict)
     for place, replaces in by_place.items():
         target = _block(message, place[0])
         if isinstance(target, ToolCall) and isinstance(target.raw, str):
-            encoded[target.path][place[1]] = _argument(target, place[1], replaces)
+            encoded[place[0]][place[1]] = _argument(target, place[1], replaces)
         else:
             wire = _replace(dialect, message, wire, place, replaces)
-    for path, values in encoded.items():
-        wire = with_value(wire, path, splice_all(value_at(wire, path), values))
+    for index, values in encoded.items():
+        target = message.blocks[index]
+        if isinstance(target, ToolCall):
+            wire = with_value(wire, target.path, spell(target, values))
     for block in sorted(dropped, reverse=True):
         target = _block(message, block)
         if not isinstance(target, Reasoning):

@@ -7,7 +7,7 @@ there and nowhere else, so whatever Compact does not understand stays as it was.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -18,12 +18,18 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _UNREAD: Json = ...
 
-_SPELLINGS = tuple(
-    (ascii_only, json.JSONEncoder(ensure_ascii=ascii_only, separators=separators).encode)
+Encode: TypeAlias = Callable[[Json], str]
+
+_PLAIN: tuple[Encode, ...]
+_ESCAPED: tuple[Encode, ...]
+_PLAIN, _ESCAPED = (
+    tuple(
+        json.JSONEncoder(ensure_ascii=ascii_only, separators=separators).encode
+        for separators in ((", ", ": "), (",", ":"))
+    )
     for ascii_only in (False, True)
-    for separators in ((", ", ": "), (",", ":"))
 )
-"""The ways in which arguments are usually encoded."""
+"""The ways in which arguments are usually encoded: as they are or in ASCII only, with spaces or without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ class ToolCall:
     path: Path
     _arguments: Json = field(default=_UNREAD, init=False, repr=False, compare=False)
     _strings: tuple[tuple[Path, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
-    _regular: bool | None = field(default=None, init=False, repr=False, compare=False)
+    _spelling: Encode | None = field(default=_UNREAD, init=False, repr=False, compare=False)
 
     @property
     def arguments(self) -> Json:
@@ -113,9 +119,18 @@ class ToolCall:
     @property
     def regular(self) -> bool:
         """Whether encoded arguments are written in a usual way, so that any string in them can be written again."""
-        if self._regular is None:
-            object.__setattr__(self, "_regular", _is_regular(self.raw, self.arguments))
-        return bool(self._regular)
+        return not isinstance(self.raw, str) or self._written() is not None
+
+    @property
+    def plainly(self) -> Encode | None:
+        """What writes encoded arguments as they are written, where that is without escaping what is not ASCII."""
+        spelling = self._written() if isinstance(self.raw, str) else None
+        return spelling if spelling in _PLAIN else None
+
+    def _written(self) -> Encode | None:
+        if self._spelling is _UNREAD:
+            object.__setattr__(self, "_spelling", _spelling(self.raw, self.arguments))
+        return self._spelling
 
 
 def _decoded(raw: str) -> Json:
@@ -138,15 +153,19 @@ def _strings(value: Json) -> Iterator[tuple[Path, str]]:
             pending += [((*path, index), item) for index, item in reversed(list(enumerate(value)))]
 
 
-def _is_regular(raw: Json, arguments: Json) -> bool:
-    if not isinstance(raw, str):
-        return True
+def _spelling(raw: str, arguments: Json) -> Encode | None:
+    """Which of the usual ways gives the arguments as they are written."""
     if arguments is None:
-        return False
+        return None
+    spaced = '": ' in raw
     try:
-        return any(encode(arguments) == raw for ascii_only, encode in _SPELLINGS if not ascii_only or "\\u" in raw)
+        for usual in (_PLAIN, _ESCAPED) if "\\u" in raw else (_PLAIN,):
+            for encode in usual if spaced else reversed(usual):
+                if encode(arguments) == raw:
+                    return encode
     except (ValueError, RecursionError):
-        return False
+        pass
+    return None
 
 
 Part: TypeAlias = Text | Image | Attachment | Opaque

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
-from compact.messages.exchanges import pairs, untouchable
+from compact.messages.exchanges import pairs, same_shape, untouchable
 from compact.messages.resolve import unresolved
 
 
@@ -48,10 +48,11 @@ def check(
 
     A violation that `before` had already is no problem of the pass: real transcripts are often invalid somewhere.
     """
+    alike = same_shape(before.messages, after.messages)
     return (
-        *_touched(before, after),
-        *_reordered(before, after),
-        *_orphaned(before, after),
+        *_touched(before, after, alike=alike),
+        *(() if alike else _reordered(before, after)),
+        *(() if alike else _orphaned(before, after)),
         *_altered_reasoning(before, after),
         *_dangling(before, after),
         *_added_violations(before, after, rules),
@@ -59,11 +60,14 @@ def check(
     )
 
 
-def _touched(before: Conversation, after: Conversation) -> Iterable[Problem]:
-    now = {message.id: message for message in after.messages}
+def _touched(before: Conversation, after: Conversation, *, alike: bool) -> Iterable[Problem]:
+    now: Iterable[Message | None] = after.messages
+    if not alike:
+        named = {message.id: message for message in after.messages}
+        now = (named.get(message.id) for message in before.messages)
     fixed = untouchable(before)
-    for message in before.messages:
-        if message.id not in fixed or (kept := now.get(message.id)) is message:
+    for message, kept in zip(before.messages, now, strict=True):
+        if kept is message or message.id not in fixed:
             continue
         if kept is None or kept.wire != message.wire:
             yield Problem("protected", f"message {message.id!r} must stay as it is")
@@ -102,7 +106,8 @@ def _broken(conversation: Conversation) -> Counter[str]:
 def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Problem]:
     kept = set(map(id, before.messages))
     if changed := _seals(message for message in after.messages if id(message) not in kept):
-        for name, _, _ in changed - _seals(before.messages):
+        ids = {name for name, _, _ in changed}
+        for name, _, _ in changed - _seals(message for message in before.messages if message.id in ids):
             yield Problem("reasoning", f"reasoning in message {name!r} was altered: keep it identical or drop it whole")
 
 

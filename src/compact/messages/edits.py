@@ -41,13 +41,15 @@ class Replace:
 class Fold:
     """Whole exchanges become one summary message; with `into=None` a marker that says how many went.
 
-    `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule.
+    `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule. `count` is how
+    many messages went in all, where some of these stood for others; 0 where none did.
     """
 
     messages: tuple[str, ...]
     into: str | None
     why: str
     role: str = "assistant"
+    count: int = 0
 
     @property
     def handle(self) -> str:
@@ -59,7 +61,7 @@ class Fold:
     def text(self) -> str:
         if self.into is not None:
             return self.into
-        count = len(self.messages)
+        count = self.count or len(self.messages)
         return f"⟨ {count} earlier message{'s' * (count != 1)} removed, recall {self.handle} ⟩"
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
-from compact.messages.blocks import Reasoning, ToolCall, ToolResult
+from compact.messages.blocks import Block, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
 from compact.messages.seals import is_summary
@@ -55,6 +55,28 @@ def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
     return find(_Same(tuple(messages)))
 
 
+def same_shape(before: Sequence[Message], after: Sequence[Message]) -> bool:
+    """Whether they are the same messages in the same order, with the same calls and results at the same places.
+
+    What texts say does not matter, so pairs and exchanges are the same.
+    """
+    if len(before) != len(after):
+        return False
+    different = (pair for pair in zip(before, after, strict=True) if pair[0] is not pair[1])
+    return all(one.id == other.id and _shape(one) == _shape(other) for one, other in different)
+
+
+def _shape(message: Message) -> list[str | type]:
+    shape: list[str | type] = [message.role]
+    for block in message.blocks:
+        shape.append(type(block))
+        if isinstance(block, ToolCall):
+            shape.append(block.id)
+        elif isinstance(block, ToolResult):
+            shape.append(block.call_id)
+    return shape
+
+
 # Every step of a pass asks about the same conversation, and a check about the one it became.
 @lru_cache(maxsize=2)
 def _pairs(given: _Same) -> Mapping[Place, Place]:
@@ -95,9 +117,14 @@ def _exchanges(given: _Same) -> tuple[Exchange, ...]:
         last_answer[call] = max(last_answer.get(call, 0), result)
     for earlier, later in _split_turns(messages, last_answer):
         join(earlier, later)
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    for index in range(len(messages)):
-        groups[find(index)].append(index)
+    groups: dict[int, list[int]] = {}
+    for index, earlier in enumerate(leader):
+        if earlier == index:
+            groups[index] = [index]
+        else:
+            # A leader comes first, so its own is known already.
+            first = leader[index] = leader[earlier]
+            groups[first].append(index)
     return tuple(map(tuple, groups.values()))
 
 
@@ -155,5 +182,9 @@ def _split_turns(messages: Sequence[Message], last_answer: dict[int, int]) -> li
             pending = last_answer.get(index - 1, 0) > index
             if reasoned or (pending and message.calls):
                 joined.append((index - 1, index))
-        reasoned = reasoned or (bool(message.blocks) and all(isinstance(b, Reasoning) for b in message.blocks))
+        reasoned = reasoned or _only_reasons(message.blocks)
     return joined
+
+
+def _only_reasons(blocks: Sequence[Block]) -> bool:
+    return bool(blocks) and isinstance(blocks[0], Reasoning) and all(isinstance(block, Reasoning) for block in blocks)

@@ -7,8 +7,8 @@ a JSON *string* (tool-call arguments as OpenAI sends them), where the text aroun
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Any
 
 from compact.errors import EditError
 from compact.messages.blocks import Json, Path, ToolCall
@@ -21,10 +21,7 @@ _WHITESPACE = " \t\n\r"
 def value_at(value: Json, path: Path) -> Json:
     """The value that `path` leads to; EditError where it leads nowhere."""
     for step in path:
-        known: Container[object] = value if isinstance(value, dict) else ()
-        if isinstance(value, list):
-            known = range(len(value))
-        if step not in known:
+        if step not in _steps(value):
             raise EditError(f"nothing stands at {describe(path)}")
         value = value[step]
     return value
@@ -34,8 +31,29 @@ def with_value(value: Json, path: Path, new: Json) -> Json:
     """A copy of `value` with `new` at `path`."""
     if not path:
         return new
-    value_at(value, path)
-    return _copy_along(value, path, new)
+    outermost: list[Json] = [value]
+    container: Json = outermost
+    last: str | int = 0
+    for step in path:
+        if step not in _steps(value):
+            raise EditError(f"nothing stands at {describe(path)}")
+        copy = container[last] = value.copy()
+        container, last, value = copy, step, value[step]
+    container[last] = new
+    return outermost[0]
+
+
+def with_values(value: Json, news: Mapping[Path, Json]) -> Json:
+    """The same for several values that stand there, none of which holds another."""
+    if () in news:
+        return news[()]
+    inner: defaultdict[str | int, dict[Path, Json]] = defaultdict(dict)
+    for path, new in news.items():
+        inner[path[0]][path[1:]] = new
+    copy = value.copy()
+    for step, rest in inner.items():
+        copy[step] = with_values(value[step], rest)
+    return copy
 
 
 def without(value: Json, path: Path) -> Json:
@@ -84,6 +102,15 @@ def locate(literal: str, path: Path) -> tuple[int, int]:
     return start, _value(literal, start, path)[1]
 
 
+def spell(call: ToolCall, news: Mapping[Path, Json]) -> str:
+    """The encoded arguments of a call with values replaced, as `splice_all` gives them.
+
+    What is written plainly is written again: that is faster than looking for the places.
+    """
+    encode = call.plainly
+    return splice_all(call.raw, news) if encode is None else encode(with_values(call.arguments, news))
+
+
 def can_splice(call: ToolCall, path: Path) -> bool:
     """Whether the string at `path` may be replaced: in encoded arguments, only one written as we would write it."""
     if call.regular:
@@ -129,12 +156,11 @@ def _nothing(path: Path) -> EditError:
     return EditError(f"nothing stands at {describe(path)} of the encoded arguments")
 
 
-def _copy_along(value: Any, path: Path, new: Json) -> Json:
-    if not path:
-        return new
-    copy = value.copy()
-    copy[path[0]] = _copy_along(value[path[0]], path[1:], new)
-    return copy
+def _steps(value: Json) -> Container[object]:
+    """The steps that lead from a value to those in it."""
+    if isinstance(value, dict):
+        return value
+    return range(len(value)) if isinstance(value, list) else ()
 
 
 def _members(literal: str, at: int, step: str | int) -> dict[str | int, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from compact.messages.blocks import Text
 from compact.messages.conversation import Message
 from compact.messages.references import MARK, fingerprint
 
@@ -17,6 +18,7 @@ _SEALED = re.compile(
     r"(?P<body>.*)\n⟨ End of summary, (?P=code)(?:; recall sum-(?P=code))? ⟩",
     re.DOTALL,
 )
+_PRUNED = re.compile(r"⟨ (?P<count>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v")
 
 
@@ -33,18 +35,29 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
 
 def is_summary(message: Message) -> bool:
     """Whether the message is a summary that `seal` has marked."""
-    return _sealed(message.text) is not None
+    return _read(message) is not None
 
 
 def count_of(message: Message) -> int:
     """How many messages a summary stands for; 0 for everything else."""
-    found = _sealed(message.text)
+    found = _read(message)
     return int(found["count"]) if found else 0
+
+
+def is_pruned(message: Message) -> bool:
+    """Whether the message only says that others were removed."""
+    return _PRUNED.fullmatch(message.text) is not None
+
+
+def stands_for(message: Message) -> int:
+    """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
+    pruned = _PRUNED.fullmatch(message.text)
+    return int(pruned["count"]) if pruned else count_of(message) or 1
 
 
 def version_of(message: Message) -> int:
     """The version of a rolling summary; 0 for everything else."""
-    found = _sealed(message.text)
+    found = _read(message)
     return int(found["version"] or 0) if found else 0
 
 
@@ -52,6 +65,11 @@ def summary_handle(text: str) -> str:
     """The handle of what a sealed summary stands for; nothing for every other text."""
     found = _sealed(text)
     return f"sum-{found['code']}" if found else ""
+
+
+def _read(message: Message) -> re.Match[str] | None:
+    first = next((block.text for block in message.blocks if isinstance(block, Text)), "")
+    return _sealed(message.text) if first.startswith(_BEGINNINGS) else None
 
 
 def _sealed(text: str) -> re.Match[str] | None:

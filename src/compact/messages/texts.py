@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compact.messages.blocks import Text, ToolCall, ToolResult
+from compact.messages.blocks import Block, Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
 from compact.messages.edits import Where
-from compact.messages.references import fingerprint
+from compact.messages.references import MARK, fingerprint
 
 
 def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
@@ -30,25 +30,25 @@ def fingerprints(message: Message) -> tuple[str, ...]:
     return message.kept_prints or ()
 
 
-def mentions(conversation: Conversation, sign: str) -> bool:
-    """Whether any of the texts contains the sign, which JSON must not write otherwise than as it is or by code."""
-    return any(_mentions(message, sign) for message in conversation.messages)
+def is_marked(message: Message) -> bool:
+    """Whether any of the texts of one message may hold a reference."""
+    marked = message.kept_marked
+    if marked is None:
+        marked = any(map(_mentions_mark, message.blocks))
+        object.__setattr__(message, "kept_marked", marked)
+    return marked
 
 
-def _mentions(message: Message, sign: str) -> bool:
-    for block in message.blocks:
-        if isinstance(block, Text):
-            if sign in block.text:
-                return True
-        elif isinstance(block, ToolResult):
-            if any(sign in part.text for part in block.parts if isinstance(part, Text)):
-                return True
-        elif isinstance(block, ToolCall):
-            # Encoded arguments need not be decoded where it cannot stand in them.
-            absent = isinstance(block.raw, str) and sign not in block.raw and "\\u" not in block.raw
-            if not absent and any(sign in text for _, text in block.strings):
-                return True
-    return False
+def _mentions_mark(block: Block) -> bool:
+    if isinstance(block, Text):
+        return MARK in block.text
+    if isinstance(block, ToolResult):
+        return any(MARK in part.text for part in block.parts if isinstance(part, Text))
+    if not isinstance(block, ToolCall):
+        return False
+    # Encoded arguments need not be decoded where it cannot stand in them: JSON writes it as it is or by code.
+    absent = isinstance(block.raw, str) and MARK not in block.raw and "\\u" not in block.raw
+    return not absent and any(MARK in text for _, text in block.strings)
 
 
 def _read(message: Message) -> Iterator[tuple[Where, str]]:

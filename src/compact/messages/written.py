@@ -44,7 +44,8 @@ def _pass_data(step: Pass) -> Json:
 
 def _edit_data(edit: Edit) -> Json:
     if isinstance(edit, Fold):
-        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.why}
+        counted = {"count": edit.count} if edit.count else {}
+        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.why, **counted}
     where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
     return (
         {"drop": where, "why": edit.why}
@@ -69,8 +70,8 @@ def _read_pass(data: Json) -> Pass:
 def _read_edit(data: Json) -> Edit:
     why = _is(str, data["why"])
     if "fold" in data:
-        into = data["into"]
-        return Fold(tuple(_texts(data["fold"])), None if into is None else _is(str, into), why, _is(str, data["role"]))
+        into = None if data["into"] is None else _is(str, data["into"])
+        return Fold(tuple(_texts(data["fold"])), into, why, _is(str, data["role"]), _is(int, data.get("count", 0)))
     message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
     where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
     return Drop(where, why) if "drop" in data else Replace(where, _is(str, data["with"]), why)

@@ -34,6 +34,7 @@ class Request:
 
     The messages are in order; an earlier summary of ours among them is merged. `on_failure` says what to do without a
     usable answer: let the messages go (prune), leave them (block), or summarize them without a model (offline).
+    `kept` are the ids of those that go on standing beside the summary: they are read, and need not be repeated.
     """
 
     messages: tuple[Message, ...]
@@ -43,6 +44,7 @@ class Request:
     reads: int
     profile: str = ""
     on_failure: OnFailure = "block"
+    kept: frozenset[str] = frozenset()
 
 
 class Material:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from compact.facts import Kind, Source
@@ -25,23 +25,27 @@ _SHORTEST_LINE = 6
 _FOLD = "fold-"
 
 
-def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count, previous: str | None = None) -> str:
+def summarize_offline(
+    messages: Sequence[Message],
+    *,
+    budget: int,
+    count: Count,
+    previous: str | None = None,
+    kept: Collection[str] = (),
+) -> str:
     """The messages in at most `budget` tokens, as `count` counts them; the same input gives the same text.
 
     `previous` is an earlier summary of what came before these messages; it is merged in. Without it, a summary that
-    stands among the messages is. Nothing that a tool said stands among the user's directives, and every line names the
-    messages it comes from.
+    stands among the messages is. `kept` are the ids of messages that go on standing beside it: of those only the first
+    words are said, and what became of them. Nothing that a tool said stands among the user's directives, and every line
+    names the messages it comes from.
     """
-    folds = [message for message in messages if _is_earlier(message)]
-    messages = [message for message in messages if not _is_earlier(message)] if folds else messages
-    if previous is None:
-        previous = "\n".join(message.text for message in folds)
+    messages, previous = _without_earlier(messages, previous)
     tallies, ledger = Tallies(), Ledger()
-    carried = carry(previous, tallies, ledger)
-    reading = read(messages)
+    carried, reading = carry(previous, tallies, ledger), read(messages)
     keep_ledger(messages, reading, ledger)
-    paths = [entry for entry in ledger.entries.values() if entry.kind is Kind.PATH]
-    root = carried.root or common_root((entry.text, entry.mentions) for entry in paths)
+    paths = ((entry.text, entry.mentions) for entry in ledger.entries.values() if entry.kind is Kind.PATH)
+    root = carried.root or common_root(paths)
     follow(carried.plan, reading.actions)
     for action in reading.actions:
         if not plans(action):
@@ -51,7 +55,7 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
         [
             *(map(answer, carried.items) if _answers_first(reading) else carried.items),
             *carried.plan.items(),
-            *user_items(reading, most),
+            *user_items(reading, most, kept),
             *decision_items(reading, most),
             *state_items(tallies.of.values(), reading.length),
             *finding_items(tallies.of.values(), reading.length),
@@ -71,6 +75,13 @@ def summarize_offline(messages: Sequence[Message], *, budget: int, count: Count,
             basket.take(item, basket.left)
     basket.take_best(items, basket.left)
     return fit(basket.items, budget, count) or _least(items, budget, count)
+
+
+def _without_earlier(messages: Sequence[Message], previous: str | None) -> tuple[Sequence[Message], str]:
+    """The messages that are no summaries, and what the summaries say where nothing else is given."""
+    folds = [message for message in messages if _is_earlier(message)]
+    rest = [message for message in messages if not _is_earlier(message)] if folds else messages
+    return rest, "\n".join(message.text for message in folds) if previous is None else previous
 
 
 def _answers_first(reading: Reading) -> bool:

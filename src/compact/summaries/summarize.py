@@ -131,7 +131,7 @@ def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary |
     """What is done where no answer is usable."""
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
-        text = summarize_offline(request.messages, budget=material.limit, count=count)
+        text = summarize_offline(request.messages, budget=material.limit, count=count, kept=request.kept)
         if text:
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
             return Summary(text, (f"summarized without a model: {stop.reason}",))

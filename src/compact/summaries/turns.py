@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
 from compact.facts import Directive, Source, Span, Strength, directives_in, sentences_in
 from compact.summaries.candidates import LONGEST_QUOTE, Candidate, best, recent, substance
 from compact.summaries.items import Item, Section
+from compact.summaries.quoting import shorten
 from compact.summaries.reading import Reading, Utterance
 
 ANSWERED = ", answered"
 _RULES_A_TURN = 6
+_FIRST_WORDS = 80
 _CHATTER = 6
 _NOTHING_SAID = re.compile(
     r"\W*(?:(?:ok|okay|yes|yeah|please|great|thanks|now|just)\W+)*"
@@ -28,8 +30,11 @@ _PERSONAL = re.compile(
 )
 
 
-def user_items(reading: Reading, most: int) -> Iterator[Item]:
-    """The user's turns: short ones whole, of long ones what directs, then the best of what else they say."""
+def user_items(reading: Reading, most: int, kept: Collection[str] = ()) -> Iterator[Item]:
+    """The user's turns: short ones whole, of long ones what directs, then the best of what else they say.
+
+    Of those that are kept elsewhere, only the first words.
+    """
     turns = [spoken for spoken in reading.utterances if spoken.source is Source.USER]
     answered = _answered(reading.utterances)
     candidates: list[Candidate] = []
@@ -42,6 +47,10 @@ def user_items(reading: Reading, most: int) -> Iterator[Item]:
             # Whatever it looks like, it made the assistant act, or is what the talk is about.
             found = [Directive(*sentence, Strength.REQUEST) for sentence in islice(sentences_in(turn.text), 1)]
         note = ANSWERED if turn.index in answered else ""
+        if found and turn.message_id in kept:
+            words = Span(shorten(turn.text.strip(), _FIRST_WORDS), 0, len(turn.text))
+            candidates.append(_asked(turn, words, strongest(found), recency, note))
+            continue
         if found and len(turn.text) <= LONGEST_QUOTE and "```" not in turn.text:
             candidates.append(_asked(turn, _whole(turn), strongest(found), recency, note))
             continue

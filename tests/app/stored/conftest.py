@@ -16,6 +16,7 @@ from tests.sessions.postgres import postgres_server, postgres_url
 __all__ = ["postgres_database", "postgres_server", "postgres_url", "sqlite_file", "url"]
 
 WINDOW = 4000
+THRESHOLD = 0.95 * WINDOW
 
 
 class Model:
@@ -61,6 +62,16 @@ def turn(number: int) -> list[Json]:
         f"The function parse_{number} now skips tabs; all {number + 3} tests of tests/test_{number}.py pass again."
     )
     return [user(asked), {"role": "assistant", "content": answered}]
+
+
+def fill(desk: Desk, id: str = "a") -> int:
+    """Say so much that the next request compresses; how many turns that took."""
+    turns = 0
+    while (missing := THRESHOLD - desk.sessions.context(id).tokens) > 0:
+        more = 1 + int(missing // 80)
+        desk.say(more, turns, id)
+        turns += more
+    return turns
 
 
 @pytest.fixture

@@ -16,18 +16,16 @@ from compact.errors import InvalidConfiguration
 from compact.messages import (
     Conversation,
     Exchange,
-    Fold,
     Message,
     Pass,
-    Text,
     exchanges,
     is_summary,
-    seal,
     untouchable,
     version_of,
     with_first_request,
 )
 from compact.policies import Configuration
+from compact.providers.folding import Declined, fold
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.summaries.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
 from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
@@ -173,24 +171,17 @@ def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
         reads=window - budget,
         profile=settings.profile,
         on_failure=settings.on_failure,
+        kept=untouchable(task.conversation),
     )
 
 
 def _folded(task: Task, layers: Layers, summary: Summary | NoSummary) -> Pass:
-    ids = tuple(message.id for message in layers.folded)
-    kept = f"{layers.turns} turns and {layers.pairs} calls kept"
-    if isinstance(summary, Summary):
-        version = 1 + max(map(version_of, task.conversation.messages), default=0)
-        fold, notes = Fold(ids, seal(summary.text, len(ids), version), "summarized"), (kept, *summary.notes)
-    elif summary.prune:
-        fold, notes = Fold(ids, None, "pruned"), (kept, f"no summary: {summary.reason}")
-    else:
-        return Pass(PASS, (), (f"no summary: {summary.reason}",))
-    after = task.measure.message(Message("summary", "assistant", (Text(fold.text, ()),), None))
-    before = _size(task, layers.folded)
-    if after >= before:
-        return Pass(PASS, (), (f"{before:,} tokens would have become {after:,}",))
-    return Pass(PASS, (fold,), notes)
+    version = 1 + max(map(version_of, task.conversation.messages), default=0)
+    folded = fold(layers.folded, summary, task.measure, version)
+    if isinstance(folded, Declined):
+        return Pass(PASS, (), (f"no summary: {folded.reason}",))
+    told = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)
+    return Pass(PASS, (folded,), (f"{layers.turns} turns and {layers.pairs} calls kept", *told))
 
 
 def _size(task: Task, messages: Sequence[Message]) -> int:

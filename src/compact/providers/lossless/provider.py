@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
 from compact.messages import Conversation, Pass, Replace
 from compact.policies import Configuration
+from compact.ports import Measure
 from compact.providers.lossless.formatting import find_layout
 from compact.providers.lossless.repeats import find_repeats
 from compact.providers.lossless.superseded import find_superseded
@@ -25,6 +25,7 @@ _LEVELS: dict[str, tuple[tuple[str, Find], ...]] = {
     "superseded": (("Superseded answers", find_superseded), ("Layout", find_layout)),
 }
 _ROUNDS = 4
+_Found = TypeVar("_Found")
 
 
 class LosslessSettings(Configuration):
@@ -55,13 +56,13 @@ class LosslessProvider:
         for name, find in _finds(settings):
             if task.reached(now.tokens):
                 return
-            edits = find(now.conversation, task.measure.text)
+            edits = _kept(find, now.conversation, task.measure)
             verdict = yield from propose(Pass(name, edits, () if edits else ("nothing found",)))
             now = verdict if isinstance(verdict, Applied) else now
         for _ in range(_ROUNDS):
             if task.reached(now.tokens):
                 return
-            found = find_repeats(now.conversation, task.measure.text)
+            found = _kept(find_repeats, now.conversation, task.measure)
             if not found.edits:
                 return
             before = now.conversation
@@ -77,7 +78,23 @@ class LosslessProvider:
 def _finds(settings: LosslessSettings) -> Iterator[tuple[str, Find]]:
     for name, find in _LEVELS[settings.level]:
         marked = settings.handles and find is find_superseded
-        yield name, partial(find_superseded, handles=True) if marked else find
+        yield name, _find_marked if marked else find
+
+
+def _find_marked(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
+    return find_superseded(conversation, count, handles=True)
+
+
+def _kept(
+    find: Callable[[Conversation, Callable[[str], int]], _Found], conversation: Conversation, measure: Measure
+) -> _Found:
+    """What is found, kept with the conversation: several presets begin alike."""
+    key = find, id(measure)
+    if key not in conversation.memo:
+        # The measure is kept as well, so that its id cannot come to mean another one.
+        conversation.memo[key] = find(conversation, measure.text), measure
+    found: _Found = conversation.memo[key][0]
+    return found
 
 
 def _changed(before: Conversation, after: Conversation) -> set[str]:

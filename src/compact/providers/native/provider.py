@@ -13,14 +13,13 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from compact.errors import InvalidConfiguration
-from compact.messages import ROLES_NEVER_PRUNED, Fold, Message, Pass, Text, untouchable
-from compact.messages.seals import is_summary, seal
+from compact.messages import ROLES_NEVER_PRUNED, Message, Pass, is_pruned, is_summary, untouchable
 from compact.policies import Configuration, Retention, select
+from compact.providers.folding import Cause, Declined, fold
 from compact.providers.native.sections import OWN, choose_strategy
-from compact.providers.native.window import is_pruned
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.summaries.strategy import LONGEST_PROMPT, Style
-from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
+from compact.summaries.summarize import OnFailure, Request, Summary, summarize
 
 MESSAGES_KEPT = 3
 PASS = "Summary"  # noqa: S105 - a pass of a plan
@@ -44,7 +43,7 @@ class Reason(StrEnum):
         return next((reason for reason in cls if skipped.startswith(reason)), None)
 
 
-_REASONS = {
+_REASONS: dict[Cause, Reason] = {
     "failure": Reason.HANDLER_INVALID,
     "overflow": Reason.HANDLER_INVALID,
     "refusal": Reason.REFUSED,
@@ -52,6 +51,7 @@ _REASONS = {
     "longer": Reason.CONTEXT_GREW,
     "over_long": Reason.TOO_LONG,
     "untrue": Reason.NOT_BELIEVED,
+    "grew": Reason.CONTEXT_GREW,
 }
 
 
@@ -124,14 +124,14 @@ class NativeProvider:
         chosen = _choose(task)
         if isinstance(chosen, _Chosen):
             summary = yield from summarize(_request(task, settings, chosen), task.measure)
-            outcome = _fold(task, chosen, summary)
             notes = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)
+            outcome = fold(chosen.folded, summary, task.measure)
+            if isinstance(outcome, Declined):
+                yield from propose(Pass(PASS, (), (_REASONS[outcome.cause], outcome.reason)))
+            else:
+                yield from propose(Pass(PASS, (outcome,), notes))
         else:
-            outcome, notes = chosen, ()
-        if isinstance(outcome, _Declined):
-            yield from propose(Pass(PASS, (), (outcome.reason, outcome.detail)))
-        else:
-            yield from propose(Pass(PASS, (outcome,), notes))
+            yield from propose(Pass(PASS, (), (chosen.reason, chosen.detail)))
 
 
 def _choose(task: Task) -> _Chosen | _Declined:
@@ -182,20 +182,5 @@ def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
         reads=settings.max_input_tokens or window - budget,
         profile=settings.profile,
         on_failure=settings.on_failure,
+        kept=untouchable(task.conversation),
     )
-
-
-def _fold(task: Task, chosen: _Chosen, summary: Summary | NoSummary) -> Fold | _Declined:
-    """The fold into the summary, or into nothing where the messages may go without one."""
-    ids = tuple(message.id for message in chosen.folded)
-    if isinstance(summary, Summary):
-        fold = Fold(ids, seal(summary.text, len(ids)), "summarized")
-    elif summary.prune:
-        fold = Fold(ids, None, "pruned")
-    else:
-        return _Declined(_REASONS[summary.kind], summary.reason)
-    before = sum(map(task.measure.message, chosen.folded))
-    after = task.measure.message(Message("summary", "assistant", (Text(fold.text, ()),), None))
-    if after >= before:
-        return _Declined(Reason.CONTEXT_GREW, f"{before:,} tokens would have become {after:,}")
-    return fold

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from compact.messages import Conversation, Fold, Message, Pass, Text
+from compact.messages import Conversation, Fold, Message, Pass, stands_for
 from compact.policies import Retention, select
-from compact.policies.retention import CountMessage
+from compact.providers.folding import standing
 from compact.providers.provider import Applied, Steps, Task, propose
 
 NAME = "Sliding window"
-_PRUNED = re.compile(r"⟨ \d{1,9} earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
-
-
-def is_pruned(message: Message) -> bool:
-    """Whether the message only says that others were removed."""
-    return _PRUNED.fullmatch(message.text) is not None
 
 
 def slide(task: Task) -> Steps:
@@ -26,18 +19,18 @@ def slide(task: Task) -> Steps:
     """
     conversation, tokens = task.conversation, task.tokens
     while not task.reached(tokens):
-        ids = _oldest(task, conversation, tokens)
-        if not ids:
+        oldest = _oldest(task, conversation, tokens)
+        if not oldest:
             yield from propose(Pass(NAME, (), ("nothing is left that may go",)))
             return
-        verdict = yield from propose(Pass(NAME, (Fold(ids, None, "over the limit"),)))
+        verdict = yield from propose(Pass(NAME, (_pruned(oldest),)))
         if not isinstance(verdict, Applied):
             return
         conversation, tokens = verdict.conversation, verdict.tokens
 
 
-def _oldest(task: Task, conversation: Conversation, tokens: int) -> tuple[str, ...]:
-    """The ids of the oldest messages that meet the target by going; of as many as may go at once if that is less."""
+def _oldest(task: Task, conversation: Conversation, tokens: int) -> list[Message]:
+    """The oldest messages that meet the target by going; of as many as may go at once if that is less."""
     messages, count = conversation.messages, task.measure.message
     older = select(conversation, Retention(), count).older
     limit = (len(conversation) - 1) // 2 // 2 * 2
@@ -47,12 +40,14 @@ def _oldest(task: Task, conversation: Conversation, tokens: int) -> tuple[str, .
             break
         chosen += group
         tokens -= sum(count(messages[index]) for index in group)
-        if task.reached(tokens) and task.reached(tokens + _mark(messages, chosen, count)):
+        if task.reached(tokens) and task.reached(tokens + count(standing(_pruned(_at(messages, chosen)).text))):
             break
-    return tuple(messages[index].id for index in sorted(chosen))
+    return _at(messages, chosen)
 
 
-def _mark(messages: Sequence[Message], chosen: list[int], count: CountMessage) -> int:
-    """The tokens of what says that the messages were removed."""
-    fold = Fold(tuple(messages[index].id for index in sorted(chosen)), None, "")
-    return count(Message("mark", "assistant", (Text(fold.text, ()),), None))
+def _at(messages: Sequence[Message], positions: list[int]) -> list[Message]:
+    return [messages[index] for index in sorted(positions)]
+
+
+def _pruned(messages: Sequence[Message]) -> Fold:
+    return Fold(tuple(message.id for message in messages), None, "over the limit", count=sum(map(stands_for, messages)))

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from itertools import chain
 
-from compact.messages import Exchange, Fold, Message, Pass, Text, apply, exchanges, mend, with_first_request
-from compact.messages.seals import seal
-from compact.providers.native.window import is_pruned
+from compact.messages import (
+    Exchange,
+    Message,
+    Pass,
+    apply,
+    exchanges,
+    is_pruned,
+    mend,
+    seal,
+    untouchable,
+    with_first_request,
+)
+from compact.providers.folding import Declined, fold, standing
 from compact.providers.provider import Applied, Steps, Task, propose
 from compact.providers.smart.selecting import foldable
 from compact.providers.smart.settings import BatchSettings, PassSettings
@@ -58,7 +68,7 @@ def _enough(task: Task, batch: BatchSettings, groups: list[Exchange], least: int
     if target is None:
         return len(groups), batch.max_tokens
     messages, count = task.conversation.messages, task.measure.message
-    added = count(_standing(seal("", len(messages))))
+    added = count(standing(seal("", len(messages))))
     folded = back = 0
     for taken, group in enumerate(groups, 1):
         folded += sum(count(messages[index]) for index in group)
@@ -90,26 +100,14 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
         reads=window - min(budget, window // 4),
         profile=batch.profile,
         on_failure=batch.on_failure,
+        kept=untouchable(task.conversation),
     )
 
 
-def _standing(text: str) -> Message:
-    """A message as it will stand for others."""
-    return Message("summary", "assistant", (Text(text, ()),), None)
-
-
 def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | NoSummary) -> Pass:
-    ids = tuple(message.id for message in chosen)
+    folded = fold(chosen, summary, task.measure)
+    if isinstance(folded, Declined):
+        return Pass(title, (), (f"no summary: {folded.reason}",))
     if isinstance(summary, Summary):
-        fold = Fold(ids, seal(summary.text, len(chosen)), "summarized")
-        notes: tuple[str, ...] = (f"{len(chosen)} messages summarized", *summary.notes)
-    elif summary.prune:
-        fold = Fold(ids, None, "pruned")
-        notes = (f"{len(chosen)} messages removed without a summary: {summary.reason}",)
-    else:
-        return Pass(title, (), (f"no summary: {summary.reason}",))
-    before = sum(map(task.measure.message, chosen))
-    after = task.measure.message(_standing(fold.text))
-    if after >= before:
-        return Pass(title, (), (f"no summary: {before:,} tokens would have become {after:,}",))
-    return Pass(title, (fold,), notes)
+        return Pass(title, (folded,), (f"{len(chosen)} messages summarized", *summary.notes))
+    return Pass(title, (folded,), (f"{len(chosen)} messages removed without a summary: {summary.reason}",))

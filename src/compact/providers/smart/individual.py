@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from compact.messages import Pass
 from compact.ports import Answer, Completion, Measure
-from compact.providers.provider import Step, Steps, Task, ask, propose
+from compact.providers.provider import Applied, Step, Steps, Task, ask, propose
 from compact.providers.smart.prompting import question
 from compact.providers.smart.settings import ContentOperation, Overrides, PassSettings, SelectionSettings
 from compact.providers.truncation.cutting import SUMMARIZED, SUPPRESSED
 from compact.providers.truncation.links import blank, follow, separate
-from compact.providers.truncation.places import Place, Shortening, places, shorten
+from compact.providers.truncation.places import Kind, Place, Shortening, places, shorten
 from compact.providers.truncation.provider import as_pass
 from compact.providers.truncation.settings import TruncationSettings
-from compact.providers.truncation.targeting import oversized
+from compact.providers.truncation.targeting import PRECISION, fit_last, oversized
 from compact.summaries.evidence import Evidence
 from compact.summaries.ladder import is_hopeless
 from compact.summaries.trust import Refused, check_summary
 
+_ROUNDS = 4
 _FRAME = 24
 """Tokens of the two markers around a summary, more or less."""
 _INSTRUCTIONS = 600
@@ -62,18 +64,41 @@ class _Work:
         return operation.cut(place.kind, self.settings.individual.markers).apply(place.text, place.tool)
 
     def cut(self, place: Place) -> Shortening | None:
-        why = "suppressed" if self.operation(place).operation == "suppress" else "truncated"
-        return shorten(place, self.shortened(place), self.task.measure, why)
+        """The place cut as its operation says, or less where less will do; None where that saves nothing."""
+        operation, measure, target = self.operation(place), self.task.measure, self.task.target
+        if operation.operation == "suppress":
+            return shorten(place, SUPPRESSED, measure, "suppressed")
+        least = shorten(place, self.shortened(place), measure, "truncated")
+        if least is None or target is None or self.excess is None or least.saved < self.excess:
+            return least
+        markers = self.settings.individual.markers
+        return fit_last(
+            least,
+            (self.excess, target // PRECISION),
+            lambda chars: operation.cut(place.kind, markers, chars),
+            measure,
+        )
 
 
 def rewrite_each(
     task: Task, settings: PassSettings, positions: Sequence[int], overrides: Mapping[str, Overrides], parallel: int
 ) -> Steps:
-    """Suppress, cut and summarize the texts as the settings say, in one pass.
+    """Suppress, cut and summarize the texts as the settings say, until the target is met if there is one.
 
-    Oversized texts are worked on until the target is met. Questions cost money: none is asked once it is.
+    The last text is cut no further than that takes, and no question is asked once it is met. What a text in the
+    arguments of a call takes is an estimate: where it was too low, there is another pass.
     """
-    work = _Work(task, settings, overrides, None if task.target is None else task.tokens - task.target)
+    for _ in range(_ROUNDS):
+        work = _Work(task, settings, overrides, None if task.target is None else task.tokens - task.target)
+        verdict = yield from propose((yield from _rewritten(work, positions, parallel)))
+        if not (work.finished and isinstance(verdict, Applied)) or task.reached(verdict.tokens):
+            return
+        task = replace(task, conversation=verdict.conversation, tokens=verdict.tokens)
+
+
+def _rewritten(work: _Work, positions: Sequence[int], parallel: int) -> Generator[Step, Any, Pass]:
+    """The pass over the texts at these positions."""
+    task, settings = work.task, work.settings
     every = places(task.conversation, positions, handles=settings.individual.handles)
     found = [place for place in every if work.operation(place).operation != "keep"]
     free, followers = separate(task.conversation, found)
@@ -81,7 +106,7 @@ def rewrite_each(
     for place in _ordered(free, settings.selection, task.measure):
         if work.operation(place).operation == "summarize":
             wanted.append(place)
-        elif not (work.finished and settings.selection.type == "oversized"):
+        elif not work.finished:
             work.take(work.cut(place))
     yield from _summarize(work, wanted, parallel)
     if settings.selection.type == "oversized":
@@ -90,7 +115,7 @@ def rewrite_each(
         followed = follow(work.done, followers, work.shortened, task.measure)
     notes = [f"{count} without a summary: {reason}" for reason, count in work.failures.items()]
     notes += [f"{work.doubted} statements of the model were not believed"] if work.doubted else []
-    yield from propose(as_pass(settings.title, work.done + followed, notes))
+    return as_pass(settings.title, work.done + followed, notes)
 
 
 def _ordered(found: Sequence[Place], selection: SelectionSettings, measure: Measure) -> Sequence[Place]:
@@ -107,31 +132,37 @@ def _ordered(found: Sequence[Place], selection: SelectionSettings, measure: Meas
 def _summarize(work: _Work, wanted: Sequence[Place], parallel: int) -> Generator[Step, Any, None]:
     """Ask for the summaries, some at a time; where one is of no use, the text is cut instead."""
     task = work.task
-    readable: list[tuple[Place, int]] = []
+    readable: dict[tuple[str, Kind, str, ContentOperation], list[Place]] = {}
     for place in wanted:
-        tokens, longest = place.tokens(place.text, task.measure), work.operation(place).max_tokens
-        if tokens + longest + _INSTRUCTIONS > (task.reads or task.window):
+        operation = work.operation(place)
+        tokens = place.whole_tokens(task.measure)
+        if tokens + operation.max_tokens + _INSTRUCTIONS > (task.reads or task.window):
             work.failures["it is too long to be read at once"] += 1
             work.take(work.cut(place))
-        elif tokens > longest:
-            readable.append((place, tokens - longest))
-    waiting = iter(readable)
-    while not work.finished and (batch := list(_next_batch(waiting, work.excess, parallel))):
-        answers = yield from ask(*(question(place, work.operation(place)) for place in batch))
-        for place, answer in zip(batch, answers, strict=True):
-            summary = _summary(work, place, answer)
-            if isinstance(summary, str):
-                work.failures[summary] += 1
-            work.take(work.cut(place) if isinstance(summary, str) else summary)
+        elif tokens > operation.max_tokens:
+            readable.setdefault((place.text, place.kind, place.tool, operation), []).append(place)
+    waiting = iter(readable.values())
+    while not work.finished and (batch := list(_next_batch(waiting, work, parallel))):
+        answers = yield from ask(*(question(alike[0], work.operation(alike[0])) for alike in batch))
+        for alike, answer in zip(batch, answers, strict=True):
+            for place in alike:
+                summary = _summary(work, place, answer)
+                if isinstance(summary, str):
+                    work.failures[summary] += 1
+                work.take(work.cut(place) if isinstance(summary, str) else summary)
 
 
-def _next_batch(waiting: Iterator[tuple[Place, int]], excess: int | None, parallel: int) -> Iterator[Place]:
-    """The next texts to ask about: no more than may be asked at a time, nor than the target is likely to take."""
+def _next_batch(waiting: Iterator[list[Place]], work: _Work, parallel: int) -> Iterator[list[Place]]:
+    """The next texts to ask about, each with all its places.
+
+    No more than may be asked at a time, nor than the target is likely to take.
+    """
     expected = 0
-    for place, saving in islice(waiting, parallel):
-        yield place
-        expected += saving - _FRAME
-        if excess is not None and expected >= excess:
+    for alike in islice(waiting, parallel):
+        yield alike
+        for place in alike:
+            expected += place.whole_tokens(work.task.measure) - work.operation(place).max_tokens - _FRAME
+        if work.excess is not None and expected >= work.excess:
             return
 
 
@@ -145,7 +176,7 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
     if not (answer.trusted or answer.estimated):
         tokens = work.task.measure.text(summary)
         if is_hopeless(tokens, work.operation(place).max_tokens):
-            longer = tokens >= place.tokens(place.text, work.task.measure)
+            longer = tokens >= place.whole_tokens(work.task.measure)
             return "it was longer than the text" if longer else "it was far longer than asked for"
         verdict = check_summary(summary, Evidence((), (place.text,)))
         if isinstance(verdict, Refused):

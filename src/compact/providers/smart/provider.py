@@ -47,7 +47,7 @@ class SmartProvider:
             before = now
             for step in stages:
                 current = replace(task, conversation=now.conversation, tokens=now.tokens)
-                steps = _run(current, step, task, settings.max_parallel)
+                steps = _run(current, step, task, settings)
                 now = yield from _followed(steps, now, known, again=attempt > 0)
                 if task.reached(now.tokens):
                     return
@@ -55,7 +55,7 @@ class SmartProvider:
                 return
 
 
-def _run(task: Task, settings: Prelude | PassSettings, original: Task, parallel: int) -> Steps:
+def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: SmartSettings) -> Steps:
     """The steps of the prelude or of one pass."""
     if isinstance(settings, Prelude):
         yield from _remove_losslessly(task, settings)
@@ -66,14 +66,15 @@ def _run(task: Task, settings: Prelude | PassSettings, original: Task, parallel:
         yield from propose(Pass(settings.title, (), (reason,)))
         return
     messages = original.conversation.messages
-    chosen = selected(task.conversation.messages, settings.selection, messages)
+    named = [each.selection.indices for each in whole.passes if each.mode == "batch"]
+    chosen = selected(task.conversation.messages, settings.selection, messages, named)
     if settings.mode == "batch":
         yield from fold_batch(task, settings, chosen)
         return
     positions = Positions(messages)
-    named = ((positions.id_at(index), own) for index, own in settings.individual.overrides.items())
-    overrides = {id: own for id, own in named if id is not None}
-    yield from rewrite_each(task, settings, chosen, overrides, parallel)
+    owners = ((positions.id_at(index), own) for index, own in settings.individual.overrides.items())
+    overrides = {id: own for id, own in owners if id is not None}
+    yield from rewrite_each(task, settings, chosen, overrides, whole.max_parallel)
 
 
 def _remove_losslessly(task: Task, settings: Prelude) -> Steps:

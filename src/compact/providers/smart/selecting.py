@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from compact.messages import ROLES_NEVER_PRUNED, Conversation, Message, count_of, exchanges, is_summary, untouchable
@@ -31,32 +31,54 @@ class Positions:
             return None
         return self._messages[bisect_right(self._starts, index % size) - 1].id
 
-    def told(self, indices: Collection[int]) -> Iterator[str]:
-        """The ids of the messages at those positions, up to the first summary that stands among them.
+    def told(self, indices: Collection[int], folded: Iterable[Collection[int]] = ()) -> Iterator[str]:
+        """The ids of the messages at those positions, where they can be told.
 
-        It may stand for messages that did not stand together, so what comes after it cannot be told by position; and
-        it is there because what was named has been summarized.
+        `folded` are the positions that passes fold. A summary may stand for messages that did not stand together: from
+        it on to the last position that it may have been made of, nobody can tell.
         """
+        summaries = [start for start, one in zip(self._starts, self._messages, strict=False) if is_summary(one)]
+        spans = list(_merged(filter(None, map(self._within, (indices, *folded)))))
+        for index in self._within(indices):
+            first = next(first for first, last in spans if first <= index <= last)
+            summary = bisect_left(summaries, first)
+            if summary == len(summaries) or summaries[summary] > index:
+                yield self._messages[bisect_right(self._starts, index) - 1].id
+
+    def _within(self, indices: Collection[int]) -> list[int]:
+        """The positions that exist, counted from the start, in order."""
         size = len(self)
-        named = sorted({index % size for index in indices if -size <= index < size})
-        summaries = (start for start, message in zip(self._starts, self._messages, strict=False) if is_summary(message))
-        end = next((start for start in summaries if named and start >= named[0]), size)
-        for index in named[: bisect_left(named, end)]:
-            yield self._messages[bisect_right(self._starts, index) - 1].id
+        return sorted({index % size for index in indices if -size <= index < size})
+
+
+def _merged(positions: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """From where to where the positions reach; those that overlap together."""
+    spans = sorted((each[0], each[-1]) for each in positions)
+    while spans:
+        first, last = spans.pop(0)
+        while spans and spans[0][0] <= last:
+            last = max(last, spans.pop(0)[1])
+        yield first, last
 
 
 def _weight(message: Message) -> int:
     return count_of(message) or 1
 
 
-def selected(messages: Sequence[Message], selection: SelectionSettings, original: Sequence[Message]) -> list[int]:
+def selected(
+    messages: Sequence[Message],
+    selection: SelectionSettings,
+    original: Sequence[Message],
+    folded: Iterable[Collection[int]] = (),
+) -> list[int]:
     """The positions of the selected messages.
 
-    They are selected among the `original` ones: what earlier passes folded does not make others older.
+    They are selected among the `original` ones: what earlier passes folded does not make others older. `folded` are the
+    positions that passes fold.
     """
     match selection.type:
         case "custom":
-            ids = set(Positions(original).told(selection.indices))
+            ids = set(Positions(original).told(selection.indices, folded))
         case "preserve_percent":
             recent = round(len(Positions(original)) * selection.keep_percentage / 100)
             ids = {original[index].id for index in older(original, recent)}

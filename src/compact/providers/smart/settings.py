@@ -68,8 +68,12 @@ class ContentOperation(Configuration):
     profile: str = ""
     """The model to ask; empty for the usual one."""
 
-    def cut(self, kind: Kind, markers: Markers) -> Cut:
-        return Cut(self.max_lines, self.max_chars, self.tail_lines, markers, value=kind == "parameter")
+    def cut(self, kind: Kind, markers: Markers, chars: int | None = None) -> Cut:
+        """How far a text of that kind is cut: to so many characters, or as far as it may be."""
+        value = kind == "parameter"
+        if chars is None:
+            return Cut(self.max_lines, self.max_chars, self.tail_lines, markers, value)
+        return Cut(None, chars, self.tail_lines, markers, value)
 
 
 KEEP = ContentOperation()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Conversation,
     Message,
+    Path,
     Replace,
     Text,
     ToolCall,
     ToolResult,
     Where,
     exchanges,
-    message_texts,
     pairs,
     untouchable,
     with_handle,
@@ -33,6 +33,11 @@ Kind: TypeAlias = Literal["text", "parameter", "result"]
 # Finding a value in encoded arguments means reading them from the start, so that a call with thousands of texts would
 # take quadratic time. No tool is called with so many long ones.
 _MOST_VALUES = 64
+
+KINDS: tuple[Kind, ...] = ("text", "parameter", "result")
+_KINDS: dict[type, Kind] = {Text: "text", ToolCall: "parameter", ToolResult: "result"}
+# No marker pays in place of a text that is shorter than the shortest one.
+_ANY: Mapping[Kind, int] = dict.fromkeys(KINDS, len(SUPPRESSED))
 
 _quote, _escape = (json.JSONEncoder(ensure_ascii=ascii_only).encode for ascii_only in (False, True))
 
@@ -55,6 +60,7 @@ class Place:
     shown: str = ""
     sources: frozenset[str] = frozenset()
     handles: bool = False
+    _now: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def marked(self, text: str) -> str:
         """What stands here in place of the text, with the handle of that if there are handles."""
@@ -67,7 +73,14 @@ class Place:
         return measure.text(text)
 
     def tokens_now(self, measure: Measure) -> int:
-        return self.tokens(self.shown or self.text, measure)
+        """What stands there now takes; it is asked for again and again."""
+        if self._now is None:
+            object.__setattr__(self, "_now", self.tokens(self.shown or self.text, measure))
+        return self._now or 0
+
+    def whole_tokens(self, measure: Measure) -> int:
+        """What the text takes where no reference stands for any of it."""
+        return self.tokens(self.text, measure) if self.shown else self.tokens_now(measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,33 +113,63 @@ def older(messages: Sequence[Message], recent: int) -> list[int]:
     return [index for index in range(1, len(messages)) if index not in kept]
 
 
-def places(conversation: Conversation, positions: Collection[int], *, handles: bool = False) -> Iterator[Place]:
-    """The texts of these messages that may be replaced, in order.
+def places(
+    conversation: Conversation,
+    positions: Collection[int],
+    *,
+    least: Mapping[Kind, int] = _ANY,
+    handles: bool = False,
+) -> Iterator[Place]:
+    """The texts of these messages that may be replaced, in order: those of more characters than `least` says.
 
-    Left out are messages nobody may touch, texts condensed before, and those too short for any marker to pay. What
-    refers to other texts is not: `separate` tells it from the rest.
+    Left out are kinds it does not name, messages nobody may touch and texts condensed before. What refers to other
+    texts is not: `separate` tells it from the rest.
     """
     fixed = untouchable(conversation)
-    tools = _tools(conversation.messages)
+    messages = conversation.messages
+    answers = pairs(messages)
     for position in positions:
-        message = conversation.messages[position]
+        message = messages[position]
         if message.id in fixed or message.role in ROLES_NEVER_PRUNED or is_summary(message):
             continue
-        tried: dict[int, int] = {}
-        for where, text in message_texts(message):
-            if len(text) <= len(SUPPRESSED) or is_condensed(text):
+        for index, block in enumerate(message.blocks):
+            kind = _KINDS.get(type(block))
+            if kind is None or (shortest := least.get(kind)) is None:
                 continue
-            block = message.blocks[where.block]
             if isinstance(block, Text):
-                yield Place(where, "text", text, position, handles=handles)
+                if len(block.text) > shortest and not is_condensed(block.text):
+                    yield Place(Where(message.id, index), "text", block.text, position, handles=handles)
             elif isinstance(block, ToolResult):
-                tool = tools.get((position, where.block), "")
-                yield Place(where, "result", text, position, tool, handles=handles)
+                for at, part in enumerate(block.parts):
+                    if isinstance(part, Text) and len(part.text) > shortest and not is_condensed(part.text):
+                        where, tool = Where(message.id, index, (at,)), _tool(messages, answers.get((position, index)))
+                        yield Place(where, "result", part.text, position, tool, handles=handles)
             elif isinstance(block, ToolCall):
-                tries = tried[where.block] = tried.get(where.block, 0) + 1
-                if tries <= _MOST_VALUES and can_splice(block, where.path):
+                for path, text in _arguments(block, shortest):
                     escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
+                    where = Where(message.id, index, path)
                     yield Place(where, "parameter", text, position, block.name, escaped, handles=handles)
+
+
+def _arguments(call: ToolCall, shortest: int) -> Iterator[tuple[Path, str]]:
+    """The strings in the arguments of a call that may be replaced."""
+    # Nothing is longer than the text it is written in.
+    if isinstance(call.raw, str) and len(call.raw) <= shortest:
+        return
+    tried = 0
+    for path, text in call.strings:
+        if len(text) > shortest and not is_condensed(text):
+            tried += 1
+            if tried > _MOST_VALUES:
+                return
+            if can_splice(call, path):
+                yield path, text
+
+
+def _tool(messages: Sequence[Message], place: tuple[int, int] | None) -> str:
+    """The name of the tool that was called there."""
+    call = messages[place[0]].blocks[place[1]] if place else None
+    return call.name if isinstance(call, ToolCall) else ""
 
 
 def all_tried(conversation: Conversation, found: Sequence[Place]) -> bool:
@@ -137,12 +180,3 @@ def all_tried(conversation: Conversation, found: Sequence[Place]) -> bool:
         if values >= _MOST_VALUES or not (isinstance(call, ToolCall) and call.regular):
             return False
     return True
-
-
-def _tools(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
-    """The name of the tool behind each result."""
-    names = {}
-    for result, (index, block) in pairs(messages).items():
-        call = messages[index].blocks[block]
-        names[result] = call.name if isinstance(call, ToolCall) else ""
-    return names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from itertools import chain
 
 from compact.messages import Conversation, Pass, has_references
@@ -14,12 +13,10 @@ from compact.providers.provider import Capabilities, Rejected, Steps, Task, prop
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Shortening, all_tried, older, places
 from compact.providers.truncation.settings import TruncationSettings
-from compact.providers.truncation.targeting import by_stage, cut_all, cut_until, least_text
+from compact.providers.truncation.targeting import PRECISION, Cutter, by_stage, cut_all, cut_until
 
 # What a text in the arguments of a call takes is an estimate, so that a first pass may miss its target by a little.
 _ROUNDS = 8
-_PRECISION = 200
-"""A target is undercut by at most this part of it, where that is possible."""
 _NAMES = {"result": "tool result", "parameter": "tool parameter", "text": "message text"}
 
 
@@ -62,17 +59,18 @@ def _cuts(
     And whether it is sure that another round would find nothing more.
     """
     positions = older(conversation.messages, settings.preserve_recent)
-    every = places(conversation, positions, handles=settings.handles)
-    found = [place for place in every if settings.operation(place.kind) != "keep"]
     linked = has_references(conversation)
+    least = settings.least(linked=linked)
+    found = list(places(conversation, positions, least=least, handles=settings.handles))
+    cutter = Cutter(settings, measure)
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
-        cuts = cut_all(free, settings, measure)
-        cuts += follow(cuts, followers, partial(least_text, settings), measure)
+        cuts = cut_all(free, cutter)
+        cuts += follow(cuts, followers, cutter.text, measure)
         return cuts, not linked and all_tried(conversation, found)
     excess, target = goal
     ordered = chain(by_stage(free, settings, measure), followers)
-    cuts = cut_until(ordered, excess, target // _PRECISION, settings, measure)
+    cuts = cut_until(ordered, excess, target // PRECISION, cutter)
     return cuts + blank(cuts, followers, settings.markers, measure), False
 
 

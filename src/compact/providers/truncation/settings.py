@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from compact.policies import Configuration
-from compact.providers.truncation.cutting import Cut, Markers
-from compact.providers.truncation.places import Kind
+from compact.providers.truncation.cutting import SUPPRESSED, Cut, Markers
+from compact.providers.truncation.places import KINDS, Kind
 
 Operation: TypeAlias = Literal["keep", "truncate", "suppress"]
 Priority: TypeAlias = Literal["size", "age", "type", "combined"]
@@ -52,6 +52,16 @@ class TruncationSettings(Configuration):
         if kind == "result":
             return self.tool_results
         return self.tool_parameters if kind == "parameter" else self.message_text
+
+    def least(self, *, linked: bool) -> dict[Kind, int]:
+        """How many characters a text must exceed to be worth a look, by kind; what is kept is not looked at.
+
+        Where texts are `linked` by references, a short one may stand for many lines.
+        """
+        least = {kind: len(SUPPRESSED) for kind in KINDS if self.operation(kind) != "keep"}
+        if not linked and self.mode == "mechanical" and self.tool_parameters == "truncate":
+            least["parameter"] = max(len(SUPPRESSED), self.max_parameter_chars)
+        return least
 
     def threshold(self, kind: Kind) -> int:
         return self.parameter_threshold if kind == "parameter" else self.result_threshold

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from compact.messages import Where
 from compact.ports import Measure
-from compact.providers.truncation.cutting import SUPPRESSED
-from compact.providers.truncation.places import Place, Shortening, shorten
+from compact.providers.truncation.cutting import SUPPRESSED, Cut
+from compact.providers.truncation.places import KINDS, Place, Shortening, shorten
 from compact.providers.truncation.settings import Priority, TruncationSettings
 
 _STAGES = (1, 0.5, 0.25, 0.125, 0)
 """Shares of the thresholds: where what is oversized does not suffice, smaller texts are cut as well."""
 
+PRECISION = 200
+"""A target is undercut by at most this part of it, where that is possible."""
 _GUESSES = 6
 
 
-def cut_all(found: Iterable[Place], settings: TruncationSettings, measure: Measure) -> list[Shortening]:
+class Cutter:
+    """Cuts places as far as their operations go."""
+
+    def __init__(self, settings: TruncationSettings, measure: Measure) -> None:
+        self.settings = settings
+        self.measure = measure
+        self._suppressed = {kind for kind in KINDS if settings.operation(kind) == "suppress"}
+        self._cuts = {kind: settings.cut(kind) for kind in KINDS}
+
+    def text(self, place: Place) -> str:
+        """What is left of the text."""
+        if place.kind in self._suppressed:
+            return SUPPRESSED
+        return self._cuts[place.kind].apply(place.text, place.tool)
+
+    def cut(self, place: Place) -> Shortening | None:
+        """The place with that, if it saves anything."""
+        why = "suppressed" if place.kind in self._suppressed else "truncated"
+        return shorten(place, self.text(place), self.measure, why)
+
+
+def cut_all(found: Iterable[Place], cutter: Cutter) -> list[Shortening]:
     """Every place cut as far as its operation goes, where that saves anything."""
-    done = (_least(place, settings, measure) for place in found)
-    return [shortening for shortening in done if shortening is not None]
+    return [shortening for shortening in map(cutter.cut, found) if shortening is not None]
 
 
-def cut_until(
-    ordered: Iterable[Place], excess: int, slack: int, settings: TruncationSettings, measure: Measure
-) -> list[Shortening]:
+def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter) -> list[Shortening]:
     """As many places cut, in this order, as it takes to save `excess` tokens; the last one no further than needed.
 
     Where cutting all of them does not suffice, they are suppressed.
@@ -33,16 +54,18 @@ def cut_until(
     seen: list[Place] = []
     for place in ordered:
         seen.append(place)
-        least = _least(place, settings, measure)
+        least = cutter.cut(place)
         if least is None:
             continue
         if least.saved >= excess:
-            chosen[place.where] = _fitting(least, excess, slack, settings, measure)
+            chosen[place.where] = fit_last(
+                least, (excess, slack), partial(cutter.settings.cut, place.kind), cutter.measure
+            )
             return list(chosen.values())
         chosen[place.where] = least
         excess -= least.saved
     for place in seen:
-        gone = shorten(place, SUPPRESSED, measure, "suppressed")
+        gone = shorten(place, SUPPRESSED, cutter.measure, "suppressed")
         gain = 0 if gone is None else gone.saved - (chosen[place.where].saved if place.where in chosen else 0)
         if gone is not None and gain > 0:
             chosen[place.where] = gone
@@ -69,7 +92,7 @@ def oversized(
     for age, place in enumerate(found):
         bound = settings.threshold(place.kind) * share
         # A text has hardly more tokens than characters: the short ones need not be counted.
-        tokens = place.tokens(place.text, measure) if len(place.text) > bound else 0
+        tokens = place.whole_tokens(measure) if len(place.text) > bound else 0
         if tokens > bound:
             large.append((_rank(place, tokens, age, settings.priority), place))
         else:
@@ -91,35 +114,24 @@ def _rank(place: Place, tokens: int, age: int, priority: Priority) -> float:
             return tokens / (1 + age * 0.1)
 
 
-def least_text(settings: TruncationSettings, place: Place) -> str:
-    """What is left of the text when it is cut as far as its operation goes."""
-    if settings.operation(place.kind) == "suppress":
-        return SUPPRESSED
-    return settings.cut(place.kind).apply(place.text, place.tool)
-
-
-def _least(place: Place, settings: TruncationSettings, measure: Measure) -> Shortening | None:
-    why = "suppressed" if settings.operation(place.kind) == "suppress" else "truncated"
-    return shorten(place, least_text(settings, place), measure, why)
-
-
-def _fitting(least: Shortening, excess: int, slack: int, settings: TruncationSettings, measure: Measure) -> Shortening:
-    """The place cut so that it saves `excess` tokens or up to `slack` more; `least` is the furthest it may be cut.
+def fit_last(least: Shortening, wanted: tuple[int, int], cut: Callable[[int], Cut], measure: Measure) -> Shortening:
+    """The place cut so that it saves the excess that is wanted, or up to a slack more; `least` is the furthest it goes.
 
     Each guess is counted, so guesses are few: tokens grow evenly enough with characters to aim well.
     """
+    excess, slack = wanted
     place, best = least.place, least
     if least.why == "suppressed":
         return least
     now = place.tokens_now(measure)
     low, low_saved = len(least.text), least.saved
-    high, high_saved = len(place.text), now - place.tokens(place.text, measure)
+    high, high_saved = len(place.text), now - place.whole_tokens(measure)
     for _ in range(_GUESSES):
         if best.saved - excess <= slack or high - low < 2 or low_saved <= high_saved:
             break
         share = (low_saved - excess - slack // 2) / (low_saved - high_saved)
         chars = min(max(low + round((high - low) * share), low + 1), high - 1)
-        text = place.marked(settings.cut(place.kind, chars).apply(place.text, place.tool))
+        text = place.marked(cut(chars).apply(place.text, place.tool))
         saved = now - place.tokens(text, measure)
         if saved >= excess:
             low, low_saved = chars, saved
