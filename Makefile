@@ -1,10 +1,10 @@
 # Works from a fresh clone with GNU make and a Python 3.11 or later; nothing else need be installed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak crash e2e-llm lock clean
+.PHONY: help setup demo serve page test check bench soak crash e2e-llm lock clean
 
 PY := .venv/bin/python
 READY := .venv/.ready
-CHECKED := $(wildcard src tests scripts bench examples)
+CHECKED := $(wildcard src tests scripts bench examples hatch_build.py)
 WORKERS ?= 2
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(LOCK_FLAGS)
@@ -32,6 +32,12 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt scripts/uv.sh
 
 demo: $(READY) ## see Compact at work, offline
 	@$(PY) -m compact demo
+
+page: $(READY) ## build the web page, if its sources changed
+	@$(PY) scripts/build_page.py
+
+serve: page ## set everything up, and open the page in a browser
+	@.venv/bin/compact serve
 
 test: $(READY) ## run the whole test suite with branch coverage
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable -m "not clock" --cov
@@ -65,6 +71,6 @@ lock: ## recompile the lock files; LOCK_FLAGS=--upgrade takes the newest version
 	$(COMPILE) --no-deps --group e2e --output-file requirements/e2e.txt
 
 clean: ## remove everything the other targets made
-	rm -rf .venv .uv .e2e build dist htmlcov .coverage .coverage.* .hypothesis .inline-snapshot \
+	rm -rf .venv .uv .e2e .bench web/node_modules src/compact/server/page build dist htmlcov .coverage .coverage.* .hypothesis .inline-snapshot \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
