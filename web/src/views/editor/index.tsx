@@ -1,0 +1,191 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { api, got, type Schemas } from "../../api/client";
+import { TextInput } from "../../parts/controls";
+import { Failure, Loading, Panel, View } from "../../parts/surfaces";
+import { useDelayed } from "../../state/delayed";
+import { Form } from "./fields";
+import { changed, draftOf, faultAt, presetOf, type Draft, type Values } from "./model";
+import { Group, PassEditor } from "./pass";
+import { Passes } from "./passes";
+import { Preview, type Way } from "./preview";
+import { fieldsOf, type Schema } from "./schema";
+import { Toolbar } from "./toolbar";
+import "./editor.css";
+
+export default function Editor() {
+  const presets = useQuery({ queryKey: ["presets"], queryFn: ({ signal }) => got(api.GET("/api/presets", { signal })) });
+  const [loaded, setLoaded] = useState("balanced");
+  const preset = presets.data?.find((each) => each.name === loaded);
+  const start = useQuery({
+    queryKey: ["start", preset],
+    enabled: !!preset,
+    queryFn: async () => {
+      const { complete } = await got(api.POST("/api/presets/validate", { body: preset! }));
+      const name = preset!.own ? preset!.name : `my-${preset!.name}`;
+      return draftOf({ ...preset!, name }, complete ?? {});
+    },
+  });
+  const [draft, setDraft] = useState<Draft | null>(null);
+  useEffect(() => setDraft(start.data ?? null), [start.data]);
+  const verdict = useVerdict(draft);
+  const error = presets.error ?? start.error;
+  const valid = verdict.problems.length === 0 && verdict.current;
+  return (
+    <View
+      title="Editor"
+      about={draft?.provider === "smart" ? "Passes run from top to bottom, until the target is met." : draft ? `Settings of the provider ${draft.provider}.` : ""}
+      actions={
+        <Toolbar
+          presets={presets.data ?? []}
+          loaded={loaded}
+          load={setLoaded}
+          draft={draft}
+          valid={valid}
+          dirty={!!draft && (!preset?.own || JSON.stringify(presetOf(draft)) !== JSON.stringify(start.data && presetOf(start.data)))}
+        />
+      }
+    >
+      {error ? (
+        <Failure error={error} retry={() => void (presets.error ? presets.refetch() : start.refetch())} />
+      ) : draft ? (
+        <Workbench draft={draft} setDraft={setDraft} verdict={verdict} />
+      ) : (
+        <section className="panel"><div className="body"><Loading lines={10} label="Reading the preset" /></div></section>
+      )}
+    </View>
+  );
+}
+
+interface Verdict {
+  problems: { path: (string | number)[]; message: string }[];
+  /** The provider and its settings as they were last valid. */
+  way: Way | null;
+  /** Whether this is about the draft as it is now. */
+  current: boolean;
+}
+
+/** What the server says about a draft, a moment after it was last changed. */
+function useVerdict(draft: Draft | null): Verdict {
+  const now = useMemo(() => draft && presetOf(draft), [draft]);
+  const settled = useDelayed(now, 250);
+  const asked = useQuery<Schemas["Verdict"]>({
+    queryKey: ["validate", settled],
+    enabled: !!settled,
+    gcTime: 10_000,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => got(api.POST("/api/presets/validate", { body: settled!, signal })),
+  });
+  const [way, setWay] = useState<Way | null>(null);
+  const complete = asked.isPlaceholderData ? null : asked.data?.complete;
+  const provider = settled?.provider;
+  useEffect(() => {
+    if (complete && provider) setWay({ provider, settings: complete });
+  }, [complete, provider]);
+  return {
+    problems: asked.data?.problems ?? [],
+    way: draft ? way : null,
+    current: settled === now && !asked.isPlaceholderData && !asked.isFetching,
+  };
+}
+
+interface WorkbenchProps {
+  draft: Draft;
+  setDraft: (draft: Draft) => void;
+  verdict: Verdict;
+}
+
+function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
+  const schema = useQuery({
+    queryKey: ["schema", draft.provider],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) =>
+      (await got(api.GET("/api/presets/schema/{provider}", { params: { path: { provider: draft.provider } }, signal }))) as Schema,
+  });
+  const [selected, setSelected] = useState("");
+  const { passes } = draft;
+  const { problems } = verdict;
+  const index = Math.max(0, passes?.findIndex((each) => each.key === selected) ?? 0);
+  const pass = passes?.[index];
+  if (schema.error) return <Failure error={schema.error} retry={() => void schema.refetch()} />;
+  if (!schema.data) return <section className="panel"><div className="body"><Loading lines={10} /></div></section>;
+  const setting = (name: string, value: unknown) => setDraft({ ...draft, settings: { ...draft.settings, [name]: value } });
+  return (
+    <div className="workbench" data-passes={passes ? true : undefined}>
+      <div className="stack list-side">
+        <Panel title="Preset">
+          <div className="stack">
+            <TextInput label="Name" value={draft.name} maxLength={64} fault={faultAt(problems, ["name"])} onChange={(name) => setDraft({ ...draft, name })} />
+            <TextInput label="Description" lines value={draft.description} maxLength={2000} onChange={(description) => setDraft({ ...draft, description })} />
+          </div>
+        </Panel>
+        {passes && (
+          <Panel title="Passes" flush>
+            <Prelude schema={schema.data} draft={draft} setDraft={setDraft} problems={problems} />
+            <Passes
+              passes={passes}
+              usual={usualPass(schema.data)}
+              problems={problems}
+              selected={pass?.key ?? ""}
+              select={setSelected}
+              onChange={(next) => setDraft({ ...draft, passes: next })}
+            />
+            {faultAt(problems, ["settings"]) && <p className="bad small none" role="alert">{faultAt(problems, ["settings"])}</p>}
+          </Panel>
+        )}
+      </div>
+      <div className="effect-side">
+        <Preview way={verdict.way} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
+      </div>
+      <Panel title={pass ? `Pass ${index + 1}` : "Settings"}>
+        {passes && pass ? (
+          <PassEditor
+            key={pass.key}
+            schema={schema.data}
+            values={pass.values}
+            path={["settings", "passes", index]}
+            problems={problems}
+            onChange={(values) => setDraft({ ...draft, passes: passes.with(index, { ...pass, values }) })}
+          />
+        ) : passes ? (
+          <p className="quiet">Add a pass, or let the prelude do all the work.</p>
+        ) : (
+          <div className="grid">
+            <Form schema={schema.data} values={draft.settings} path={["settings"]} problems={problems} onChange={setting} />
+          </div>
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+interface PreludeProps extends Omit<WorkbenchProps, "verdict"> {
+  schema: Schema;
+  problems: Verdict["problems"];
+}
+
+function Prelude({ schema, draft, setDraft, problems }: PreludeProps) {
+  const values = (draft.settings.lossless_prelude ?? {}) as Values;
+  const on = values.enabled === true;
+  return (
+    <div className="prelude">
+      <Group title="Lossless prelude">
+        <Form
+          schema={schema}
+          definition="Prelude"
+          values={values}
+          path={["settings", "lossless_prelude"]}
+          problems={problems}
+          only={on ? ["enabled", "level"] : ["enabled"]}
+          onChange={(name, value) => setDraft({ ...draft, settings: changed(draft.settings, ["lossless_prelude", name], value) })}
+        />
+      </Group>
+    </div>
+  );
+}
+
+/** A pass with everything as usual. */
+function usualPass(schema: Schema): Values {
+  const defaults = schema.$defs?.PassSettings?.properties ?? {};
+  return Object.fromEntries(fieldsOf(schema, "PassSettings").map(({ name }) => [name, structuredClone(defaults[name]?.default)]));
+}

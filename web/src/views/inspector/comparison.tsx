@@ -1,0 +1,150 @@
+/** Every way side by side; rows fill as the server has tried them. */
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { api, got, type Schemas } from "../../api/client";
+import { Badge, Failure, Loading } from "../../parts/surfaces";
+import { brief, change, dollars, number, percent, seconds } from "../../parts/text";
+import { limited } from "../../state/delayed";
+import type { Inspected } from "../../state/transcript";
+
+type Facts = Schemas["Facts"];
+type NamedWay = Schemas["NamedWay"];
+
+// The server computes: more at once would only make the first answer later.
+const inTurn = limited(2);
+
+export function useWays() {
+  return useQuery({ queryKey: ["ways"], queryFn: ({ signal }) => got(api.GET("/api/inspect/ways", { signal })) });
+}
+
+interface ComparisonProps {
+  transcript: Inspected;
+  model: string;
+  target: number | null;
+  chosen: string;
+  choose: (name: string) => void;
+}
+
+export function Comparison({ transcript, model, target, chosen, choose }: ComparisonProps) {
+  const ways = useWays();
+  const all = ways.data ?? [];
+  const tried = useQueries({
+    queries: all.map((each) => ({
+      queryKey: ["try", transcript.id, model, target, each.name, each.way],
+      staleTime: 300_000,
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        inTurn(() =>
+          got(
+            api.POST("/api/inspect/{id}/try", {
+              params: { path: { id: transcript.id } },
+              body: { way: each.way, target, model },
+              signal,
+            }),
+          ),
+        ),
+    })),
+  });
+  if (ways.error) return <Failure error={ways.error} retry={() => void ways.refetch()} />;
+  if (!ways.data) return <div className="body"><Loading lines={8} label="Listing the presets" /></div>;
+  return (
+    <div className="ways-scroll">
+      <table className="ways">
+        <thead>
+          <tr>
+            <th scope="col">Way</th>
+            <th scope="col">Tokens</th>
+            <th scope="col" className="end">Change</th>
+            <th scope="col" className="end">Saved</th>
+            <th scope="col" className="end">Edits</th>
+            <th scope="col" className="end">Summaries</th>
+            <th scope="col" className="end">Cost</th>
+            <th scope="col" className="end">Prefix kept</th>
+            <th scope="col" className="end">Time</th>
+            <th scope="col">Target</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map((way, index) => (
+            <Tried
+              key={way.name}
+              way={way}
+              facts={tried[index]?.data}
+              error={tried[index]?.error}
+              tokens={transcript.tokens}
+              selected={way.name === chosen}
+              select={() => choose(way.name)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface TriedProps {
+  way: NamedWay;
+  facts: Facts | undefined;
+  error: Error | null | undefined;
+  tokens: number;
+  selected: boolean;
+  select: () => void;
+}
+
+function Tried({ way, facts, error, tokens, selected, select }: TriedProps) {
+  return (
+    <tr data-selected={selected || undefined} onClick={select}>
+      <th scope="row">
+        <label className="way">
+          <input type="radio" name="way" checked={selected} onChange={select} />
+          <span className="stack tight">
+            <span className="row">
+              <span className="strong">{way.name}</span>
+              {way.kind === "own" && <Badge look="accent">yours</Badge>}
+            </span>
+            <span className="quiet small clamp">{way.description}</span>
+          </span>
+        </label>
+      </th>
+      {facts ? (
+        <Cells facts={facts} tokens={tokens} />
+      ) : error ? (
+        <td colSpan={9} className="bad small plain">{error.message}</td>
+      ) : (
+        Array.from({ length: 9 }, (_, index) => (
+          <td key={index}><span className="skeleton" style={{ width: index ? 44 : 90 }} /></td>
+        ))
+      )}
+    </tr>
+  );
+}
+
+function Cells({ facts, tokens }: { facts: Facts; tokens: number }) {
+  const share = facts.tokens_after / Math.max(tokens, 1);
+  return (
+    <>
+      <td data-title="Tokens">
+        <span className="amount">
+          <span className="strong">{number(facts.tokens_after)}</span>
+          <span className="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, share * 100)}%` }} /></span>
+        </span>
+      </td>
+      <td data-title="Change" className="end strong">{change(facts.change)}</td>
+      <td data-title="Saved" className="end">{dollars(facts.saved)}</td>
+      <td data-title="Edits" className="end">{number(facts.edits)}</td>
+      <td data-title="Summaries" className="end">{number(facts.summaries)}</td>
+      <td data-title="Cost" className="end">{facts.summaries ? dollars(facts.cost) : "$0"}</td>
+      <td data-title="Prefix kept" className="end">
+        {brief(facts.kept_prefix)} <span className="quiet">{percent(facts.kept_prefix / Math.max(tokens, 1))}</span>
+      </td>
+      <td data-title="Time" className="end">{seconds(facts.wall)}</td>
+      <td data-title="Target">
+        {facts.target === null ? (
+          <span className="quiet">none</span>
+        ) : facts.target_met ? (
+          <Badge look="good">met</Badge>
+        ) : (
+          <Badge look="warn">missed</Badge>
+        )}
+      </td>
+    </>
+  );
+}
