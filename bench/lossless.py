@@ -20,7 +20,7 @@ from bench.recount import forget
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome
 from compact.engine import run as drive
-from compact.formats import render, tools_of, violations
+from compact.formats import reject, render, tools_of
 from compact.messages import Conversation, Reasoning, Text, ToolCall, ToolResult, restore
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
@@ -62,7 +62,7 @@ def run(out: TextIO) -> None:
 
 def condense(conversation: Conversation, level: str) -> tuple[Outcome, Gauge]:
     gauge = Gauge(counter_for("gpt-4o"), tools_of(conversation))
-    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
+    judge = Judge(conversation, gauge, reject)
     task = Task(conversation, judge.tokens, None, 128_000, gauge)
     settings = LosslessSettings.model_validate({"level": level})
     return drive(LosslessProvider().condense(task, settings), judge, lambda _: ()), gauge

@@ -14,7 +14,14 @@ NOT_FOUND = "real transcripts not found: set COMPACT_TRANSCRIPTS"
 
 # Timing on a shared machine says nothing about a law, so there is no deadline. The usual run repeats the same examples,
 # so that a red build is due to the change; `make soak` looks for new ones.
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=50,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile(
     "soak", deadline=None, max_examples=2000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )

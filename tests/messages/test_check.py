@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.errors import EditError
-from compact.formats import FORMATS, parse, render, violations
+from compact.formats import FORMATS, parse, reject, render, violations
 from compact.messages import (
     Conversation,
     Edit,
@@ -22,6 +22,7 @@ from compact.messages import (
     Problem,
     Reasoning,
     Replace,
+    Rules,
     Text,
     Violation,
     Where,
@@ -37,16 +38,12 @@ from tests.messages.plans import passes, sites
 LONG = "a long answer that says very little, again and again " * 4
 
 
-def vendor(before: Conversation, after: Conversation) -> Iterable[Violation]:
-    return violations(after, origin=before)
-
-
 def size(conversation: Conversation) -> int:
     return len(json.dumps(render(conversation)))
 
 
 def problems(before: Conversation, after: Conversation) -> set[str]:
-    return {problem.kind for problem in check(before, after, rules=vendor, count=size)}
+    return {problem.kind for problem in check(before, after, rules=reject, count=size)}
 
 
 def chat(*messages: Json) -> Conversation:
@@ -169,8 +166,9 @@ def test_reasoning_may_not_move_to_another_message() -> None:
     assert "reasoning" in problems(before, parse(moved, format="anthropic-messages"))
 
 
-def one_rule(broken: Callable[[Message], bool]) -> Callable[[Conversation, Conversation], list[Violation]]:
-    def rules(_: Conversation, after: Conversation) -> list[Violation]:
+def one_rule(broken: Callable[[Message], bool]) -> Rules:
+    def rules(_: Conversation, after: Conversation, only: Collection[str] | None) -> list[Violation]:
+        assert only in (None, {"X1"})
         return [Violation("X1", i, f"messages.{i}", "fix it") for i, m in enumerate(after.messages) if broken(m)]
 
     return rules
@@ -195,13 +193,13 @@ def test_a_second_violation_of_the_same_rule_is_blamed_on_the_pass() -> None:
 def test_rules_see_what_the_conversation_was_made_from() -> None:
     seen = []
 
-    def rules(before: Conversation, after: Conversation) -> list[Violation]:
-        seen.append((before, after))
+    def rules(before: Conversation, after: Conversation, only: Collection[str] | None) -> list[Violation]:
+        seen.append((before, after, only))
         return [Violation("X1", None, "never good", "give up")]
 
     after = shortened(TALK, "6")
     assert check(TALK, after, rules=rules, count=size) == ()
-    assert seen == [(TALK, after), (TALK, TALK)]
+    assert seen == [(TALK, after, None), (TALK, TALK, {"X1"})]
 
 
 @st.composite
@@ -222,7 +220,7 @@ def test_a_cut_in_a_valid_conversation_may_stand(format: str, data: st.DataObjec
     before, after = data.draw(shrunk(format))
     bound = any(isinstance(block, Reasoning) for message in before.messages for block in message.blocks)
     if before != after and not (bound and before.options["model"] == "claude-fable-5-1"):
-        assert check(before, after, rules=vendor, count=size) == ()
+        assert check(before, after, rules=reject, count=size) == ()
 
 
 # A system message between the others pins its neighbours, bound thinking pins all before it, and a user message that
@@ -240,7 +238,7 @@ def test_folding_whole_exchanges_keeps_a_request_valid(format: str, role: str, d
     chosen = [id for group in groups if fixed.isdisjoint(group) and data.draw(st.booleans()) for id in group]
     if chosen:
         after = edited(before, Fold(tuple(chosen), "They went on.", "test", role))
-        assert {violation.rule for violation in vendor(before, after)} <= NOT_EVERYWHERE
+        assert {violation.rule for violation in reject(before, after)} <= NOT_EVERYWHERE
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))

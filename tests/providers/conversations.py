@@ -9,7 +9,7 @@ from typing import Any
 
 from compact.app import counter_for
 from compact.engine import AskModel, Gauge, Judge, Outcome, run
-from compact.formats import parse, tools_of, violations
+from compact.formats import parse, reject, tools_of
 from compact.messages import Conversation
 from compact.ports import Ask, Completion
 from compact.providers import Provider, Task
@@ -43,7 +43,7 @@ def drive(
     provider: Provider, settings: Any, conversation: Conversation, target: int | None = None, ask: AskModel = in_short
 ) -> Outcome:
     task = task_for(conversation, target)
-    judge = Judge(conversation, task.measure, lambda before, after: violations(after, origin=before))
+    judge = Judge(conversation, task.measure, reject)
     return run(provider.condense(task, settings), judge, ask)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compact.app import counter_for
 from compact.engine import AskModel, Gauge, Judge, Outcome, run
 from compact.errors import InvalidConfiguration
-from compact.formats import parse, render, tools_of, violations
+from compact.formats import parse, reject, render, tools_of, violations
 from compact.messages import Conversation, Fold, Json, Message, Text, protect, restore
 from compact.messages.seals import is_summary, seal
 from compact.policies import configure
@@ -45,7 +45,7 @@ def condense(
     window: int = 128_000,
 ) -> Outcome:
     gauge = Gauge(counter_for("gpt-4o"), tools_of(conversation))
-    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
+    judge = Judge(conversation, gauge, reject)
     task = Task(conversation, judge.tokens, target, window, gauge)
     return run(NativeProvider().condense(task, settings or NativeSettings()), judge, model)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compact.app import counter_for
 from compact.engine import Gauge, Judge, Outcome, run
-from compact.formats import parse, render, violations
+from compact.formats import parse, reject, render
 from compact.messages import Conversation, Fold, restore
 from compact.providers import Task
 from compact.providers.native import slide
@@ -14,7 +14,7 @@ from tests.providers.test_native import talk, texts
 
 def sliding(conversation: Conversation, target: int) -> Outcome:
     gauge = Gauge(counter_for("gpt-4o"), ())
-    judge = Judge(conversation, gauge, lambda before, after: violations(after, origin=before))
+    judge = Judge(conversation, gauge, reject)
     return run(slide(Task(conversation, judge.tokens, target, 128_000, gauge)), judge, in_short)
 
 

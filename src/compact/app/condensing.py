@@ -25,7 +25,7 @@ from compact.engine import (
 )
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
-from compact.messages import Conversation, Json, Plan, Violation, unfold
+from compact.messages import Conversation, Json, Plan, unfold
 from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.policies import configure
@@ -118,7 +118,7 @@ class Condensation:
         self.retain = read_retain(retain)
 
     def run(self, provider: Provider, settings: Any, ask: AskModel | None = None) -> Result:
-        judge = Judge(self.conversation, self._gauge, _violations)
+        judge = Judge(self.conversation, self._gauge, formats.reject)
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
             run(provider.condense(task, settings), judge, Asking().now(ask or partial(answer_offline, judge)))
@@ -193,7 +193,3 @@ def read_retain(retain: str | RetainFacts | None) -> RetainFacts | None:
     raise InvalidConfiguration(
         f"{retain!r} cannot be retained", field="retain", remedy='Give "facts", RetainFacts(...) or None.'
     )
-
-
-def _violations(before: Conversation, after: Conversation) -> list[Violation]:
-    return formats.violations(after, origin=before)

@@ -11,8 +11,8 @@ from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.gauge import Gauge
 from compact.engine.guard import floor_of
 from compact.errors import InsufficientBudget
-from compact.formats import violations
-from compact.messages import Conversation, Violation
+from compact.formats import reject
+from compact.messages import Conversation
 from compact.ports import Event, Observe
 from compact.providers import Provider, Task
 from compact.providers.native import slide
@@ -50,7 +50,7 @@ def compact(
             needed=floor.total,
             budget=order.budget,
         )
-    judge = Judge(conversation, gauge, _rules, observe)
+    judge = Judge(conversation, gauge, reject, observe)
     task = partial(Task, window=order.window, measure=gauge, reads=order.reads)
     aim = task(judge.conversation, judge.tokens, order.target)
     run(order.provider.condense(aim, order.settings), judge, ask(judge))
@@ -63,7 +63,3 @@ def compact(
 def _over(judge: Judge, order: Order) -> dict[str, str]:
     text = f"{judge.tokens:,} tokens were left by {order.provider.name} where {order.budget:,} may be used"
     return {"error_type": "OverBudget", "message": text}
-
-
-def _rules(before: Conversation, after: Conversation) -> list[Violation]:
-    return violations(after, origin=before)

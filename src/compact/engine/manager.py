@@ -16,8 +16,8 @@ from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
 from compact.engine.report import Report
 from compact.engine.reporting import report_of
 from compact.errors import InvalidConfiguration, TokenCountError
-from compact.formats import tools_of, violations
-from compact.messages import Conversation, Json, Plan, Violation
+from compact.formats import reject, tools_of
+from compact.messages import Conversation, Json, Plan
 from compact.policies import (
     PROVIDERS,
     Configuration,
@@ -188,7 +188,7 @@ class ProviderManager:
         began = time.perf_counter()
         config = self.effective(occasion.profile)
         gauge = Gauge(self._counter, tools_of(conversation))
-        judge = Judge(conversation, gauge, _rules)
+        judge = Judge(conversation, gauge, reject)
         used = judge.tokens
         decision = should_condense(used, occasion.window, config.threshold)
         if automatic and not decision.triggered:
@@ -279,10 +279,6 @@ def _later(judge: Judge) -> AskModelLater:
         return answer_offline(judge, asks)
 
     return answer
-
-
-def _rules(before: Conversation, after: Conversation) -> list[Violation]:
-    return violations(after, origin=before)
 
 
 def _target(occasion: Occasion, used: int, trigger_at: int) -> int | None:

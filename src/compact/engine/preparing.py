@@ -12,8 +12,8 @@ from typing import TypeAlias
 from compact.engine.driver import Outcome
 from compact.engine.projection import Projection
 from compact.engine.telling import told_discarded, told_prepared
-from compact.formats import violations
-from compact.messages import Conversation, Violation, check
+from compact.formats import reject
+from compact.messages import check
 from compact.ports import Event, Measure
 
 NEARLY = 0.9
@@ -141,10 +141,6 @@ def _applied(prepared: Outcome, projection: Projection, upto: int, measure: Meas
     if again is None:
         return None
     before, after = projection.conversation, again.conversation
-    if check(before, after, rules=_rules, count=measure.conversation):
+    if check(before, after, rules=reject, count=measure.conversation):
         return None
     return replace(prepared, conversation=after, plan=again.compactions[-1].plan)
-
-
-def _rules(before: Conversation, after: Conversation) -> list[Violation]:
-    return violations(after, origin=before)

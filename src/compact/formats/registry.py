@@ -190,18 +190,32 @@ def tools_of(conversation: Conversation) -> tuple[Tool, ...]:
     return format_named(conversation.format).read_tools(conversation.tools)
 
 
-def violations(conversation: Conversation, variant: str = "", origin: Conversation | None = None) -> list[Violation]:
-    """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from."""
+def violations(
+    conversation: Conversation,
+    variant: str = "",
+    origin: Conversation | None = None,
+    only: Collection[str] | None = None,
+) -> list[Violation]:
+    """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from.
+
+    `only` are the ids of the rules to look at, by default all of them.
+    """
     format = format_named(conversation.format)
     sent = _sent(conversation)
     if origin is not None:
         before = _sent(origin)
         sent = replace(sent, origin=before.body, origin_memo=before.memo)
-    found = format.violations(sent, variant)
+    switch = None if only is None else {rule.id: False for rule in format.rules if rule.id not in only}
+    found = format.violations(sent, variant, switch)
     if conversation.system is None or format.system_key:
         return found
     # The system prompt went first among the messages sent; it is none of the conversation's.
     return [hit if hit.index is None else replace(hit, index=hit.index - 1 if hit.index else None) for hit in found]
+
+
+def reject(before: Conversation, after: Conversation, only: Collection[str] | None = None) -> list[Violation]:
+    """What the vendor would reject of a conversation that was condensed from another: the rules a pass is held to."""
+    return violations(after, origin=before, only=only)
 
 
 def _without_meta(wire: Json) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -37,8 +37,8 @@ class Problem:
     text: str
 
 
-Rules: TypeAlias = Callable[[Conversation, Conversation], Iterable[Violation]]
-"""The violations of the second conversation, given the first it was made from."""
+Rules: TypeAlias = Callable[[Conversation, Conversation, Collection[str] | None], Iterable[Violation]]
+"""The violations of the second conversation, given the first it was made from; of some rules only, or of all."""
 
 
 def check(
@@ -127,17 +127,19 @@ def _dangling(before: Conversation, after: Conversation) -> Iterable[Problem]:
 
 
 def _added_violations(before: Conversation, after: Conversation, rules: Rules) -> Iterable[Problem]:
-    def keyed(conversation: Conversation) -> dict[tuple[str, str | None, int], Violation]:
+    def keyed(
+        conversation: Conversation, only: Collection[str] | None = None
+    ) -> dict[tuple[str, str | None, int], Violation]:
         seen: Counter[tuple[str, str | None]] = Counter()
         found = {}
-        for violation in rules(before, conversation):
+        for violation in rules(before, conversation, only):
             owner = None if violation.index is None else conversation.messages[violation.index].id
             seen[violation.rule, owner] += 1
             found[violation.rule, owner, seen[violation.rule, owner]] = violation
         return found
 
     if now := keyed(after):
-        known = keyed(before)
+        known = keyed(before, {violation.rule for violation in now.values()})
         for key, violation in now.items():
             if key not in known:
                 yield Problem("invalid", f"{violation.rule}: {violation.text}")

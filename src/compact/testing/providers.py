@@ -21,7 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from compact.app import counter_for
 from compact.engine import AskModel, Gauge, Judge, Outcome, run
 from compact.errors import EditError, InvalidConfiguration
-from compact.formats import FORMATS, parse, render, request_body, tools_of, violations
+from compact.formats import FORMATS, parse, reject, render, request_body, tools_of
 from compact.messages import (
     Conversation,
     Json,
@@ -29,7 +29,6 @@ from compact.messages import (
     Pass,
     ToolCall,
     ToolResult,
-    Violation,
     apply,
     check,
     fingerprint,
@@ -121,7 +120,7 @@ class _Watch(Judge):
     """A judge that remembers what no provider may ever propose."""
 
     def __init__(self, conversation: Conversation, gauge: Gauge) -> None:
-        super().__init__(conversation, gauge, _rules)
+        super().__init__(conversation, gauge, reject)
         self._count = gauge.conversation
         self.outrages: list[str] = []
 
@@ -131,7 +130,7 @@ class _Watch(Judge):
         except EditError as error:
             self.outrages.append(f"pass {proposal.name!r}: {error}")
         else:
-            problems = check(self.conversation, after, rules=_rules, count=self._count)
+            problems = check(self.conversation, after, rules=reject, count=self._count)
             self.outrages += [f"pass {proposal.name!r}: {each.text}" for each in problems if each.kind in _NEVER]
         return super().decide(proposal)
 
@@ -194,17 +193,13 @@ class _Trial:
             self.found.append(("keeps the order", "messages changed their places"))
         if lost := _halves(after.messages) - _halves(before.messages):
             self.found.append(("keeps pairs whole", f"{', '.join(sorted(lost))} lost the other half"))
-        if added := len(_rules(before, after)) - len(_rules(before, before)):
+        if added := len(reject(before, after)) - len(reject(before, before)):
             if added > 0:
-                self.found.append(("valid", _rules(before, after)[-1].text))
+                self.found.append(("valid", reject(before, after)[-1].text))
         if self._gauge.conversation(after) > self._tokens:
             self.found.append(("never larger", f"{self._tokens:,} tokens became more"))
         if render(restore(after, outcome.plan)) != render(before):
             self.found.append(("restores", "the plan does not lead back to the original"))
-
-
-def _rules(before: Conversation, after: Conversation) -> list[Violation]:
-    return violations(after, origin=before)
 
 
 def _conversation(format: str, seed: str) -> Conversation:
