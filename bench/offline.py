@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,17 +12,16 @@ from time import perf_counter
 from typing import TextIO
 
 from compact.app.transcripts import read_transcript
-from compact.facts import Fact, Kind, facts_of, strings_in
-from compact.messages import Message, Text, ToolCall, ToolResult
+from compact.facts import Fact, Kind
+from compact.lab.retention import KINDS, text_of, used_again
+from compact.lab.retention import missing as missing_facts
+from compact.messages import Message
 from compact.summaries import summarize_offline
 from compact.tokens import CountCache, load_encoding
 
 CUTS = (0.5, 0.75)
 BUDGETS = (0.03, 0.10, 0.25)
 KEPT = 5
-AHEAD = 40
-LEAST_USED = 5
-KINDS = (Kind.PATH, Kind.IDENTIFIER, Kind.NUMBER)
 ROUNDS = 10
 WAYS = ("offline summary", "in ten rounds", "last messages", "all cut alike")
 
@@ -48,29 +46,6 @@ def cases(messages: Sequence[Message]) -> Iterator[Case]:
         needed = used_again(old, messages[cut:])
         if len(old) >= KEPT and needed:
             yield Case("\n".join(map(text_of, stay)), old, [text_of(message) for message in old], needed)
-
-
-def used_again(seen: Sequence[Message], following: Sequence[Message]) -> frozenset[Fact]:
-    """The facts seen that the assistant soon writes again; none where it says too little to tell."""
-    used = [message for message in following[:AHEAD] if message.role == "assistant"]
-    if len(used) < LEAST_USED:
-        return frozenset()
-    known = {fact for fact in facts_of(seen) if fact.kind in KINDS}
-    return frozenset(fact for fact in facts_of(used) if fact in known)
-
-
-def text_of(message: Message) -> str:
-    """Everything a message says, calls and results included; a model's reasoning is not."""
-    return "\n".join(strings_of(message))
-
-
-def strings_of(message: Message) -> Iterator[str]:
-    for block in message.blocks:
-        if isinstance(block, ToolCall):
-            yield block.name
-            yield from (text for _, text in strings_in(block.raw if block.arguments is None else block.arguments))
-        elif isinstance(block, Text | ToolResult):
-            yield block.text
 
 
 def in_rounds(case: Case, budget: int, count: Callable[[str], int]) -> str:
@@ -106,19 +81,8 @@ def cut_alike(case: Case, budget: int, count: Callable[[str], int]) -> str:
 
 
 def missing(case: Case, text: str) -> set[Fact]:
-    """The needed facts that neither what stays nor the text holds.
-
-    A path counts as there if its last two parts are: how far up it is spelled does not matter, in any of the ways.
-    """
-    words = set(re.findall(r"[\w$#@.+-]+(?:/[\w$#@.+-]+)*", text := f"{case.kept}\n{text}"))
-    tails = {"/".join(word.split("/")[-2:]) for word in words}
-    return {fact for fact in case.needed if not _holds(fact, text, tails)}
-
-
-def _holds(fact: Fact, text: str, tails: set[str]) -> bool:
-    if fact.kind is Kind.PATH and "/".join(fact.text.strip("/").split("/")[-2:]) in tails:
-        return True
-    return fact.text in text and re.search(rf"(?<!\w){re.escape(fact.text)}(?!\w)", text) is not None
+    """The needed facts that neither what stays nor the text holds."""
+    return missing_facts(case.needed, f"{case.kept}\n{text}")
 
 
 def measure(sessions: Sequence[Path], out: TextIO) -> None:

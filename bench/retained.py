@@ -17,13 +17,11 @@ from bench.offline import (
     cut_alike,
     last_messages,
     missing,
-    strings_of,
-    text_of,
-    used_again,
 )
 from compact.app.transcripts import read_transcript
 from compact.engine import RetainFacts
 from compact.facts import Fact
+from compact.lab.retention import strings_of, text_of, used_again
 from compact.messages import Conversation
 from compact.tokens import CountCache, load_encoding
 

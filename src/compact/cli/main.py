@@ -21,6 +21,7 @@ from compact.cli import (
     cost,
     demo,
     diff,
+    evaluate,
     mcp,
     models,
     plan,
@@ -52,6 +53,7 @@ app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
 app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
 app.command("cost", epilog=cost.EXAMPLES)(cost.cost)
 app.command("replay", epilog=replay.EXAMPLES)(replay.replay)
+app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("profiles", epilog=profiles.EXAMPLES)(profiles.profiles)
 app.command("prompt", epilog=prompt.EXAMPLES)(prompt.prompt)
 app.command("tokens", epilog=tokens.EXAMPLES)(tokens.tokens)

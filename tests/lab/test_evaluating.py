@@ -1,0 +1,114 @@
+"""What is counted as kept is there, what is counted as recoverable comes back, and what is lost is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compact.app import choose
+from compact.app.costing import Way
+from compact.errors import InvalidInput
+from compact.facts import Fact, Kind
+from compact.formats import parse
+from compact.lab.evaluating import cases, score, summary, survives_faults, verbatim
+from compact.lab.questions import Question, kept, read_questions, words_of
+from compact.lab.retention import missing, used_again
+from compact.messages import Conversation
+from compact.providers.presets import presets
+from tests.lab.test_replaying import session
+
+SESSION = session(20)
+
+
+def way(name: str) -> Way:
+    return Way(name, *choose(None, name, None))
+
+
+def named() -> Conversation:
+    """A session whose answers name what stood in the files read at the beginning."""
+    messages = []
+    for number in range(12):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": f'{{"n": {number}}}'}}
+        listing = "\n".join(f"def parse_line_{number}_{line}(text): return {line + 1000}" for line in range(30))
+        messages += [
+            {"role": "user", "content": f"Look at src/part_{number}/module_{number}.py."},
+            {"role": "assistant", "content": f"I read parse_line_{max(number - 6, 0)}_3.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": listing},
+            {"role": "assistant", "content": f"parse_line_{max(number - 5, 0)}_7 returns 1007."},
+        ]
+    return parse(messages)
+
+
+def test_what_is_used_again_was_seen_before_and_is_written_by_the_assistant() -> None:
+    whole = named()
+    half = len(whole) // 2
+    needed = used_again(whole.messages[:half], whole.messages[half:])
+    names = {fact.text for fact in needed}
+    assert "parse_line_1_7" in names
+    assert "parse_line_9_3" not in names
+    assert used_again(whole.messages[:half], whole.messages[half : half + 4]) == frozenset()
+
+
+def test_a_path_is_there_if_its_end_is() -> None:
+    path, name = Fact(Kind.PATH, "/home/me/src/app/main.py", "0"), Fact(Kind.IDENTIFIER, "load_all", "0")
+    assert missing(frozenset({path, name}), "edited app/main.py, see load_all()") == set()
+    assert missing(frozenset({path, name}), "edited main.py, see load_all_of_it") == {path, name}
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in presets()])
+def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
+    found = list(cases(named()))
+    assert len(found) == 2
+    for case in found:
+        got = score(case, way(preset), 0.25, "gpt-4o")
+        assert got.in_context + got.recoverable == pytest.approx(1)
+        assert got.lost == 0
+        assert got.valid
+        assert survives_faults(case, way(preset), 0.25, "gpt-4o")
+
+
+def test_less_room_keeps_less() -> None:
+    (case, _) = cases(named())
+    kept_at = [score(case, way("v2"), share, "gpt-4o").in_context for share in (0.9, 0.5, 0.25)]
+    assert kept_at == sorted(kept_at, reverse=True)
+    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, "gpt-4o")])
+    assert (row.cases, row.answers) == (1, None)
+
+
+def test_messages_of_the_user_count_as_they_were() -> None:
+    assert verbatim(SESSION, SESSION) == 1
+    assert verbatim(SESSION, SESSION.with_messages(SESSION.messages[4:])) == pytest.approx(0.95)
+    assert verbatim(SESSION.with_messages([]), SESSION) == 1
+
+
+def test_answers_are_made_of_the_words_of_their_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "x.qa.json"
+    row = {"question": "Which file?", "answer": "The fine file value_0_7 elsewhere", "evidence_messages": [[0, 3]]}
+    path.write_text(json.dumps({"qa": [row], "facts": [{"fact": "File 1 is fine", "message": 7}]}))
+    first, second = read_questions(path, SESSION.messages)
+    assert first.words == {"fine", "file", "value_0_7"}
+    assert second.words == {"file", "fine"}
+    assert kept(first, "the File was fine") == pytest.approx(2 / 3)
+    assert [case.questions for case in cases(SESSION, [first])][-1] == (first,)
+    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, "gpt-4o")
+    assert got.answers is not None
+
+
+@pytest.mark.parametrize(
+    "content", [{}, [], {"qa": 5}, {"qa": [{"answer": "x", "evidence_messages": [[1]]}]}, {"facts": [{"message": 999}]}]
+)
+def test_what_is_no_question_is_left_out(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "x.qa.json"
+    path.write_text(json.dumps(content))
+    assert read_questions(path, SESSION.messages) == []
+
+
+def test_a_file_of_questions_may_be_absent_but_not_broken(tmp_path: Path) -> None:
+    assert read_questions(tmp_path / "none.qa.json", ()) == []
+    (tmp_path / "broken.qa.json").write_text("{")
+    with pytest.raises(InvalidInput, match=r"broken\.qa\.json"):
+        read_questions(tmp_path / "broken.qa.json", ())
+    assert kept(Question("", frozenset({"abcd"})), "ABCD") == 1
+    assert words_of("it is a fact-check") == {"fact-check"}
