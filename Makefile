@@ -1,6 +1,6 @@
 # Works from a fresh clone with GNU make and a Python 3.11 or later; nothing else need be installed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve page test check bench soak crash e2e-llm lock clean
+.PHONY: help setup demo serve page docs test check bench soak crash e2e-llm lock clean
 
 PY := .venv/bin/python
 READY := .venv/.ready
@@ -38,6 +38,9 @@ page: $(READY) ## build the web page, if its sources changed
 
 serve: page ## set everything up, and open the page in a browser
 	@.venv/bin/compact serve
+
+docs: $(READY) ## build the documentation as a site: build/site
+	@$(PY) scripts/build_docs.py
 
 test: $(READY) ## run the whole test suite with branch coverage
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable -m "not clock" --cov

@@ -91,7 +91,7 @@ language server take it from a first line `# yaml-language-server: $schema=compa
 | older | now |
 | --- | --- |
 | `autoCondenseContextPercent: 75` | `policy.trigger_pct: 0.75`; from 50% down `policy.target_pct` goes down with it |
-| `autoCondenseContext: false` | a trigger at the full window; to compact by hand alone, call only `manual_compact` |
+| `autoCondenseContext: false` | `policy.automatic: false`: only `manual_compact` compacts |
 | `profileThresholds` | `threshold` of each profile in `profiles.yaml`; -1 and what is no percentage are left out |
 | `condensingApiConfigId` | `profile`, by its name where the file tells it |
 | `customCondensingPrompt` | a file of prompts (`--prompt NAME`), which a profile names: `prompt: file:NAME` |

@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 import compact
+from compact.app import read_transcript
 from compact.cli.main import app
 from compact.formats import FORMATS
+from compact.settings.presets import load_presets
+from scripts.build_docs import INDEX, stale, unlisted
 from scripts.document_rules import document
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,18 @@ def test_make_targets_exist(block: Block) -> None:
         assert line.split()[1] in known
 
 
+@pytest.mark.parametrize("block", of("yaml"), ids=str)
+def test_presets_are_valid_and_condense(block: Block, workplace: Path) -> None:
+    (workplace / "mine.yaml").write_text(block.code, encoding="utf-8")
+    session = read_transcript((workplace / "session.json").read_bytes())
+    for preset in load_presets(workplace / "mine.yaml"):
+        result = compact.condense(session, provider=preset.provider, config=preset.settings)
+        assert result.report.tokens_after < result.report.tokens_before
+        assert compact.restore(result) == compact.render(session)
+
+
 def test_every_block_is_of_a_kind_that_is_tested_or_plain_text() -> None:
-    assert {block.language for block in blocks()} <= {"python", "console", "sh", "text"}
+    assert {block.language for block in blocks()} <= {"python", "console", "sh", "text", "yaml"}
 
 
 def test_every_public_name_and_command_is_documented() -> None:
@@ -93,3 +106,8 @@ def test_every_public_name_and_command_is_documented() -> None:
 def test_the_list_of_rules_is_up_to_date() -> None:
     page = (ROOT / "docs/validity.md").read_text(encoding="utf-8")
     assert page == document(FORMATS.values()), "run: python -m scripts.document_rules"
+
+
+def test_the_index_leads_to_every_page_and_generated_tables_are_up_to_date() -> None:
+    assert unlisted(INDEX.read_text(encoding="utf-8")) == []
+    assert list(stale()) == [], "run: python -m scripts.build_docs"

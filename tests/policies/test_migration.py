@@ -107,10 +107,10 @@ def test_older_values_that_mean_nothing_are_told() -> None:
     ]
 
 
-def test_compacting_by_hand_has_no_exact_counterpart() -> None:
+def test_who_compacted_by_hand_still_does() -> None:
     done = migrate({"autoCondenseContext": False, "autoCondenseContextPercent": 60})
-    assert done.config == {"policy": {"trigger_pct": 1.0, "hard_cap_buffer": 0}}
-    assert "call manual_compact and never preflight" in done.remarks[0]
+    assert done.config == {"policy": {"trigger_pct": 0.6, "automatic": False}}
+    assert done.remarks == ()
 
 
 def test_what_holds_no_older_settings_is_refused() -> None:

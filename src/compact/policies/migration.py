@@ -96,11 +96,7 @@ def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[
         yield f"autoCondenseContextPercent: {percent!r} is no percentage from {_RANGE}; the default holds"
     automatic = settings.get("autoCondenseContext")
     if automatic is False:
-        policy |= {"trigger_pct": 1.0, "hard_cap_buffer": 0}
-        yield (
-            "autoCondenseContext: false has no exact counterpart; compaction begins only when the window is full. "
-            "To compact by hand alone, call manual_compact and never preflight"
-        )
+        policy["automatic"] = False
     elif automatic not in (None, True):
         yield f"autoCondenseContext: {automatic!r} is neither true nor false; compaction is automatic"
     usual = Policy()
