@@ -5,15 +5,8 @@ import "./usage.css";
 
 export type ContextUsage = Schemas["ContextUsage"];
 
-const ORDER = ["system", "tools", "summary", "text", "reasoning", "call", "calls", "result", "results", "image", "file", "frame"];
-const NAMES: Record<string, string> = {
-  system: "instructions",
-  call: "calls",
-  result: "results",
-  image: "pictures",
-  file: "files",
-  frame: "structure",
-};
+const ORDER = ["system", "tools", "summary", "text", "reasoning", "tool calls", "tool results", "images", "attachments", "other", "frame"];
+const NAMES: Record<string, string> = { system: "instructions", images: "pictures", frame: "structure" };
 
 export interface Segment {
   kind: string;

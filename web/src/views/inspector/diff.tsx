@@ -1,31 +1,14 @@
 /** Two texts beside each other, run by run; what stayed the same is shortened. */
 import { useState } from "react";
 import type { Schemas } from "../../api/client";
-import { legible, number } from "../../parts/text";
+import { pieces } from "../../parts/markers";
+import { number } from "../../parts/text";
 import type { Kind } from "./runs";
 
 type Hunk = Schemas["Hunk"];
 
 const AROUND = 3;
 const LONGEST = 14;
-const CHUNK = 20_000;
-
-const MARKERS: readonly [RegExp, Kind][] = [
-  [/⟨=/, "reference"],
-  [/^⟨ lines from /, "reference"],
-  [/⟨ (?:\.\.\. truncated|Truncated: )/, "truncated"],
-  [/^⟨ Tool: /, "truncated"],
-  [/⟨ Content suppressed ⟩/, "suppressed"],
-  [/⟨ Superseded: /, "superseded"],
-  [/⟨ (?:Summarized by LLM|Original was )/, "summarized"],
-  [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed/, "folded"],
-];
-
-/** Which kind of edit a line of Compact's own tells of. */
-export function markerOf(line: string): Kind | undefined {
-  if (!line.includes("⟨") && !line.includes("<")) return undefined;
-  return MARKERS.find(([pattern]) => pattern.test(line))?.[1];
-}
 
 interface DiffProps {
   hunks: readonly Hunk[];
@@ -119,30 +102,4 @@ function Lines({ text, className, unheard }: { text: string; className: string; 
       ))}
     </pre>
   );
-}
-
-interface Piece {
-  text: string;
-  marker: Kind | undefined;
-}
-
-export function pieces(text: string): Piece[] {
-  const found: Piece[] = [];
-  let plain = "";
-  const end = () => {
-    for (let at = 0; at < plain.length; at += CHUNK) found.push({ text: plain.slice(at, at + CHUNK), marker: undefined });
-    plain = "";
-  };
-  for (const line of legible(text).split("\n")) {
-    const marker = markerOf(line);
-    if (marker) {
-      if (plain) end();
-      found.push({ text: `${line}\n`, marker });
-    } else {
-      plain += `${line}\n`;
-      if (plain.length > CHUNK) end();
-    }
-  }
-  end();
-  return found;
 }

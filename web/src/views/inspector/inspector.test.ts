@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { markerOf, pieces } from "./diff";
+import { markerOf, pieces } from "../../parts/markers";
 import { listed, tally, type Kind, type Row } from "./runs";
 
 const rows = (kinds: string): Row[] =>

@@ -1,0 +1,168 @@
+"""The settings, driven as people would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles
+from tests.page.driving import Opened
+from tests.page.talking import Server, orchard
+
+Open = Callable[[str], Opened]
+
+
+@pytest.fixture
+def server(address: str) -> Server:
+    return Server(address)
+
+
+def test_values_are_saved_reset_and_say_where_they_come_from(open_page: Open, server: Server) -> None:
+    opened = open_page("settings")
+    page = opened.page
+    field = page.locator("#field-retention_tokens")
+    expect(field).to_contain_text("the default")
+    opened.photograph("settings-general")
+    opened.hold_to_axe()
+    kept = field.get_by_role("textbox", name="Retention tokens")
+    kept.fill("2500")
+    kept.press("Enter")
+    expect(field).to_contain_text("not saved")
+    opened.button("Save", exact=True).click()
+    expect(field).to_contain_text("set for everything")
+    assert server.ask("GET", "/api/settings")["own"] == {"retention_tokens": 2500}
+    field.get_by_role("button", name="Reset retention_tokens").click()
+    expect(field).to_contain_text("the default")
+    assert server.ask("GET", "/api/settings")["own"] == {}
+
+
+def test_what_the_server_refuses_stands_at_its_field(open_page: Open) -> None:
+    opened = open_page("settings")
+    field = opened.page.locator("#field-strategy")
+    field.get_by_role("combobox", name="Strategy").fill("nonsense")
+    opened.button("Save", exact=True).click()
+    expect(field.locator(".fault")).to_contain_text("nonsense")
+    opened.photograph("settings-refused")
+    opened.complaints[:] = [each for each in opened.complaints if "400" not in each and "422" not in each]
+
+
+def test_settings_are_found_by_their_words(open_page: Open) -> None:
+    opened = open_page("settings")
+    page = opened.page
+    page.get_by_role("searchbox", name="Search settings").fill("summary failure")
+    opened.button("On summary failure").first.click()
+    field = page.locator("#field-on_summary_failure")
+    expect(field).to_be_in_viewport()
+    expect(field).to_have_attribute("data-found", "")
+
+
+def test_providers_are_compared_and_their_settings_kept_as_a_preset(open_page: Open, server: Server) -> None:
+    opened = open_page("settings/providers")
+    page = opened.page
+    table = page.get_by_role("table", name="The providers side by side")
+    expect(table.get_by_role("row", name="token reduction")).to_contain_text("80-95%")
+    table.get_by_role("radio", name="Layers").check()
+    expect(page.get_by_role("heading", name="Settings of Layers")).to_be_visible()
+    roles = page.get_by_role("textbox", name="Roles kept")
+    roles.fill("system\nuser")
+    turns = page.get_by_role("textbox", name="Recent turns")
+    turns.fill("3")
+    turns.press("Enter")
+    page.get_by_role("textbox", name="Keep these settings as a preset").fill("my-layers")
+    opened.photograph("settings-providers")
+    opened.hold_to_axe()
+    opened.button("Save preset").click()
+    expect(page.get_by_text("The Inspector and the editor offer it now")).to_be_visible()
+    (kept,) = [each for each in server.ask("GET", "/api/presets") if each["name"] == "my-layers"]
+    assert (kept["provider"], kept["settings"]["recent_turns"]) == ("layers", 3)
+    assert kept["settings"]["roles_kept"] == ["system", "user"]
+
+
+def test_models_are_added_edited_reset_and_deleted(open_page: Open, server: Server) -> None:
+    server.transcript(orchard(1), "one.json")
+    opened = open_page("settings/models")
+    page = opened.page
+    opened.button("Add a model").click()
+    expect(page.get_by_role("textbox", name="Maximum input, tokens")).to_have_value("128,000")
+    page.get_by_role("textbox", name="Vendor").fill("acme")
+    page.get_by_role("textbox", name="Model", exact=True).fill("rocket-1")
+    opened.photograph("settings-model")
+    opened.hold_to_axe()
+    opened.button("Save", exact=True).click()
+    row = page.get_by_role("row", name="rocket-1")
+    expect(row).to_contain_text("128,000")
+    known = page.get_by_role("row", name="gpt-4o")
+    before = known.inner_text()
+    opened.button("Edit openai:gpt-4o").click()
+    share = page.get_by_role("textbox", name="Threshold of its own")
+    share.fill("50%")
+    share.press("Tab")
+    opened.button("Save", exact=True).click()
+    expect(known).to_contain_text("50%")
+    expect(known).to_contain_text("set by you")
+    opened.photograph("settings-models")
+    opened.hold_to_axe()
+    page.get_by_role("link", name="Thresholds").click()
+    threshold = page.get_by_role("row", name="gpt-4o")
+    expect(threshold).to_contain_text("its own")
+    opened.photograph("settings-thresholds")
+    opened.hold_to_axe()
+    page.get_by_role("link", name="Models").click()
+    opened.button("Reset openai:gpt-4o").click()
+    expect(known).to_have_text(before.replace("\t", "").replace("\n", ""), use_inner_text=False)
+    opened.button("Delete acme:rocket-1").click()
+    expect(row).to_have_count(0)
+
+
+def test_profiles_tell_their_standing_and_what_each_way_costs(open_page: Open) -> None:
+    profile = {"name": "mine", "vendor": "compatible", "model": "gpt-4o", "url": "http://127.0.0.1:9/v1"}
+    save_profiles(Profiles(profiles=(Profile.model_validate(profile),)))
+    opened = open_page("settings/profiles")
+    page = opened.page
+    expect(page.get_by_role("row", name="mine gpt-4o compatible")).to_contain_text("ready")
+    expect(page.get_by_role("columnheader", name="Pays after")).to_be_visible()
+    assert page.get_by_role("row").count() > 5
+    opened.photograph("settings-profiles")
+    opened.hold_to_axe()
+
+
+def test_prompts_show_the_exact_request(open_page: Open, server: Server) -> None:
+    opened = open_page("settings/prompts")
+    page = opened.page
+    instructions = page.get_by_role("region", name="Instructions")
+    expect(instructions).not_to_be_empty()
+    usual = instructions.inner_text()
+    page.get_by_role("textbox", name="Words of your own").fill("Write down every decision, and nothing else.")
+    expect(instructions).to_contain_text("Write down every decision, and nothing else.")
+    assert instructions.inner_text() != usual
+    page.get_by_role("textbox", name="Keep them as").fill("decisions")
+    opened.photograph("settings-prompts")
+    opened.hold_to_axe()
+    opened.button("Save prompt").click()
+    expect(opened.button("decisions", exact=True)).to_be_visible()
+    assert server.ask("GET", "/api/prompts/decisions")["text"].startswith("Write down every decision")
+
+
+def test_redaction_is_tried_with_what_it_finds_highlighted(open_page: Open) -> None:
+    opened = open_page("settings/redaction")
+    page = opened.page
+    text = page.get_by_role("textbox", name="Text")
+    text.fill("\N{PEAR} key sk-proj-4f9d8e7c6b5a4938271605f4e3d2c1b0 and ORCHARD-77")
+    found = page.get_by_role("region", name="Found")
+    expect(found.locator("mark")).to_contain_text("sk-proj-4f9d8e7c6b5a4938271605f4e3d2c1b0")
+    page.get_by_role("textbox", name="Patterns of your own").fill(r"ORCHARD-\d+")
+    expect(found.locator("mark", has_text="ORCHARD-77")).to_be_visible()
+    expect(page.get_by_role("region", name="Redacted")).not_to_contain_text("ORCHARD-77")
+    opened.photograph("settings-redaction")
+    opened.hold_to_axe()
+
+
+def test_the_configuration_says_who_set_each_value(open_page: Open) -> None:
+    opened = open_page("settings/config")
+    expect(opened.page.get_by_role("columnheader", name="Environment")).to_be_visible()
+    assert opened.page.get_by_role("row").count() > 10
+    opened.photograph("settings-config")
+    opened.hold_to_axe()

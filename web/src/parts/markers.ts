@@ -1,0 +1,51 @@
+/** Compact's own marks in a text: which kind of edit a line tells of. */
+import type { Schemas } from "../api/client";
+import { legible } from "./text";
+
+type Kind = Schemas["Row"]["kind"];
+
+const CHUNK = 20_000;
+
+const MARKERS: readonly [RegExp, Kind][] = [
+  [/⟨=/, "reference"],
+  [/^⟨ lines from /, "reference"],
+  [/⟨ (?:\.\.\. truncated|Truncated: )/, "truncated"],
+  [/^⟨ Tool: /, "truncated"],
+  [/⟨ Content suppressed ⟩/, "suppressed"],
+  [/⟨ Superseded: /, "superseded"],
+  [/⟨ (?:Summarized by LLM|Original was )/, "summarized"],
+  [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed/, "folded"],
+];
+
+/** Which kind of edit a line of Compact's own tells of. */
+export function markerOf(line: string): Kind | undefined {
+  if (!line.includes("⟨") && !line.includes("<")) return undefined;
+  return MARKERS.find(([pattern]) => pattern.test(line))?.[1];
+}
+
+/** A part of a text that is laid out by itself. */
+interface Piece {
+  text: string;
+  marker: Kind | undefined;
+}
+
+export function pieces(text: string): Piece[] {
+  const found: Piece[] = [];
+  let plain = "";
+  const end = () => {
+    for (let at = 0; at < plain.length; at += CHUNK) found.push({ text: plain.slice(at, at + CHUNK), marker: undefined });
+    plain = "";
+  };
+  for (const line of legible(text).split("\n")) {
+    const marker = markerOf(line);
+    if (marker) {
+      if (plain) end();
+      found.push({ text: `${line}\n`, marker });
+    } else {
+      plain += `${line}\n`;
+      if (plain.length > CHUNK) end();
+    }
+  }
+  end();
+  return found;
+}

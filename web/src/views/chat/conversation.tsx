@@ -1,0 +1,124 @@
+/** A session that is open: how full it is, what was said, and what is being said. */
+import { useState, type ReactNode } from "react";
+import { Icon } from "../../parts/icons";
+import { Empty, Failure, Loading } from "../../parts/surfaces";
+import { legible } from "../../parts/text";
+import { UsageBar } from "../../parts/usage";
+import { CompressPanel } from "./compress";
+import { Composer } from "./composer";
+import { Head, type Side } from "./head";
+import { History } from "./history";
+import { Said } from "./message";
+import { Notices, Unanswered } from "./notices";
+import { useKept, useSession, type Session } from "./queries";
+import { SummaryCard } from "./summary";
+import { useTalk, type Exchange } from "./talk";
+import { Thread, type Jump } from "./thread";
+
+interface ConversationProps {
+  id: string;
+  side: Side;
+  jump: Jump | undefined;
+  busy: boolean;
+}
+
+export function Conversation({ id, side, jump, busy }: ConversationProps) {
+  const session = useSession(id);
+  const [squeezing, setSqueezing] = useState(false);
+  if (session.error) return <Failure error={session.error} retry={() => void session.refetch()} />;
+  if (!session.data) return <div className="chat-wait"><Loading lines={8} label="Reading the session" /></div>;
+  return (
+    <section className="talk" aria-label="Session">
+      <Head session={session.data} side={side} open={squeezing} summarizing={busy} summarize={() => setSqueezing(!squeezing)} />
+      <div className="chat-usage">
+        <UsageBar usage={session.data.usage} />
+      </div>
+      <Notices session={session.data} />
+      {squeezing && (
+        <CompressPanel session={id} notify={session.data.notify} busy={busy} close={() => setSqueezing(false)} />
+      )}
+      {side === "history" ? <History session={session.data} at={jump} /> : <Active session={session.data} busy={busy} />}
+    </section>
+  );
+}
+
+/** What is sent, and the place to say more. */
+function Active({ session, busy }: { session: Session; busy: boolean }) {
+  const { id, messages } = session.session;
+  const kept = useKept(id);
+  const [text, setText] = useState("");
+  const talk = useTalk(id, setText);
+  const send = () => {
+    setText("");
+    void talk.begin(text);
+  };
+  const { blocked } = session.blocked;
+  const open = !blocked && !talk.busy && (session.open_question || talk.exchange.trouble !== "");
+  return (
+    <>
+      {session.summary && <SummaryCard key={id} session={id} summary={session.summary} busy={busy} />}
+      {kept.error ? (
+        <Failure error={kept.error} retry={() => void kept.refetch()} />
+      ) : !kept.data ? (
+        <div className="thread-around chat-wait"><Loading lines={8} label="Reading the messages" /></div>
+      ) : messages === 0 && talk.exchange.phase === "idle" ? (
+        <Beginning />
+      ) : (
+        <Thread
+          session={id}
+          label="Conversation"
+          kept={kept.data.messages}
+          first={kept.data.first}
+          total={Math.max(messages, kept.data.first)}
+          tail={tailOf(talk.exchange, busy)}
+        />
+      )}
+      <div className="chat-foot">
+        {open && <Unanswered trouble={talk.exchange.trouble} busy={talk.busy} ask={() => void talk.begin(null)} />}
+        <Composer
+          text={text}
+          onChange={setText}
+          send={send}
+          busy={talk.busy}
+          offline={session.answering.offline}
+          closed={blocked ? "Retry the compression, or acknowledge the risk, to go on." : ""}
+        />
+      </div>
+    </>
+  );
+}
+
+function Beginning() {
+  return (
+    <div className="thread-around">
+      <Empty icon="chat" title="Say something">
+        <p>What is said here is stored on this machine. When the model’s window fills up, what was said before is summarized.</p>
+      </Empty>
+    </div>
+  );
+}
+
+function tailOf({ question, answer, phase }: Exchange, busy: boolean): ReactNode[] {
+  const tail: ReactNode[] = [];
+  if (question !== null) {
+    tail.push(
+      <article className="said" data-role="user" aria-label="You, just now">
+        <header><strong>You</strong></header>
+        <Said text={question.length > 20_000 ? `${question.slice(0, 20_000)}…` : question} />
+      </article>,
+    );
+  }
+  if (phase === "preparing" || phase === "answering") {
+    tail.push(
+      <article className="said" data-role="assistant" aria-label="Answer" aria-busy="true">
+        <header><strong>Assistant</strong></header>
+        {answer ? (
+          <div className="said-text plain" dir="auto">{legible(answer)}<i className="caret" /></div>
+        ) : (
+          <p className="quiet row"><Icon name="spinner" size={14} className="spin" /> {busy ? "Summarizing first…" : "Thinking…"}</p>
+        )}
+      </article>,
+    );
+  }
+  return tail;
+}

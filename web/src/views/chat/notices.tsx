@@ -1,0 +1,70 @@
+/** What is in the way, and what to do about it. */
+import type { ReactNode } from "react";
+import { Button } from "../../parts/controls";
+import { Icon } from "../../parts/icons";
+import { legible } from "../../parts/text";
+import { acknowledge, retry, useChange, type Session } from "./queries";
+
+function Notice({ look, title, children, actions }: { look: "warn" | "bad"; title?: string; children: ReactNode; actions?: ReactNode }) {
+  return (
+    <div className="notice" data-look={look} role={look === "bad" ? "alert" : "note"}>
+      <Icon name="alert" size={14} />
+      <div className="grow">
+        {title && <strong>{title}</strong>}
+        <p className="plain">{children}</p>
+      </div>
+      {actions && <span className="row wrap">{actions}</span>}
+    </div>
+  );
+}
+
+export function Notices({ session }: { session: Session }) {
+  const { id } = session.session;
+  const trying = useChange(id, () => retry(id));
+  const taking = useChange(id, () => acknowledge(id), () => "You may go on; what does not fit is still refused.");
+  const { blocked, reason } = session.blocked;
+  if (!blocked && session.warnings.length === 0) return null;
+  return (
+    <div className="notices">
+      {blocked && (
+        <Notice
+          look="bad"
+          title="This session is blocked"
+          actions={
+            <>
+              <Button look="primary" icon="refresh" isDisabled={trying.isPending} onPress={() => trying.mutate(undefined)}>
+                Retry
+              </Button>
+              <Button isDisabled={taking.isPending} onPress={() => taking.mutate(undefined)}>
+                Acknowledge and go on
+              </Button>
+            </>
+          }
+        >
+          {legible(reason)}
+        </Notice>
+      )}
+      {session.warnings.map((each) => (
+        <Notice key={each} look="warn">
+          {legible(each)}
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
+/** What went wrong with the last question, which is stored all the same. */
+export function Unanswered({ trouble, ask, busy }: { trouble: string; ask: () => void; busy: boolean }) {
+  return (
+    <div className="notice" data-look={trouble ? "bad" : "warn"} role={trouble ? "alert" : "note"}>
+      <Icon name="alert" size={14} />
+      <div className="grow">
+        <strong>{trouble ? "No answer" : "The last question has no answer"}</strong>
+        {trouble && <p className="plain">{legible(trouble)}</p>}
+      </div>
+      <Button icon="refresh" isDisabled={busy} onPress={ask}>
+        Ask again
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** One exchange at a time: what was said, the answer as it arrives, and what went wrong. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { ApiError } from "../../api/client";
+import { say, type ChatEvent } from "../../api/stream";
+import { tellFailure } from "../../parts/toasts";
+import { renew, type Session } from "./queries";
+
+export interface Exchange {
+  /** What was just said and is not among the stored messages yet. */
+  question: string | null;
+  answer: string;
+  phase: "idle" | "preparing" | "answering" | "failed";
+  trouble: string;
+}
+
+export const SILENT: Exchange = { question: null, answer: "", phase: "idle", trouble: "" };
+
+/** What the exchange is after an event. */
+export function heard(exchange: Exchange, event: ChatEvent): Exchange {
+  switch (event.type) {
+    case "prepared":
+      return { ...exchange, phase: "answering" };
+    case "delta":
+      return { ...exchange, phase: "answering", answer: exchange.answer + event.text };
+    case "done":
+      return exchange;
+    case "error":
+      return { ...exchange, phase: "failed", trouble: [event.text, event.remedy].filter(Boolean).join(" ") };
+  }
+}
+
+export const isCommand = (text: string): boolean => /^\/summarize(\s|$)/.test(text.trim());
+
+/** `refused` is told what could not be stored, so that it is not lost. */
+export function useTalk(id: string, refused: (text: string) => void) {
+  const client = useQueryClient();
+  const [exchange, setExchange] = useState<Exchange>(SILENT);
+  const stop = useRef<AbortController>(null);
+  useEffect(() => () => stop.current?.abort(), []);
+  const begin = async (text: string | null) => {
+    stop.current = new AbortController();
+    const command = text !== null && isCommand(text);
+    setExchange({ ...SILENT, question: command ? null : text, phase: "preparing" });
+    try {
+      for await (const event of say(id, text, stop.current.signal)) {
+        if ("usage" in event) {
+          client.setQueryData<Session>(["session", id], (known) => known && { ...known, usage: event.usage });
+        }
+        if (event.type === "error" && event.message === null && text !== null) refused(text);
+        if (event.type === "done" || event.type === "error") await renew(client, id);
+        setExchange((now) => (event.type === "done" ? SILENT : { ...heard(now, event), ...(event.type === "error" && { question: null }) }));
+      }
+    } catch (error) {
+      if (stop.current.signal.aborted) return;
+      setExchange(SILENT);
+      if (text !== null && error instanceof ApiError) refused(text);
+      tellFailure(error);
+      await renew(client, id);
+    }
+  };
+  return { exchange, begin, busy: exchange.phase === "preparing" || exchange.phase === "answering" };
+}

@@ -1,0 +1,134 @@
+/** What each model reads, as the catalogue or a person says. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { api, got, type Schemas } from "../../api/client";
+import { Button, IconButton, NumberInput, TextInput } from "../../parts/controls";
+import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfaces";
+import { number, percent } from "../../parts/text";
+import { tellFailure, toast } from "../../parts/toasts";
+import { useDelayed } from "../../state/delayed";
+import { faultOf } from "./general";
+
+type Model = Schemas["ModelView"];
+type Edit = Schemas["ModelEdit"];
+
+export function Models() {
+  const models = useQuery({ queryKey: ["models"], queryFn: ({ signal }) => got(api.GET("/api/models", { signal })) });
+  const [asked, setAsked] = useState<Model | "new" | null>(null);
+  const close = () => setAsked(null);
+  if (models.error) return <Panel title="Models"><Failure error={models.error} retry={() => void models.refetch()} /></Panel>;
+  if (!models.data) return <Panel title="Models"><Loading lines={6} /></Panel>;
+  return (
+    <Panel title="Models" flush actions={<Button icon="plus" onPress={() => setAsked("new")}>Add a model</Button>}>
+      <div className="set-scroll">
+        <table className="set-table set-models">
+          <thead>
+            <tr>
+              <th>Model</th><th className="end">Maximum input</th><th className="end">Maximum output</th>
+              <th className="end">Threshold</th><th className="end">Stays</th><th>Source</th><th><span className="unseen">Actions</span></th>
+            </tr>
+          </thead>
+          <tbody>{models.data.models.map((each) => <ModelRow key={each.id} model={each} edit={() => setAsked(each)} />)}</tbody>
+        </table>
+      </div>
+      {models.data.models.length === 0 && <p className="quiet set-none">Models that sessions use appear here by themselves; others can be added.</p>}
+      <Window title={asked === "new" ? "Add a model" : "Edit the model"} open={asked !== null} onClose={close}>
+        {asked !== null && <ModelForm model={asked === "new" ? null : asked} suggested={models.data.suggested_max_input} done={close} />}
+      </Window>
+    </Panel>
+  );
+}
+
+function useModelChange<T>(run: (given: T) => Promise<unknown>, told: string, done?: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: run,
+    onSuccess: () => {
+      toast(told);
+      done?.();
+      return Promise.all(["models", "settings", "session"].map((name) => client.invalidateQueries({ queryKey: [name] })));
+    },
+    onError: (error) => faultOf(error, "") ?? tellFailure(error),
+  });
+}
+
+function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
+  const at = { params: { path: { id: model.id } } };
+  const reset = useModelChange(() => got(api.POST("/api/models/{id}/reset", at)), `${model.id} is as the catalogue says again.`);
+  const drop = useModelChange(() => got(api.DELETE("/api/models/{id}", at)), `Forgot ${model.id}.`);
+  return (
+    <tr>
+      <th scope="row"><Plain text={model.model} /> <span className="quiet small">{model.provider}</span></th>
+      <td className="end" data-title="Maximum input">{number(model.max_input)}</td>
+      <td className="end" data-title="Maximum output">{model.max_output === null ? "–" : number(model.max_output)}</td>
+      <td className="end" data-title="Threshold"><Effective own={model.threshold !== null}>{percent(model.effective_threshold)}</Effective></td>
+      <td className="end" data-title="Stays"><Effective own={model.retention !== null}>{number(model.effective_retention)} tokens</Effective></td>
+      <td data-title="Source"><Badge look={mine(model) ? "accent" : undefined}>{mine(model) ? "set by you" : model.source === "api" ? "vendor" : "catalogue"}</Badge></td>
+      <td className="end">
+        <span className="row set-actions">
+          <IconButton tiny icon="edit" label={`Edit ${model.id}`} onPress={edit} />
+          <IconButton tiny icon="restore" label={`Reset ${model.id} to what is known of it`} isDisabled={!model.changed} isPending={reset.isPending} onPress={() => reset.mutate(undefined)} />
+          <IconButton tiny icon="trash" label={`Delete ${model.id}`} isDisabled={drop.isPending} onPress={() => drop.mutate(undefined)} />
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+const mine = (model: Model): boolean => model.changed || model.source === "manual";
+
+function Effective({ own, children }: { own: boolean; children: ReactNode }) {
+  return <span className={own ? "strong" : "quiet"} title={own ? "Its own" : "As for every model"}>{children}</span>;
+}
+
+function ModelForm({ model, suggested, done }: { model: Model | null; suggested: number; done: () => void }) {
+  const [who, setWho] = useState({ provider: "", model: "" });
+  const [edit, setEdit] = useState<Edit>(model ?? { max_input: suggested, max_output: null, threshold: null, retention: null });
+  const { max_input, max_output, threshold, retention } = edit;
+  const body = { max_input, max_output, threshold, retention };
+  const saving = useModelChange(
+    () => (model ? got(api.PUT("/api/models/{id}", { params: { path: { id: model.id } }, body })) : got(api.POST("/api/models", { body: { ...body, ...who } }))),
+    "Saved. It holds at once for every session with the model.",
+    done,
+  );
+  const fault = (name: string) => faultOf(saving.error, name);
+  return (
+    <div className="stack">
+      {model ? <p className="strong">{model.id}</p> : (
+        <>
+          <TextInput label="Vendor" placeholder="openai" value={who.provider} maxLength={100} fault={fault("provider")} onChange={(provider) => setWho({ ...who, provider })} />
+          <TextInput label="Model" placeholder="gpt-4o" value={who.model} maxLength={200} fault={fault("model")} onChange={(name) => setWho({ ...who, model: name })} />
+          <Known name={who.model} take={(found) => { setWho({ provider: found.vendor, model: found.id }); setEdit({ ...edit, max_input: found.max_input, max_output: found.max_output }); }} />
+        </>
+      )}
+      <NumberInput label="Maximum input, tokens" hint={`What a request may hold. ${number(suggested)} is usual where nobody knows.`} value={max_input} min={1_000} fault={fault("max_input")} onChange={(value) => setEdit({ ...edit, max_input: value ?? suggested })} />
+      <NumberInput label="Maximum output, tokens" optional value={max_output ?? null} min={1} fault={fault("max_output")} onChange={(value) => setEdit({ ...edit, max_output: value })} />
+      <NumberInput label="Threshold of its own" hint="A share of the window; none to use everybody’s." optional format={{ style: "percent", maximumFractionDigits: 1 }} step={0.01} min={0.01} max={1} value={threshold ?? null} fault={fault("threshold")} onChange={(value) => setEdit({ ...edit, threshold: value })} />
+      <NumberInput label="Tokens of the last messages that stay" optional value={retention ?? null} min={0} fault={fault("retention")} onChange={(value) => setEdit({ ...edit, retention: value })} />
+      <div className="row">
+        <Button look="primary" isDisabled={saving.isPending || (!model && !(who.provider && who.model))} onPress={() => saving.mutate(undefined)}>Save</Button>
+        <Button look="ghost" onPress={done}>Cancel</Button>
+      </div>
+    </div>
+  );
+}
+
+/** What the catalogue has under such a name. */
+function Known({ name, take }: { name: string; take: (found: Schemas["CatalogueModel"]) => void }) {
+  const text = useDelayed(name.trim(), 250);
+  const found = useQuery({
+    queryKey: ["catalogue", text],
+    enabled: text.length > 1,
+    queryFn: ({ signal }) => got(api.GET("/api/catalogue", { params: { query: { text, limit: 5 } }, signal })),
+  });
+  if (!found.data?.models.length) return null;
+  return (
+    <div className="row wrap" role="group" aria-label="From the catalogue">
+      {found.data.models.map((each) => (
+        <Button key={`${each.vendor}:${each.id}`} tiny onPress={() => take(each)}>
+          {each.id} <span className="quiet">{number(each.max_input)}</span>
+        </Button>
+      ))}
+    </div>
+  );
+}

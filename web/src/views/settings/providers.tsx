@@ -1,0 +1,115 @@
+/** Ways to condense: side by side, and the settings of the chosen one, kept as a preset. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, got, type Schemas } from "../../api/client";
+import { Button, TextInput } from "../../parts/controls";
+import { SchemaForm } from "../../parts/form";
+import { fieldsOf, type Schema } from "../../parts/schema";
+import { Badge, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { tellFailure, toast } from "../../parts/toasts";
+import { useDelayed } from "../../state/delayed";
+
+type All = Schemas["ProvidersView"];
+type Provider = All["providers"][number];
+
+export function Providers() {
+  const all = useQuery<All>({ queryKey: ["providers"], queryFn: ({ signal }) => got(api.GET("/api/settings/providers", { signal })) });
+  const [chosen, setChosen] = useState("");
+  if (all.error) return <Panel title="Providers"><Failure error={all.error} retry={() => void all.refetch()} /></Panel>;
+  if (!all.data) return <Panel title="Providers"><Loading lines={12} /></Panel>;
+  const current = all.data.providers.find((each) => each.id === (chosen || all.data.default)) ?? all.data.providers[0]!;
+  return (
+    <>
+      <Panel title="Providers" flush>
+        <Comparison all={all.data} current={current.id} choose={setChosen} />
+      </Panel>
+      <Panel title={`Settings of ${current.name}`} actions={<Badge>version {current.version}</Badge>}>
+        {current.error ? <p className="bad">{current.error}</p> : <ProviderForm key={current.id} provider={current} />}
+      </Panel>
+    </>
+  );
+}
+
+function Comparison({ all, current, choose }: { all: All; current: string; choose: (id: string) => void }) {
+  return (
+    <div className="set-scroll">
+      <table className="set-table set-compare">
+        <caption className="unseen">The providers side by side</caption>
+        <thead>
+          <tr>
+            <td />
+            {all.providers.map((each) => (
+              <th key={each.id} scope="col" data-selected={each.id === current || undefined}>
+                <label>
+                  <input type="radio" name="provider" checked={each.id === current} onChange={() => choose(each.id)} />
+                  <span className="strong">{each.name}</span>
+                </label>
+                {each.id === all.default && <Badge look="accent">default</Badge>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr className="set-about">
+            <th scope="row">what it does</th>
+            {all.providers.map((each) => <td key={each.id} data-selected={each.id === current || undefined}>{each.description}</td>)}
+          </tr>
+          {all.comparison.map((row) => (
+            <tr key={row.feature}>
+              <th scope="row">{row.feature}</th>
+              {all.providers.map((each) => <td key={each.id} data-selected={each.id === current || undefined}>{row[each.id] ?? "–"}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ProviderForm({ provider }: { provider: Provider }) {
+  const client = useQueryClient();
+  const schema = provider.json_schema as Schema;
+  const [settings, setSettings] = useState<Record<string, unknown>>({});
+  const [name, setName] = useState("");
+  const draft = { name: name || "unnamed", description: "", provider: provider.id, settings };
+  const asked = useDelayed(draft);
+  const verdict = useQuery<Schemas["Verdict"]>({
+    queryKey: ["verdict", asked],
+    placeholderData: (before) => before,
+    queryFn: ({ signal }) => got(api.POST("/api/presets/validate", { body: asked, signal })),
+  });
+  const saving = useMutation({
+    mutationFn: () => got(api.PUT("/api/presets/{name}", { params: { path: { name } }, body: draft })),
+    onSuccess: () => {
+      toast(`Saved “${name}”. The Inspector and the editor offer it now.`);
+      return client.invalidateQueries({ queryKey: ["presets"] });
+    },
+    onError: tellFailure,
+  });
+  const problems = verdict.data?.problems ?? [];
+  const fault = (...path: string[]) => problems.find((each) => each.path.join(".") === path.join("."))?.message;
+  const values = { ...defaults(schema), ...settings };
+  const nested = fieldsOf(schema).length < Object.keys(schema.properties ?? {}).length || provider.id === "smart";
+  return (
+    <div className="stack">
+      <p className="soft">{provider.description}</p>
+      <div className="set-form">
+        <SchemaForm schema={schema} values={values} faultOf={(field) => fault("settings", field)} onChange={(field, value) => setSettings({ ...settings, [field]: value })} />
+      </div>
+      {nested && <p className="quiet">Its passes are edited in the <a href="#/editor">editor</a>.</p>}
+      <div className="row wrap set-keep">
+        <TextInput label="Keep these settings as a preset" placeholder="A name" value={name} onChange={setName} maxLength={64} fault={name ? fault("name") : undefined} />
+        <Button look="primary" isDisabled={!name || problems.length > 0} isPending={saving.isPending} onPress={() => saving.mutate()}>
+          Save preset
+        </Button>
+      </div>
+      {problems.filter((each) => each.path.length < 2 && each.path[0] !== "name").map((each) => (
+        <Plain key={each.message} text={each.message} className="small bad" />
+      ))}
+    </div>
+  );
+}
+
+function defaults(schema: Schema): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, each.default]));
+}

@@ -1,0 +1,88 @@
+/** From which part of the window each profile and model compresses, and who says so. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, got } from "../../api/client";
+import { NumberInput } from "../../parts/controls";
+import { Badge, Bar, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { number, percent } from "../../parts/text";
+import { useDelayed } from "../../state/delayed";
+import { useConfig } from "./config";
+
+export function Thresholds() {
+  const config = useConfig();
+  const [own, setUsual] = useState<number | null>(null);
+  const said = config.data?.settings.find((each) => each.field === "policy.trigger_pct")?.value;
+  const usual = own ?? Math.round((typeof said === "number" ? said : 0.85) * 100);
+  const standard = useDelayed(usual, 200);
+  const profiles = useQuery({
+    queryKey: ["thresholds", standard],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => got(api.GET("/api/settings/thresholds", { params: { query: { default: standard } }, signal })),
+  });
+  const models = useQuery({ queryKey: ["models"], queryFn: ({ signal }) => got(api.GET("/api/models", { signal })) });
+  const error = profiles.error ?? models.error;
+  if (error) return <Panel title="Thresholds"><Failure error={error} retry={() => void Promise.all([profiles.refetch(), models.refetch()])} /></Panel>;
+  if (!profiles.data || !models.data) return <Panel title="Thresholds"><Loading lines={6} /></Panel>;
+  return (
+    <Panel title="Thresholds">
+      <div className="stack">
+        <p className="soft">A conversation is compressed when it reaches this share of its model’s window. A value of its own goes before everybody’s.</p>
+        <h3>Stored sessions, by model</h3>
+        <div className="set-scroll">
+          <table className="set-table">
+            <thead>
+              <tr><th>Model</th><th className="end">Reads</th><th className="set-wide">Compresses from</th><th>From</th></tr>
+            </thead>
+            <tbody>
+              {models.data.models.map((each) => (
+                <tr key={each.id}>
+                  <th><Plain text={each.id} /></th>
+                  <td className="end">{number(each.max_input)}</td>
+                  <td><Share share={each.effective_threshold} tokens={Math.round(each.effective_threshold * each.max_input)} /></td>
+                  <td><Badge look={each.threshold === null ? undefined : "accent"}>{each.threshold === null ? "everybody’s" : "its own"}</Badge></td>
+                </tr>
+              ))}
+              {models.data.models.length === 0 && <tr><td colSpan={4} className="quiet">No model was used yet.</td></tr>}
+            </tbody>
+          </table>
+        </div>
+        <h3>Managers, by profile</h3>
+        <div className="set-usual">
+          <NumberInput label="Everybody’s threshold, percent" value={usual} min={5} max={100} hint="As configured here, unless you try another one." onChange={setUsual} />
+        </div>
+        <div className="set-scroll">
+          <table className="set-table">
+            <thead>
+              <tr><th>Profile</th><th>Its own</th><th className="set-wide">Compresses from</th><th>From</th></tr>
+            </thead>
+            <tbody>
+              {profiles.data.map((each) => (
+                <tr key={each.profile}>
+                  <th><Plain text={each.profile} /></th>
+                  <td>{each.own === null ? <span className="quiet">inherits</span> : `${each.own}%`}</td>
+                  <td>
+                    <Share share={each.effective / 100} />
+                    {each.warning && <span className="small warn">{each.warning}</span>}
+                  </td>
+                  <td><Badge look={each.origin === "profile" ? "accent" : undefined}>{each.origin === "profile" ? "its own" : "everybody’s"}</Badge></td>
+                </tr>
+              ))}
+              {profiles.data.length === 0 && <tr><td colSpan={4} className="quiet">No profile is configured; <code>compact profiles add</code> makes one.</td></tr>}
+            </tbody>
+          </table>
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function Share({ share, tokens }: { share: number; tokens?: number }) {
+  return (
+    <span className="set-share">
+      <Bar label={percent(share)} parts={[{ share }]} />
+      <span>
+        {percent(share)} {tokens !== undefined && <span className="quiet">{number(tokens)} tokens</span>}
+      </span>
+    </span>
+  );
+}
