@@ -15,7 +15,7 @@ from compact.app import Condensation, Result, choose
 from compact.engine import Gauge, Judge, RetainFacts
 from compact.errors import InvalidConfiguration
 from compact.facts import Kind
-from compact.formats import FORMATS, parse, render, tools_of, violations
+from compact.formats import FORMATS, parse, reject, render, tools_of, violations
 from compact.messages import Json, Pass, Replace, Where, is_summary, untouchable
 from compact.ports import Ask, Completion
 from compact.providers import Applied, Rejected, presets
@@ -155,7 +155,7 @@ def test_a_pass_with_a_limit_may_grow_up_to_it() -> None:
     longer = Pass("longer", (Replace(where, "one two three four", ""),))
 
     def verdict(limit: int | None) -> Applied | Rejected:
-        judge = Judge(conversation, measure, lambda _, after: violations(after))
+        judge = Judge(conversation, measure, reject)
         return judge.decide(longer) if limit is None else judge.decide_within(limit, longer)
 
     tokens = measure.conversation(conversation)
