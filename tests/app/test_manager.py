@@ -216,7 +216,7 @@ def test_token_estimate_trigger_decision_and_summary_events_have_their_propertie
     assert {"strategy", "input_messages", "summary_tokens", "compression_ratio", "summary"} <= set(
         told["compact.summary_created"]
     )
-    assert {"provider", "automatic", "tokens_before", "tokens_after"} <= set(told["compact.condensed"])
+    assert {"provider", "automatic", "tokens_before", "tokens_after", "passes"} <= set(told["compact.condensed"])
 
 
 def test_filesystem_storage_adapter(make: Bench) -> None:

@@ -21,8 +21,8 @@ from compact.models.spending import Spending
 from compact.ports import Snapshot, StoredSession
 from compact.settings.profiles import load_profiles
 
-Grouping: TypeAlias = Literal["provider", "strategy", "trigger", "preset"]
-GROUPINGS: tuple[Grouping, ...] = ("provider", "strategy", "trigger", "preset")
+Grouping: TypeAlias = Literal["provider", "strategy", "trigger", "preset", "step"]
+GROUPINGS: tuple[Grouping, ...] = ("provider", "strategy", "trigger", "preset", "step")
 STORED = "stored sessions"
 """The provider of compressions in the database, whose sizes the database itself knows."""
 _COMPRESSED = ("automatic", "manual")
@@ -35,7 +35,7 @@ _NOTHING = Decimal(0)
 class Done:
     """One compression, as far as it is known; `model` is the conversation's, and empty where nobody says it.
 
-    `spent` is what the summary cost. One that failed has no sizes.
+    `spent` is what the summary cost. One that failed has no sizes. `steps` are its passes, each with its own sizes.
     """
 
     at: str
@@ -50,6 +50,8 @@ class Done:
     title: str = ""
     spent: Decimal | None = None
     failed: bool = False
+    step: str = ""
+    steps: tuple[Done, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -128,7 +130,17 @@ def of_spans(spans: Iterable[Mapping[str, Json]]) -> Iterator[Done]:
             trigger="automatic" if data.get("automatic") is True else "manual",
             spent=_money(data.get("cost")),
             failed=failed,
+            steps=tuple(_passes(data.get("passes"), str(span.get("ended_at", "")), provider)),
         )
+
+
+def _passes(told: Json, at: str, provider: str) -> Iterator[Done]:
+    for row in told if isinstance(told, list) else ():
+        if not isinstance(row, dict):
+            continue
+        before, after = _count(row.get("tokens_before")), _count(row.get("tokens_after"))
+        if before is not None and after is not None:
+            yield Done(at, provider, before, after, step=str(row.get("name", "")))
 
 
 def of_spending(records: Iterable[Spending]) -> Iterator[Done]:
@@ -171,9 +183,9 @@ def by_day(done: Sequence[Done], since: date, until: date) -> Iterator[tuple[dat
 
 
 def grouped(done: Sequence[Done], by: Grouping) -> Iterator[tuple[str, Total]]:
-    """The compressions of each provider, strategy, trigger or preset, by name; those without one are left out."""
+    """The compressions of each provider, strategy, trigger, preset or pass; those without a name are left out."""
     groups: dict[str, list[Done]] = {}
-    for one in done:
+    for one in (step for whole in done for step in whole.steps) if by == "step" else done:
         if name := str(getattr(one, by)):
             groups.setdefault(name, []).append(one)
     yield from ((name, total(groups[name])) for name in sorted(groups))

@@ -125,6 +125,11 @@ def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_
         "tokens_before": report.tokens_before,
         "tokens_after": report.tokens_after,
         "seconds": round(report.seconds, 6),
+        "passes": [
+            {"name": done.name, "tokens_before": done.tokens_before, "tokens_after": done.tokens_after}
+            for done in report.passes
+            if not done.skipped
+        ],
     }
     if report.cost is not None:
         properties["cost"] = str(report.cost)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from time import monotonic, sleep
 
-from compact.app.analysing import Done, by_day, of_spans, total
+from compact.app.analysing import Done, by_day, grouped, of_spans, total
 from compact.models.spending import Charge, Spending
 from compact.settings.spending import add_spending
 from compact.testing.vendors import FakeVendors, Fault
@@ -151,3 +151,16 @@ def _soon(api: Api) -> dict[str, object]:
                 return found
         sleep(0.05)
     raise AssertionError("no trace was written")
+
+
+def test_passes_are_counted_each_with_its_own_sizes() -> None:
+    passes = [
+        {"name": "Repeated text", "tokens_before": 900, "tokens_after": 700},
+        {"name": "Summary", "tokens_before": 700, "tokens_after": 300},
+        "nonsense",
+        {"name": "Nonsense", "tokens_before": "many", "tokens_after": 1},
+    ]
+    data = {"provider": "smart", "tokens_before": 900, "tokens_after": 300, "passes": passes}
+    done = list(of_spans([{"name": "compact.condensed", "data": data}] * 2))
+    assert {name: whole.saved for name, whole in grouped(done, "step")} == {"Repeated text": 400, "Summary": 800}
+    assert {name: whole.saved for name, whole in grouped(done, "provider")} == {"smart": 1200}

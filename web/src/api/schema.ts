@@ -1834,7 +1834,7 @@ export interface components {
              * By
              * @enum {string}
              */
-            by: "provider" | "strategy" | "trigger" | "preset";
+            by: "provider" | "strategy" | "trigger" | "preset" | "step";
             /** Compressions */
             compressions: number;
             /** Failures */

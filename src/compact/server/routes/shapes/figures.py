@@ -23,7 +23,7 @@ class Day(BaseModel):
 class Group(BaseModel):
     """The same for all compressions that have something in common, such as a strategy."""
 
-    by: Literal["provider", "strategy", "trigger", "preset"]
+    by: Literal["provider", "strategy", "trigger", "preset", "step"]
     name: str
     compressions: int
     failures: int
