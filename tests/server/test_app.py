@@ -75,9 +75,10 @@ def test_the_page_is_served_from_its_folder(state: ServerState) -> None:
         app = create_app(state)
         async with httpx2.AsyncClient(transport=transport(app), base_url="http://localhost") as client:
             paths = ("/", "/chat/one", "/assets/app-1a2b.js", "/assets/gone.js", "/%2e%2e/secret")
-            return [await client.get(path) for path in paths]
+            return [*[await client.get(path) for path in paths], await client.head("/")]
 
-    index, deep, script, gone, outside = asyncio.run(ask())
+    index, deep, script, gone, outside, head = asyncio.run(ask())
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(index.content)))
     assert index.text == deep.text == outside.text == "<p>the page</p>"
     assert index.headers["cache-control"] == "no-cache"
     assert script.text == "let x"

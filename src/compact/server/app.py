@@ -179,7 +179,7 @@ async def unknown(path: str) -> None:
     raise errors.NotFound(f"there is no /api/{path[:80]}", remedy="/api/openapi.json says what there is.")
 
 
-@_page.get("/{path:path}")
+@_page.api_route("/{path:path}", methods=["GET", "HEAD"])
 def page(path: str, request: Request) -> Response:
     """Show the page: a file of it, else its first one, for what follows in the address is the page's own affair."""
     root = state_of(request).page
