@@ -5,7 +5,7 @@
 PY := .venv/bin/python
 READY := .venv/.ready
 CHECKED := $(wildcard src tests scripts bench examples hatch_build.py)
-WORKERS ?= 2
+WORKERS ?= 3
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(LOCK_FLAGS)
 

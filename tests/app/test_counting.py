@@ -184,6 +184,7 @@ def test_many_threads_agree() -> None:
     assert wrong == []
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.transcripts
 def test_real_transcripts_count_as_tiktoken_counts_their_texts(transcripts: list[Path]) -> None:
     for path in transcripts:

@@ -68,6 +68,7 @@ def run_many(folder: Path, connection: HTTPConnection, runs: range) -> dict[str,
     return {"runs": len(runs), "requests": requests, "compactions": compactions, "failures": len(failures)}
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 def test_a_few_runs(tmp_path: Path, small: HTTPConnection) -> None:
     assert run_many(tmp_path, small, range(-FEW_RUNS, 0))["failures"] == 0
 

@@ -105,6 +105,7 @@ def test_condensed_json_lines_stay_json_lines() -> None:
     assert [json.loads(line)["role"] for line in file.decode().splitlines()] == [message["role"] for message in CHAT]
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @given(st.integers(0, 10_000), st.sampled_from(sorted(FORMATS)), st.sampled_from(["lossless", "cost", "v1"]))
 def test_every_condensation_can_be_taken_back(seed: int, format: str, way: str) -> None:
     body = random_body(random.Random(seed), format)

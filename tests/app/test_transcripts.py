@@ -99,6 +99,7 @@ def test_written_json_is_utf8_and_equal(text: str, number: int) -> None:
     assert json.loads(dump_json(value).encode()) == value
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.transcripts
 def test_every_real_transcript_renders_back_equal(transcripts: list[Path]) -> None:
     assert len(transcripts) >= 100

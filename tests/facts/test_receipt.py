@@ -111,6 +111,7 @@ def test_it_is_readable_for_people_and_for_programs() -> None:
     assert "file paths: " in shown
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_every_fact_is_counted_once(format: str) -> None:
     rng = random.Random(f"receipt {format}")
@@ -128,6 +129,7 @@ def test_every_fact_is_counted_once(format: str) -> None:
         assert alone.missing == told.missing
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 def test_it_takes_linear_time() -> None:
     def seconds(steps: int) -> float:
         before = _long(steps)

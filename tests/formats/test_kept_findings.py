@@ -36,6 +36,7 @@ def test_rules_that_do_not_compare_never_look_at_the_origin(name: str) -> None:
             list(rule.find(Request(body, Untouched())))
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_judging_again_and_with_another_origin_finds_what_a_fresh_look_finds(name: str) -> None:
     for seed in range(20):

@@ -137,6 +137,7 @@ def repetitive(rng: random.Random, format: str) -> Conversation:
     return parse({**parts, key: grown(parts[key])}, format=format)
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("format", sorted(FORMATS))
 @given(seed=st.integers(0, 2**32))
@@ -190,6 +191,7 @@ def test_hostile_markers_are_neither_source_nor_target() -> None:
     assert condense(conversation, "verbatim").plan == ()
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.transcripts
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_real_coding_session_is_restored(level: Level, transcripts: list[Path]) -> None:

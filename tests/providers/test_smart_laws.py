@@ -38,6 +38,7 @@ VARIANTS: dict[str, SmartSettings] = {
 }
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_keeps_the_laws_of_providers(variant: str) -> None:
     check_provider(PROVIDER, VARIANTS[variant], rounds=3)

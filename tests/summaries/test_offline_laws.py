@@ -156,6 +156,7 @@ def test_directives_are_kept_verbatim_while_they_fit(rules: list[str], noise: li
     assert [line.split('"')[1] for line in kept] == rules
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @given(st.lists(RULES, min_size=20, max_size=20), st.integers(0, 10))
 def test_twenty_rounds_lose_no_directive_that_fits_and_do_not_grow(rounds: list[list[str]], noise: int) -> None:
     budget, summary, said = 1500, "", dict[str, None]()
@@ -190,6 +191,7 @@ def test_many_rounds_reach_a_steady_state() -> None:
     assert "src/module_39.py" in summary
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])
 @pytest.mark.parametrize("unit", ["a", ". ", "error: x\n", "<system-reminder>", "please do it. ", "12 ms ", "a_b.c/d "])
 def test_a_megabyte_of_anything_is_read_in_linear_time(role: str, unit: str) -> None:
@@ -225,6 +227,7 @@ def test_many_messages_are_read_in_linear_time() -> None:
     assert seconds(4000) < 25 * seconds(400) + 0.3
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 def test_the_laws_hold_for_real_transcripts(transcripts: list[Path]) -> None:
     for path in transcripts:
         messages = read_transcript(path.read_bytes()).messages

@@ -67,6 +67,7 @@ def test_counts_equal_tiktoken_on_any_text(name: str, text: str) -> None:
     assert load(name).count(text) == len(oracle(name).encode_ordinary(text))
 
 
+@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.transcripts
 @pytest.mark.parametrize("name", ORACLES)
 def test_ids_and_counts_equal_tiktoken_on_real_transcripts(name: str, transcripts: list[Path]) -> None:
