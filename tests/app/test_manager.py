@@ -284,7 +284,6 @@ def test_model_refusal_is_retried_with_brief_and_then_pruned(make: Bench) -> Non
     assert make.watcher.named("summary_refused")
 
 
-@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 def test_property_protected_never_pruned_and_within_budget(make: Bench) -> None:
     rng = random.Random(7)
     for number in range(100):
