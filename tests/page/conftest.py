@@ -39,8 +39,9 @@ def built() -> Path:
     return build_page.PAGE
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for one module: while it is open an event loop runs, and no other test can have one of its own."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=_FLAGS)
         yield browser
