@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=NOT_FOUND))
         if item.get_closest_marker("soak") and not SOAK:
             item.add_marker(pytest.mark.skip(reason="takes minutes: set COMPACT_SOAK=1 (make soak)"))
+
+
+def pytest_collection_finish() -> None:
+    # Millions of objects of modules and tests live to the end: no collection need look at them again.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

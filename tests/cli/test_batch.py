@@ -44,7 +44,7 @@ def test_good_ones_are_condensed_once_and_bad_ones_are_told(run: Run, chats: Pat
 
 
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
-    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number))) for number in range(60)))
+    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number))) for number in range(300)))
     command = [sys.executable, "-m", "compact", "batch", "many.jsonl", "--jobs", "1"]
     environment = {**os.environ, "COMPACT_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
@@ -57,13 +57,13 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (begun.returncode, told) == (130, "interrupted; the same command goes on from here\n")
     results = tmp_path / "condensed" / "results.jsonl"
     before = len(results.read_text(encoding="utf-8").splitlines())
-    assert 0 < before < 60
+    assert 0 < before < 300
     done = subprocess.run(
         [*command, "--json"], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment, timeout=240
     )
     totals = json.loads(done.stdout)
-    assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (60, before, 60 - before)
-    assert len(results.read_text(encoding="utf-8").splitlines()) == 60
+    assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (300, before, 300 - before)
+    assert len(results.read_text(encoding="utf-8").splitlines()) == 300
 
 
 def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path) -> None:
