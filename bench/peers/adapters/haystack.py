@@ -77,17 +77,21 @@ class Store:
     supports_binary_content = False
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.kept: dict[str, str] = {}
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.kept.values())
 
     def write(self, key: str, content: str) -> str:
-        self.texts.append(content)
-        return f"tool_results/{key}"
+        self.kept[reference := f"tool_results/{key}"] = content
+        return reference
 
     async def write_async(self, key: str, content: str) -> str:
         return self.write(key, content)
 
     def read(self, reference: str) -> str:
-        raise NotImplementedError(reference)
+        return self.kept[reference]
 
 
 def _prepared(task: Task, compactor: Any, *, exact: bool, store: Store | None = None) -> Prepared:

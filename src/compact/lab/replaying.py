@@ -234,10 +234,3 @@ def _requests(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
             position = end
         else:
             position += 1
-
-
-def cheaper(played: Played, other: Played) -> Decimal | None:
-    """How many dollars the first saves beside the other."""
-    if played.dollars is None or other.dollars is None:
-        return None
-    return other.dollars - played.dollars
