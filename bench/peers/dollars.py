@@ -11,9 +11,8 @@ from bench.peers.catalogue import Way
 from bench.peers.environments import Adapter
 from bench.peers.measuring import FORMAT, Session
 from compact import formats, models
-from compact.app.counting import count, counter_for
-from compact.engine import Gauge
-from compact.lab.replaying import NOTHING, Played, Terms, _Player, replay
+from compact.app.counting import count
+from compact.lab.replaying import NOTHING, Played, Terms, play, replay
 from compact.messages import Conversation
 from compact.models import Usage, find_model
 
@@ -66,7 +65,7 @@ def replayed(way: Way, sessions: Sequence[Session]) -> list[dict[str, Any]]:
             shrinker = Shrinker(adapter)
             for model, writer in MODELS.items():
                 shrinker.again()
-                sent = _Player(session.whole, _terms(model), _gauge(model, session.whole), shrinker).play()
+                sent = play(session.whole, shrinker, _terms(model))
                 played = Played(way.key, sent, _charged(shrinker.asked, writer), sum(one for one, _ in shrinker.asked))
                 rows.append({**_row(played, session, model), "errors": shrinker.errors})
     return rows
@@ -79,10 +78,6 @@ def references(sessions: Sequence[Session]) -> list[dict[str, Any]]:
 
 def _terms(model: str) -> Terms:
     return Terms(find_model(model), WINDOW, TRIGGER, TARGET)
-
-
-def _gauge(model: str, conversation: Conversation) -> Gauge:
-    return Gauge(counter_for(model), formats.tools_of(conversation))
 
 
 def _charged(asked: Sequence[tuple[int, int]], writer: str) -> Decimal:

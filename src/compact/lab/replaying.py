@@ -157,14 +157,23 @@ class _Player:
 
 def replay(conversation: Conversation, way: Way | str, terms: Terms) -> Played:
     """Play the session; `way` may be NOTHING or NAIVE."""
-    counter = counter_for(terms.model.id)
-    gauge = Gauge(counter, formats.tools_of(conversation))
+    gauge = gauge_for(conversation, terms)
     if isinstance(way, str):
         shrink: Shrink = (lambda whole: whole) if way == NOTHING else partial(_newest, gauge, terms)
-        return Played(way, _Player(conversation, terms, gauge, shrink).play())
+        return Played(way, play(conversation, shrink, terms))
     condenser = _Condenser(way, terms, gauge)
-    sent = _Player(conversation, terms, gauge, condenser).play()
+    sent = play(conversation, condenser, terms)
     return Played(way.name, sent, condenser.cost, condenser.tokens)
+
+
+def play(conversation: Conversation, shrink: Shrink, terms: Terms) -> tuple[Sent, ...]:
+    """The requests of the session, each made smaller by a function of anybody's."""
+    return _Player(conversation, terms, gauge_for(conversation, terms), shrink).play()
+
+
+def gauge_for(conversation: Conversation, terms: Terms) -> Gauge:
+    """What measures the session for the model it is played with."""
+    return Gauge(counter_for(terms.model.id), formats.tools_of(conversation))
 
 
 class _Condenser:
