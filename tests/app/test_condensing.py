@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 import compact
+from compact.app import Condensation, Result, choose
 from compact.engine.report import percent
 from compact.errors import InvalidConfiguration
-from compact.formats import FORMATS, render
+from compact.formats import FORMATS, parse, render
+from compact.ports import Answer, Ask, Failure
+from compact.providers import presets
 from tests.app.laws import try_laws
 
 ROUNDS, CONVERSATIONS = 50, 100
@@ -31,14 +36,64 @@ def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
     assert result.messages == messages
 
 
-@pytest.mark.parametrize("preset", ["speed", "quality", "v1", "v2", "v3", None])
-def test_a_way_that_finds_nothing_to_cut_names_one_that_does(preset: str | None) -> None:
+def talk_without_tools() -> list[dict[str, str]]:
     said = "The release was moved to the week after next because the tests of the storage layer failed. "
-    talk = [
-        {"role": role, "content": f"{n}: {said * 6}"} for n in range(40) for role in ("user", "assistant")
-    ]  # and no tool was ever called
-    target = 3000
-    result = compact.condense(talk, target=target, preset=preset, provider=None if preset else "lossless")
+    return [{"role": role, "content": f"{role} {n}: {said * 6}"} for n in range(40) for role in ("user", "assistant")]
+
+
+def itself(messages: list[dict[str, Any]], preset: str, target: float) -> Result:
+    """The way alone, and nothing gives way."""
+    return Condensation(parse(messages), "gpt-4o", target).run(*choose(None, preset, None), give_way=False)
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in presets()])
+def test_what_a_way_spares_gives_way_to_the_target(preset: str) -> None:
+    talk = talk_without_tools()
+    result = compact.condense(talk, target=3000, preset=preset)
+    assert result.target_met
+    assert [result.messages[0], *result.messages[-2:]] == [talk[0], *talk[-2:]]
+    assert compact.restore(result) == talk
+    alone = itself(talk, preset, 3000)
+    assert alone.target_met or [done.name for done in result.report.passes][-1].startswith("Giving way: ")
+    assert not any(done.name.startswith("Giving way: ") for done in alone.report.passes)
+
+
+def test_recent_output_is_cut_before_anything_is_folded() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    lines = "\n".join(f"line {number} of what was read" for number in range(400))
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": lines},
+        {"role": "assistant", "content": "It has 400 lines."},
+        {"role": "user", "content": "Thank you."},
+    ]
+    result = compact.condense(messages, preset="v2", target=0.3)
+    assert result.target_met
+    assert len(result.messages) == len(messages)
+    assert result.messages[2]["content"].startswith("line 0 of what was read\n")
+    assert not itself(messages, "v2", 0.3).plan
+
+
+def test_a_way_without_a_model_asks_none_when_it_gives_way() -> None:
+    asked: list[Ask] = []
+
+    def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        asked.extend(asks)
+        return tuple(Failure("not today") for _ in asks)
+
+    assert compact.condense(talk_without_tools(), target=3000, preset="speed", ask=ask).target_met
+    assert not asked
+    compact.condense(talk_without_tools(), target=3000, preset="quality", ask=ask)
+    assert asked
+
+
+def test_a_lossless_way_does_not_give_way_and_names_others() -> None:
+    talk, target = (
+        [{**message, "content": f"{n} {message['content']}"} for n, message in enumerate(talk_without_tools())],
+        3000,
+    )
+    result = compact.condense(talk, target=target, provider="lossless")
     assert not result.target_met
     remedy = re.search(r"try the preset (\w+) or the provider (\w+)", result.report.notes[-1])
     assert remedy is not None
@@ -115,15 +170,6 @@ def test_the_report_says_what_each_pass_did() -> None:
     assert re.search(
         r"^ - truncation: [\d,]+ → [\d,]+ tokens \(-\d+%\); 1 tool result truncated$", str(report), re.MULTILINE
     )
-
-
-@pytest.mark.parametrize(
-    ("preset", "told"), [("v1", True), ("speed", True), ("v3", True), ("quality", True), ("balanced", False)]
-)
-def test_ways_that_only_cut_tool_output_say_so(preset: str, told: bool) -> None:
-    messages = [{"role": role, "content": f"{role} {turn} says"} for turn in range(9) for role in ("user", "assistant")]
-    notes = compact.condense(messages, preset=preset, target=10).report.notes
-    assert any("only cuts what tools" in note for note in notes) is told
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_without_a_summary_the_markers_name_what_was_cut() -> None:
 
 def test_what_was_named_is_not_cut_again() -> None:
     result = compact.condense(session(), target=0.3, retain="facts")
-    again = compact.condense(result.conversation, target=0.05, retain="facts")
+    again = Condensation(result.conversation, "gpt-4o", 0.05, "facts").run(*choose(None, None, None), give_way=False)
     before = {str(m["content"]) for m in result.messages if "⟨ Mentions: " in str(m.get("content"))}
     assert before <= {str(m.get("content")) for m in again.messages}
 

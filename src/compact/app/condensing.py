@@ -33,9 +33,10 @@ from compact.providers import Provider, Task, find_provider
 from compact.settings.presets import find_preset
 
 DEFAULT_PRESET = "v2"
-_ELSE = "try the preset balanced or the provider layers"
-_MORE = f"This way only cuts what tools were told and answered, and there is no more of it to cut: {_ELSE}"
-_LOSSY = f"This way only removes what can be had back from the rest, and there is no more of it: {_ELSE}"
+_LOSSY = (
+    "This way only removes what can be had back from the rest, and there is no more of it: try the preset balanced or "
+    "the provider layers"
+)
 
 Retain: TypeAlias = Literal["facts"] | RetainFacts
 """What is put back into context: facts, with the usual room or another."""
@@ -79,10 +80,12 @@ def condense(
 ) -> Result:
     """Make a conversation smaller.
 
-    `target` is a share of the input below 1, or a number of tokens; one that cannot be reached gives the least there
-    is, with `target_met` false. With nothing said, the preset `v2` is used. `ask` answers the questions that are put
-    to a model; without it, summaries are made of the conversation's own words. `retain="facts"` names missing facts
-    again that are likely to be needed, within 10% of the target.
+    `target` is a share of the input below 1, or a number of tokens. Where the chosen way ends above it, what that
+    spared gives way: recent tool output is cut, then the oldest messages go into a summary. Only a
+    lossless way stops there. A target below what must stay cannot be met, and `target_met` says so. With nothing said,
+    the preset `v2` is used. `ask` answers the questions that are put to a model; without it, summaries are made of the
+    conversation's own words. `retain="facts"` names missing facts again that are likely to be needed, within 10% of the
+    target.
     """
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen, settings = choose(provider, preset, config)
@@ -104,10 +107,19 @@ def choose(provider: str | None, preset: str | None, config: Mapping[str, Any] |
 
 
 class Condensation:
-    """A conversation with its measure and its target, to be condensed in one way or in several."""
+    """A conversation with its measure and its target, to be condensed in one way or in several.
+
+    `handles` says whether what is left of a text is to name the handle it can be recalled by.
+    """
 
     def __init__(
-        self, conversation: Conversation, model: str, target: float | None, retain: Retain | None = None
+        self,
+        conversation: Conversation,
+        model: str,
+        target: float | None,
+        retain: Retain | None = None,
+        *,
+        handles: bool = False,
     ) -> None:
         # What is kept with it lasts as long as the runs that share it.
         self.conversation = conversation.with_messages(conversation.messages)
@@ -116,12 +128,17 @@ class Condensation:
         self.tokens = self._gauge.conversation(conversation)
         self.target = _tokens(target, self.tokens)
         self.retain = read_retain(retain)
+        self._handles = handles
 
-    def run(self, provider: Provider, settings: Any, ask: AskModel | None = None) -> Result:
+    def run(self, provider: Provider, settings: Any, ask: AskModel | None = None, *, give_way: bool = True) -> Result:
+        """Condense it in that way, and in others where that ends above the target, unless nothing shall give way."""
         judge = Judge(self.conversation, self._gauge, formats.reject)
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
             run(provider.condense(task, settings), judge, Asking().now(ask or partial(answer_offline, judge)))
+            if give_way and self.may_give_way(provider, judge.tokens):
+                # A way that asks no model goes on asking none.
+                self._give_way(task, judge, ask if provider.capabilities.summarizes else None)
             self._put_back(judge)
         outcome = judge.outcome()
         return Result(outcome.conversation, outcome.plan, self._report(provider, settings, outcome))
@@ -131,6 +148,19 @@ class Condensation:
         if self.target is None or self.retain is None:
             return self.target
         return max(self.target - self.retain.room(self.target), 1)
+
+    def may_give_way(self, provider: Provider, tokens: int) -> bool:
+        """Whether so many tokens miss the target, and what must stay would leave room for it."""
+        aim = self._aim()
+        missed = aim is not None and tokens > aim and not provider.capabilities.lossless
+        return missed and floor_of(self.conversation, self._gauge).total <= (aim or 0)
+
+    def _give_way(self, task: Task, judge: Judge, ask: AskModel | None) -> None:
+        """Go on where the provider ended above its target."""
+        from compact.providers.giving_way import give_way
+
+        left = replace(task, conversation=judge.conversation, tokens=judge.tokens)
+        run(give_way(left, handles=self._handles), judge, Asking().now(ask or partial(answer_offline, judge)))
 
     def _put_back(self, judge: Judge) -> None:
         """Name missing facts again, if anything was removed and there is room."""
@@ -147,7 +177,6 @@ class Condensation:
         return replace(report, saved=models.cost(removed, self.model.prices), notes=notes)
 
     def _notes(self, after: int, settings: Any) -> tuple[str, ...]:
-        from compact.app.strategies import only_cuts_tools
         from compact.providers.lossless import LosslessSettings
 
         if self.target is None or after <= self.target:
@@ -156,9 +185,7 @@ class Condensation:
         missed = f"Target of {self.target:,} tokens not met, {after:,} remain; {floor}"
         if after <= floor.total:
             return (missed,)  # no other way would come to less
-        if isinstance(settings, LosslessSettings):
-            return missed, _LOSSY
-        return (missed, _MORE) if only_cuts_tools(settings) else (missed,)
+        return (missed, _LOSSY) if isinstance(settings, LosslessSettings) else (missed,)
 
 
 def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:

@@ -21,7 +21,8 @@ from compact.errors import EditError
 from compact.messages import Conversation, Json, Message, Pass, apply, message_texts
 from compact.models import Model, Usage
 from compact.ports import Ask, Completion
-from compact.providers import Applied, Provider, Rejected, Task, Verdict
+from compact.providers import Applied, Provider, Rejected, Steps, Task, Verdict
+from compact.providers.giving_way import give_way
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.smart.settings import Prelude, SmartSettings
 
@@ -95,7 +96,10 @@ def estimate_way(condensation: Condensation, provider: Provider, settings: Any) 
     now = Task(condensation.conversation, condensation.tokens, condensation.target, model.context_window, sketch)
     for stage in _stages(provider, settings):
         if not now.reached(now.tokens):
-            now = _run(stage, now, asking)
+            now = _run(stage.provider.condense(now, stage.settings), now, asking, stage.last)
+    if condensation.may_give_way(provider, now.tokens):
+        # A way that asks no model goes on asking none.
+        now = _run(give_way(now), now, asking if provider.capabilities.summarizes else Asking(model, sketch.text))
     return Estimate(
         tokens_before=condensation.tokens,
         tokens_after=now.tokens,
@@ -199,9 +203,8 @@ def _stages(provider: Provider, settings: Any) -> Iterator[_Stage]:
         yield _Stage(provider, settings)
 
 
-def _run(stage: _Stage, now: Task, asking: Asking) -> Task:
-    """Let the provider have its way, and tell what is left."""
-    steps = stage.provider.condense(now, stage.settings)
+def _run(steps: Steps, now: Task, asking: Asking, last: str = "") -> Task:
+    """Let the provider have its way, up to its last pass, and tell what is left."""
     reply: Any = None
     while True:
         try:
@@ -214,7 +217,7 @@ def _run(stage: _Stage, now: Task, asking: Asking) -> Task:
         reply = _verdict(now, step)
         if isinstance(reply, Applied):
             now = replace(now, conversation=reply.conversation, tokens=reply.tokens)
-        if step.name == stage.last:
+        if step.name == last:
             steps.close()
             return now
 

@@ -122,7 +122,7 @@ def condense_kept(
     """Condense by a preset, for a model, to a target, and keep what goes where recall finds it, before it goes."""
     preset, model, target = way
     provider, settings = choose(None, preset, None)
-    result = Condensation(conversation, model, target).run(provider, with_handles(settings))
+    result = Condensation(conversation, model, target, handles=True).run(provider, with_handles(settings))
     if result.plan:
         log = [message.wire for message in conversation.messages]
         number = originals.last(check_session_id(session)) + 1

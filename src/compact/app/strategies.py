@@ -10,7 +10,6 @@ from compact.providers.native import NativeSettings
 from compact.providers.native.sections import OWN as ROO
 from compact.providers.native.sections import choose_strategy as find_native
 from compact.providers.smart.settings import BatchSettings, PassSettings, SmartSettings
-from compact.providers.truncation import TruncationSettings
 from compact.settings.profiles import list_prompts, load_prompt, prompt_of
 from compact.summaries.strategy import DEFAULT, NAMES, Strategy, custom_strategy, find_strategy
 
@@ -58,18 +57,6 @@ def takes_strategy(settings: Configuration) -> bool:
     return isinstance(settings, NativeSettings) or (
         isinstance(settings, SmartSettings) and any(map(_summarizes, settings.passes))
     )
-
-
-def only_cuts_tools(settings: object) -> bool:
-    """Whether a provider with these settings shortens calls and their results, and nothing else."""
-    if not isinstance(settings, SmartSettings):
-        return isinstance(settings, TruncationSettings)
-    return not any(_summarizes(each) or _touches_text(each) for each in settings.passes)
-
-
-def _touches_text(each: PassSettings) -> bool:
-    texts = (each.individual.defaults.message_text, *(own.message_text for own in each.individual.overrides.values()))
-    return each.mode == "individual" and any(text is not None and text.operation != "keep" for text in texts)
 
 
 def _summarizes(each: PassSettings) -> bool:

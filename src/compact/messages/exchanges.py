@@ -15,7 +15,7 @@ from typing import TypeAlias
 from compact.messages.blocks import Block, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
-from compact.messages.seals import is_summary
+from compact.messages.seals import is_pruned, is_summary
 
 Place: TypeAlias = tuple[int, int]
 """A block, as (position of its message, position in it)."""
@@ -163,7 +163,7 @@ def current_step(messages: Sequence[Message]) -> Exchange:
 
 
 def _is_person(message: Message) -> bool:
-    return message.role == "user" and message.from_user and not is_summary(message)
+    return message.role == "user" and message.from_user and not (is_summary(message) or is_pruned(message))
 
 
 def _split_turns(messages: Sequence[Message], last_answer: dict[int, int]) -> list[tuple[int, int]]:

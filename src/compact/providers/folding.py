@@ -8,10 +8,16 @@ from typing import Literal, TypeAlias
 
 from compact.messages import Fold, Message, Text, seal, stands_for
 from compact.ports import Measure
+from compact.providers.provider import Task
 from compact.summaries.ladder import Trouble
 from compact.summaries.summarize import NoSummary, Summary
 
 Cause: TypeAlias = Trouble | Literal["grew"]
+
+_LEAST = 64
+"""Tokens below which a summary says nothing."""
+_OF_TARGET = 4
+"""A summary takes at most this part of the target, and of what the summarizing model reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,22 @@ def fold(
     if after >= before:
         return Declined("grew", f"{before:,} tokens would have become {after:,}")
     return folded
+
+
+def summary_room(task: Task, most: int) -> int:
+    """How many tokens a summary may take, whatever it stands for: `most`, and less where the target is low."""
+    most = min(most, (task.reads or task.window) // _OF_TARGET)
+    return max(1, most if task.target is None else min(most, max(task.target // _OF_TARGET, _LEAST)))
+
+
+def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
+    """How many tokens the summary of these messages may take: no more than is left below the target."""
+    room = summary_room(task, most)
+    if task.target is None:
+        return room
+    frame = task.measure.message(standing(seal("", len(task.conversation))))
+    left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame
+    return min(room, max(left, _LEAST))
 
 
 def standing(text: str) -> Message:

@@ -1,7 +1,8 @@
 """The layers provider: what is pinned, one rolling summary, and what is recent.
 
 Everything that is neither pinned nor recent goes into the summary, the one before it included, so there is never more
-than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time.
+than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time, down to what nobody
+may touch.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from compact.messages import (
     with_first_request,
 )
 from compact.policies import Configuration
-from compact.providers.folding import Declined, fold
+from compact.providers.folding import Declined, fold, summary_budget, summary_room
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.summaries.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
 from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
@@ -98,28 +99,36 @@ class LayersProvider:
             yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
             return
         layers = _choose(task, settings)
-        if not any(not is_summary(message) for message in layers.folded):
+        if not _is_worth_it(task, settings, layers.folded):
             yield from propose(Pass(PASS, (), ("everything is pinned or recent",)))
             return
         summary = yield from summarize(_request(task, settings, layers), task.measure)
         yield from propose(_folded(task, layers, summary))
 
 
+def _is_worth_it(task: Task, settings: LayersSettings, folded: Sequence[Message]) -> bool:
+    """Whether there is anything new to fold, or the last summary is longer than one may be by now."""
+    if not all(map(is_summary, folded)):
+        return True
+    room = summary_room(task, settings.max_summary_tokens)
+    return task.target is not None and any(task.measure.text(summary.text) > 2 * room for summary in folded)
+
+
 def _choose(task: Task, settings: LayersSettings) -> Layers:
-    """As much of what is recent as leaves room for the summary below the target; one turn and one call at least."""
+    """As much of what is recent as leaves room for the summary below the target."""
     eligible = _eligible(task.conversation, settings)
     choices = (_layers(task.conversation.messages, eligible, *counts) for counts in _reductions(settings))
     layers = next(choices)
     if task.target is None:
         return layers
-    room = task.target - settings.max_summary_tokens
+    room = task.target - summary_room(task, settings.max_summary_tokens)
     while task.tokens - _size(task, layers.folded) > room and (fewer := next(choices, None)):
         layers = fewer
     return layers
 
 
 def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
-    """How many turns and calls are kept: as many as the settings say, then fewer and fewer."""
+    """How many turns and calls are kept: as many as the settings say, then fewer and fewer, and in the end none."""
     turns, pairs = settings.recent_turns, settings.tool_pairs
     yield turns, pairs
     while turns > 1 or pairs > 1:
@@ -129,6 +138,8 @@ def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
         if pairs > 1:
             pairs -= 1
             yield turns, pairs
+    yield 1, 0
+    yield 0, 0
 
 
 def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exchange]:
@@ -162,7 +173,7 @@ def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: in
 
 def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
     window = task.reads or task.window
-    budget = max(1, min(settings.max_summary_tokens, window // 4))
+    budget = summary_budget(task, settings.max_summary_tokens, layers.folded)
     return Request(
         messages=with_first_request(task.conversation.messages, layers.folded),
         strategy=settings.chosen_strategy,

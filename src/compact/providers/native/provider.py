@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from compact.errors import InvalidConfiguration
 from compact.messages import ROLES_NEVER_PRUNED, Message, Pass, is_pruned, is_summary, untouchable
 from compact.policies import Configuration, Retention, select
-from compact.providers.folding import Cause, Declined, fold
+from compact.providers.folding import Cause, Declined, fold, summary_budget
 from compact.providers.native.sections import OWN, choose_strategy
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.summaries.strategy import LONGEST_PROMPT, Style
@@ -171,7 +171,7 @@ def _foldable(task: Task, summaries: frozenset[int]) -> list[int]:
 
 def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
     window = task.reads or task.window
-    budget = max(1, min(settings.max_summary_tokens, window // 4))
+    budget = summary_budget(task, settings.max_summary_tokens, chosen.folded)
     strategy = choose_strategy(settings.strategy, settings.prompt)
     return Request(
         messages=chosen.read,

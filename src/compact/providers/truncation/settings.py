@@ -41,6 +41,8 @@ class TruncationSettings(Configuration):
     """Results of more tokens than this are cut first (targeted mode)."""
     parameter_threshold: int = Field(default=100, ge=0)
     """Texts in arguments of more tokens than this are cut first (targeted mode)."""
+    suppress_rest: bool = True
+    """Whether texts are suppressed, one after the other, where cutting all of them does not suffice (targeted mode)."""
     priority: Priority = "size"
     """What is cut first: the largest, the oldest, results before arguments, or the large and old."""
     markers: Markers = "s3"

@@ -48,7 +48,7 @@ def cut_all(found: Iterable[Place], cutter: Cutter) -> list[Shortening]:
 def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter) -> list[Shortening]:
     """As many places cut, in this order, as it takes to save `excess` tokens; the last one no further than needed.
 
-    Where cutting all of them does not suffice, they are suppressed.
+    Where cutting all of them does not suffice, they are suppressed, if the settings say so.
     """
     chosen: dict[Where, Shortening] = {}
     seen: list[Place] = []
@@ -64,7 +64,7 @@ def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter)
             return list(chosen.values())
         chosen[place.where] = least
         excess -= least.saved
-    for place in seen:
+    for place in seen if cutter.settings.suppress_rest else ():
         gone = shorten(place, SUPPRESSED, cutter.measure, "suppressed")
         gain = 0 if gone is None else gone.saved - (chosen[place.where].saved if place.where in chosen else 0)
         if gone is not None and gain > 0:
