@@ -22,7 +22,6 @@ def test_each_reason_counts() -> None:
     assert odds(mentions=5) > usual  # frequency
     assert odds(by_user=True) > usual
     assert odds(by_assistant=True) > usual
-    assert odds(edits=2) > usual  # being written
     assert odds(shown=False) > usual  # the model's own words, not a tool's
     assert odds(text="rows") < usual  # a plain word says little by itself
 
@@ -59,10 +58,10 @@ def test_standings_tell_who_mentioned_what() -> None:
         return found[Fact(kind, text, "")]
 
     path = of(Kind.PATH, "src/rows.py")
-    assert (path.by_user, path.edits, path.shown, path.mentions, path.last) == (True, 1, False, 3, 3)
+    assert (path.by_user, path.shown, path.mentions, path.last) == (True, False, 3, 3)
     fetch = of(Kind.IDENTIFIER, "fetch_rows")
-    assert (fetch.by_user, fetch.by_assistant, fetch.edits, fetch.shown, fetch.last) == (False, True, 1, True, 5)
+    assert (fetch.by_user, fetch.by_assistant, fetch.shown, fetch.last) == (False, True, True, 5)
     load = of(Kind.IDENTIFIER, "load_rows")
-    assert (load.by_user, load.edits, load.mentions) == (True, 0, 2)
+    assert (load.by_user, load.mentions) == (True, 2)
     length = len(messages)
     assert fetch.odds(length) > of(Kind.IDENTIFIER, "limit_rows").odds(length)

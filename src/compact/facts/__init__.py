@@ -14,11 +14,12 @@ from compact.facts.directives import Directive, Strength, directives_in
 from compact.facts.fact import Fact, Kind, Origin, Source
 from compact.facts.failures import failures_in
 from compact.facts.receipt import Readable, Receipt, Tally, receipt
-from compact.facts.relevance import Standing, standings
+from compact.facts.relevance import WEIGHTS, Standing, standings
 from compact.facts.scan import core_command, extract, names_in, normal_command
 from compact.facts.sentences import Span, sentences_in
 
 __all__ = [
+    "WEIGHTS",
     "Directive",
     "Fact",
     "Kind",

@@ -18,7 +18,6 @@ _POSITIONS = frozenset(("offset", "limit", "line", "line_number", "start_line", 
 _path_keys = frozenset(_PATH_KEYS.split())
 # A tool that reads shows what others wrote: an error in it is not the tool's own.
 _READER = re.compile(r"read|view|open|cat|grep|search|glob|find|list|(?:^|_)ls|fetch|get", re.IGNORECASE)
-_WRITER = re.compile(r"edit|write|patch|replace|create|insert|update|save|append|delete|remove|rename", re.IGNORECASE)
 _READING = re.compile(
     r"(?:cd [^&;|]{1,200}(?:&&|;)\s*)?"
     r"(?:cat|sed -n|head|tail|grep|egrep|rg|ag|find|ls|tree|less|nl|wc|awk|git (?:diff|show|log|blame|grep))\b"
@@ -26,12 +25,11 @@ _READING = re.compile(
 
 
 class Mention(NamedTuple):
-    """A fact where it is mentioned: the position of the message, and as whose words; `changes` if a call writes it."""
+    """A fact where it is mentioned: the position of the message, and as whose words."""
 
     position: int
     source: Source
     fact: Fact
-    changes: bool = False
 
 
 def facts_of(messages: Iterable[Message]) -> Iterator[Fact]:
@@ -46,25 +44,20 @@ def mentions_of(messages: Iterable[Message]) -> Iterator[Mention]:
     for index, message in enumerate(messages):
         for block in message.blocks:
             if isinstance(block, Text):
-                source, changes = written_by(message), False
+                source = written_by(message)
                 facts = extract(block.text, origin=Origin(message.id, source))
             elif isinstance(block, ToolCall):
                 reading[block.id] = only_reads(block)
-                source, changes = Source.CALL, writes(block)
+                source = Source.CALL
                 facts = _facts_in_call(block, Origin(message.id, source))
             elif isinstance(block, ToolResult):
                 shows = reading.get(block.call_id, False) and not block.error
-                source, changes = Source.SHOWN if shows else Source.TOOL, False
+                source = Source.SHOWN if shows else Source.TOOL
                 facts = extract(block.text, origin=Origin(message.id, source))
             else:
                 continue
             for fact in facts:
-                yield Mention(index, source, fact, changes)
-
-
-def writes(call: ToolCall) -> bool:
-    """Whether a call changes files or records, by its name."""
-    return _WRITER.search(call.name) is not None and command_of(call) is None
+                yield Mention(index, source, fact)
 
 
 def only_reads(call: ToolCall) -> bool:

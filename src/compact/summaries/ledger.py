@@ -90,13 +90,11 @@ def _note_words(ledger: Ledger, index: int, message: Message, text: str) -> None
 
 def _note_call(ledger: Ledger, index: int, action: Action) -> None:
     subject = subject_of(action)
-    editing = action.kind in ("edited", "wrote")
     for name, text in strings_in(action.call.arguments):
         for key, label in _mentions(text, Source.CALL):
             if action.kind == "read" and key[0] is Kind.NUMBER:
                 continue  # it says how much to show
             entry = ledger.note(key, index, action.message_id)
-            entry.edits += editing
             entry.subject = subject or entry.subject
             entry.label = label or entry.label or (name if key[1] == text and _NAME.fullmatch(name) else "")
 

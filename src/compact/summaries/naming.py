@@ -92,7 +92,6 @@ def merge(entries: Iterable[Entry], root: str) -> list[Entry]:
             continue
         same.last = max(same.last, entry.last)
         same.mentions += entry.mentions
-        same.edits += entry.edits
         same.by_user |= entry.by_user
         same.by_assistant |= entry.by_assistant
         same.shown |= entry.shown

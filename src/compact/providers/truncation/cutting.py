@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -58,8 +59,14 @@ class Cut:
             missing = f"{_count_lines(text) - _count_lines(head) - _count_lines(tail)} more lines"
         else:
             missing = f"{len(text) - len(head) - len(tail)} more characters"
-        marker = f"⟨ Truncated: {missing} ⟩" + (f"\n⟨ Tool: {' '.join(tool.split())} ⟩" if tool else "")
-        return "\n\n".join(piece for piece in (head, marker, tail) if piece)
+        return "\n\n".join(piece for piece in (head, _marker(missing, tool), tail) if piece)
+
+    def apply_to_lines(self, text: str, kept: Sequence[tuple[int, int]], tool: str = "") -> str:
+        """The lines from there to there, in order, with a marker for the others."""
+        lines = [text[start:end] for start, end in kept]
+        if self.markers == "s0":
+            return _joined([*lines, _CUT])
+        return "\n\n".join(("\n".join(lines), _marker(f"{_count_lines(text) - len(lines)} more lines", tool)))
 
     def _split(self, text: str) -> tuple[str, str] | None:
         """What stays of the head and of the tail; None when everything stays."""
@@ -74,6 +81,10 @@ class Cut:
             room = self.chars - len(tail)
             head = head[:room] if self.value else _head(head, room)
         return head, tail
+
+
+def _marker(missing: str, tool: str) -> str:
+    return f"⟨ Truncated: {missing} ⟩" + (f"\n⟨ Tool: {' '.join(tool.split())} ⟩" if tool else "")
 
 
 def _head(text: str, chars: int) -> str:

@@ -12,6 +12,7 @@ from compact.ports import Measure
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, propose
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Shortening, all_tried, older, places
+from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import PRECISION, Cutter, by_stage, cut_all, cut_until
 
@@ -62,7 +63,7 @@ def _cuts(
     linked = has_references(conversation)
     least = settings.least(linked=linked)
     found = list(places(conversation, positions, least=least, handles=settings.handles))
-    cutter = Cutter(settings, measure)
+    cutter = Cutter(settings, measure, Relevance(conversation, found) if settings.lines == "relevant" else None)
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
         cuts = cut_all(free, cutter)

@@ -31,6 +31,8 @@ class TruncationSettings(Configuration):
     """Lines that stay at the head of a result, or of a message's text."""
     max_result_chars: int = Field(default=1000, ge=1)
     """Characters that stay of these lines, so that very long lines are cut as well."""
+    lines: Literal["first", "relevant"] = "first"
+    """Which lines of a result stay: its first ones, or those with what is most likely to be needed again."""
     tail_lines: int | None = Field(default=None, ge=0)
     """Lines that stay at the end; unset: none with S3's markers, as many as at the head with S0's."""
     max_parameter_chars: int = Field(default=100, ge=0)

@@ -9,6 +9,7 @@ from compact.messages import Where
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, Cut
 from compact.providers.truncation.places import KINDS, Place, Shortening, shorten
+from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import Priority, TruncationSettings
 
 _STAGES = (1, 0.5, 0.25, 0.125, 0)
@@ -22,9 +23,10 @@ _GUESSES = 6
 class Cutter:
     """Cuts places as far as their operations go."""
 
-    def __init__(self, settings: TruncationSettings, measure: Measure) -> None:
+    def __init__(self, settings: TruncationSettings, measure: Measure, relevance: Relevance | None = None) -> None:
         self.settings = settings
         self.measure = measure
+        self._relevance = relevance
         self._suppressed = {kind for kind in KINDS if settings.operation(kind) == "suppress"}
         self._cuts = {kind: settings.cut(kind) for kind in KINDS}
 
@@ -32,7 +34,10 @@ class Cutter:
         """What is left of the text."""
         if place.kind in self._suppressed:
             return SUPPRESSED
-        return self._cuts[place.kind].apply(place.text, place.tool)
+        cut = self._cuts[place.kind]
+        if self._relevance is not None and place.kind == "result":
+            return self._relevance.apply(cut, place)
+        return cut.apply(place.text, place.tool)
 
     def cut(self, place: Place) -> Shortening | None:
         """The place with that, if it saves anything."""
