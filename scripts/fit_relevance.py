@@ -110,7 +110,7 @@ def regression(cuts: Sequence[Cut]) -> list[float]:
 def _level(
     cut: Cut, weights: Sequence[float], level: float, slope: list[float], curve: list[list[float]]
 ) -> tuple[float, float, list[float]]:
-    """Add a cut's part to the slope and the curve of the weights, its own level solved for; and give back what that is."""
+    """Add a cut's part to the slope and the curve, its own level solved for, and give back what that takes."""
     off, steep, shared = 0.0, 1e-6, [0.0] * len(weights)
     for features, needed in cut.rows:
         score = level + sum(map(mul, weights, features))
