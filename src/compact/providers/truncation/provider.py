@@ -16,7 +16,6 @@ from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import PRECISION, Cutter, by_stage, cut_all, cut_until
 
-# What a text in the arguments of a call takes is an estimate, so that a first pass may miss its target by a little.
 _ROUNDS = 8
 _NAMES = {"result": "tool result", "parameter": "tool parameter", "text": "message text"}
 
@@ -71,7 +70,9 @@ def _cuts(
         return cuts, not linked and all_tried(conversation, found)
     excess, target = goal
     ordered = chain(by_stage(free, settings, measure), followers)
-    cuts = cut_until(ordered, excess, target // PRECISION, cutter)
+    # What a text in the arguments of a call takes is an estimate: with a margin, one round is usually enough.
+    margin = target // (2 * PRECISION) if any(place.kind == "parameter" for place in found) else 0
+    cuts = cut_until(ordered, excess + margin, target // PRECISION - margin, cutter)
     return cuts + blank(cuts, followers, settings.markers, measure), False
 
 
