@@ -11,12 +11,15 @@ import json
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from statistics import quantiles
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, TextIO
 
 import httpx2
@@ -24,8 +27,12 @@ import httpx2
 TOKEN = "bench-token-of-32-characters-....".ljust(32, ".")
 MODEL = "gpt-4.1"
 SESSIONS = 200
-TURNS = 60
+TURNS = 200
+_WARMING = 3
+_THINKING = 4.0
+"""Seconds between an answer and what is said to it, on average."""
 _PATH = "/v1/chat/completions"
+_HEADERS = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
 _WORDS = ["the", "gateway", "passes", "every", "request", "on", "and", "looks", "at", "what", "is", "new", "in", "it"]
 _REPLY = {
     "id": "chatcmpl-1",
@@ -39,15 +46,18 @@ _REPLY = {
 
 def run(out: TextIO, seconds: float = 10) -> None:
     """Print the figures."""
-    with TemporaryDirectory() as home:
-        with _process("upstream") as upstream, _process("gateway", upstream, home) as gateway:
+    with TemporaryDirectory() as home, _process("upstream") as upstream:
+        with _process("gateway", upstream.url, home) as gateway:
             for tokens in (10_000, 100_000):
-                print(f"{tokens:,} tokens, warm: {_added(upstream, gateway, _history(tokens))}", file=out)
-            print(f"first byte of a stream, 100,000 tokens: {_first_bytes(upstream, gateway)}", file=out)
-        with _process("upstream") as upstream, _process("gateway", upstream, home, "110000") as gateway:
-            print(f"200,000 tokens, of which a part is sent: {_added(upstream, gateway, _history(200_000))}", file=out)
-        with _process("vendor") as vendor, _process("gateway", vendor, home, "8000") as gateway:
-            print(f"{SESSIONS} conversations for {seconds:g} s: {asyncio.run(_load(gateway, seconds))}", file=out)
+                print(f"{tokens:,} tokens, warm: {_added(upstream, gateway, _history(tokens))}", file=out, flush=True)
+            first = _added(upstream, gateway, _history(100_000), stream=True)
+            print(f"100,000 tokens, first byte of a stream: {first}", file=out, flush=True)
+        with _process("gateway", upstream.url, home, "110000") as gateway:
+            part = _added(upstream, gateway, _history(200_000))
+            print(f"200,000 tokens, of which a part is sent: {part}", file=out, flush=True)
+        with _process("gateway", upstream.url, home, "8000") as gateway:
+            load = asyncio.run(_load(upstream, gateway, seconds))
+            print(f"{SESSIONS} conversations for {seconds:g} s: {load}", file=out, flush=True)
 
 
 def _history(tokens: int) -> list[dict[str, Any]]:
@@ -57,73 +67,78 @@ def _history(tokens: int) -> list[dict[str, Any]]:
     return [{"role": roles[turn % 2], "content": f"{turn}: {text}"} for turn in range(tokens // 200 // 2 * 2)]
 
 
-def _added(upstream: str, gateway: str, history: list[dict[str, Any]]) -> str:
-    """How much longer a request takes through the gateway, as the conversation goes on."""
-    times: dict[str, list[float]] = {upstream: [], gateway: []}
-    done = ""
-    with httpx2.Client(headers={"authorization": f"Bearer {TOKEN}"}, timeout=120) as client:
-        for turn in range(TURNS + 3):
+def _added(upstream: _Part, gateway: _Part, history: list[dict[str, Any]], *, stream: bool = False) -> str:
+    """How much longer the very same request takes through the gateway, as the conversation goes on."""
+    direct: list[float] = []
+    added: list[float] = []
+    done, busy = "", 0.0
+    with httpx2.Client(headers=_HEADERS, timeout=120) as client:
+        for turn in range(TURNS + _WARMING):
+            if turn == _WARMING:
+                busy = gateway.cpu_seconds()
             history = [*history, {"role": "user", "content": f"And {turn}?"}]
-            body = json.dumps({"model": MODEL, "messages": history}).encode()
-            for url, taken in times.items():
-                began = perf_counter()
-                answer = client.post(url + _PATH, content=body, headers={"content-type": "application/json"})
-                taken.append(perf_counter() - began)
-                answer.raise_for_status()
-                done = answer.headers.get("x-compact-compaction", done)
+            body = json.dumps({"model": MODEL, "messages": history, "stream": stream}).encode()
+            alone, _ = _taken(client, upstream, body)
+            through, done = _taken(client, gateway, body)
+            if turn >= _WARMING:
+                direct.append(alone)
+                added.append(through - alone)
             history = [*history, {"role": "assistant", "content": "Noted."}]
-    direct, through = (sorted(taken[3:]) for taken in times.values())
-    added = [later - earlier for earlier, later in zip(direct, through, strict=True)]
-    return f"p50 +{_ms(_at(added, 50))}, p99 +{_ms(_at(added, 99))} (direct p50 {_ms(_at(direct, 50))}; {done})"
+    each = (gateway.cpu_seconds() - busy) / TURNS
+    return f"{_spread(added)} (direct {_ms(_at(direct, 50))}; {_ms(each)} of the gateway's processor each; {done})"
 
 
-def _first_bytes(upstream: str, gateway: str) -> str:
-    times: dict[str, list[float]] = {upstream: [], gateway: []}
-    history = _history(100_000)
-    with httpx2.Client(headers={"authorization": f"Bearer {TOKEN}"}, timeout=120) as client:
-        for turn in range(TURNS // 2):
-            history = [*history, {"role": "user", "content": f"And {turn}?"}]
-            body = json.dumps({"model": MODEL, "messages": history, "stream": True}).encode()
-            for url, taken in times.items():
-                began = perf_counter()
-                with client.stream("POST", url + _PATH, content=body) as answer:
-                    next(answer.iter_raw())
-                    taken.append(perf_counter() - began)
-    direct, through = (sorted(taken[3:]) for taken in times.values())
-    return f"p50 +{_ms(_at(through, 50) - _at(direct, 50))} (direct p50 {_ms(_at(direct, 50))})"
+def _taken(client: httpx2.Client, part: _Part, body: bytes) -> tuple[float, str]:
+    """Seconds until the first byte of the answer, and what was done to the request."""
+    began = perf_counter()
+    with client.stream("POST", part.url + _PATH, content=body) as answer:
+        answer.raise_for_status()
+        pieces = answer.iter_raw()
+        next(pieces)
+        taken = perf_counter() - began
+        deque(pieces, 0)
+        return taken, answer.headers.get("x-compact-compaction", "")
 
 
-async def _load(gateway: str, seconds: float) -> str:
-    taken: list[float] = []
+async def _load(upstream: _Part, gateway: _Part, seconds: float) -> str:
+    """Many conversations at once, whose people think for a while; each turn goes both ways, and is compared."""
+    added: list[float] = []
     errors: list[str] = []
     compacted = 0
     until = perf_counter() + seconds
+    pauses = Random(1)
 
     async def talk(number: int, client: httpx2.AsyncClient) -> None:
         nonlocal compacted
         history: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
-        while perf_counter() < until:
+        while True:
+            await asyncio.sleep(pauses.uniform(0, 2 * _THINKING))
+            if perf_counter() > until:
+                return
             history.append({"role": "user", "content": f"{number}/{len(history)}: " + " ".join(_WORDS * 80)})
-            began = perf_counter()
+            body = json.dumps({"model": MODEL, "messages": history}).encode()
             try:
-                answer = await client.post(gateway + _PATH, json={"model": MODEL, "messages": history})
+                began = perf_counter()
+                (await client.post(upstream.url + _PATH, content=body)).raise_for_status()
+                halfway = perf_counter()
+                answer = await client.post(gateway.url + _PATH, content=body)
+                answer.raise_for_status()
             except httpx2.HTTPError as error:
-                errors.append(type(error).__name__)
+                errors.append(f"{type(error).__name__}: {error}")
                 continue
-            taken.append(perf_counter() - began)
-            if answer.status_code != 200:
-                errors.append(f"{answer.status_code} {answer.text[:200]}")
-                continue
+            added.append((perf_counter() - halfway) - (halfway - began))
             compacted += answer.headers["x-compact-compaction"] == "applied"
             history.append(answer.json()["choices"][0]["message"])
 
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=120, limits=limits) as client:
+    async with httpx2.AsyncClient(headers=_HEADERS, timeout=120, limits=limits) as client:
         await asyncio.gather(*(talk(number, client) for number in range(SESSIONS)))
-    told = f"{len(taken):,} requests, {compacted:,} of them compacted, {len(errors)} errors"
-    taken.sort()
-    return f"{told}, p50 {_ms(_at(taken, 50))}, p99 {_ms(_at(taken, 99))}{'; ' + errors[0] if errors else ''}"
+    told = f"{len(added):,} requests, {compacted:,} of them compacted, {len(errors)} errors"
+    return f"{told}, {_spread(added)}{'; ' + errors[0] if errors else ''}"
+
+
+def _spread(added: list[float]) -> str:
+    return f"p50 +{_ms(_at(added, 50))}, p99 +{_ms(_at(added, 99))}"
 
 
 def _at(times: list[float], percent: int) -> float:
@@ -134,31 +149,42 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A process of its own: where it is, and how to ask how long it was busy."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def cpu_seconds(self) -> float:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+
 @contextmanager
-def _process(*role: str) -> Iterator[str]:
-    """The address of a part that runs in a process of its own, until its standard input ends."""
+def _process(*role: str) -> Iterator[_Part]:
+    """A part that runs in a process of its own, until its standard input ends."""
     command = [sys.executable, "-m", "bench.gateway", "--as", *role]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         try:
-            yield process.stdout.readline().strip()
+            yield _Part(process.stdout.readline().strip(), process)
         finally:
             process.stdin.close()
             process.wait(20)
 
 
 def _wait(url: str) -> None:
+    """Tell the address, then for each line how long this process was busy."""
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()
-    sys.stdin.read()
-
-
-def _vendor() -> None:
-    from compact.testing.vendors import FakeVendors
-
-    with FakeVendors(window=8_000) as vendor:
-        _wait(vendor.url)
+    for _ in sys.stdin:
+        sys.stdout.write(f"{process_time()}\n")
+        sys.stdout.flush()
 
 
 def _gateway(upstream: str, home: str, window: str = "") -> None:
@@ -206,7 +232,7 @@ def _upstream() -> None:
     asyncio.run(serve())
 
 
-_PARTS: dict[str, Callable[..., None]] = {"vendor": _vendor, "gateway": _gateway, "upstream": _upstream}
+_PARTS: dict[str, Callable[..., None]] = {"gateway": _gateway, "upstream": _upstream}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

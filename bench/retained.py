@@ -24,6 +24,7 @@ from compact.facts import Fact
 from compact.lab.retention import strings_of, text_of, used_again
 from compact.messages import Conversation
 from compact.tokens import CountCache, load_encoding
+from scripts.fit_relevance import is_held_out
 
 SHARES = (0.25, 0.10)
 MODEL = "gpt-4.1"  # reads a million tokens: every session is summarized in one piece
@@ -35,19 +36,19 @@ Retain: TypeAlias = Literal["facts"] | None
 class Cut:
     """A session as far as it had come, and the facts it had seen by then and uses in what follows."""
 
-    session: int
+    held_out: bool
     before: Conversation
     needed: frozenset[Fact]
     reached: dict[int, tuple[int, int]] = field(default_factory=dict, compare=False)
 
 
-def cuts(number: int, session: Conversation) -> Iterator[Cut]:
+def cuts(session: Conversation, *, held_out: bool) -> Iterator[Cut]:
     """The session cut at each place; a fact is used where the assistant writes it, not where a tool shows it."""
     for share in CUTS:
         at = int(len(session) * share)
         before = session.with_messages(session.messages[:at])
         if needed := used_again(before.messages, session.messages[at:]):
-            yield Cut(number, before, needed)
+            yield Cut(held_out, before, needed)
 
 
 def reachable(before: Conversation, target: int) -> tuple[int, int]:
@@ -85,9 +86,9 @@ SIMPLE = ("(a) last messages", "(b) all cut alike")
 
 def measure(sessions: Sequence[Path], out: TextIO) -> None:
     count = CountCache(load_encoding("o200k_base").count).count
-    lost: defaultdict[tuple[str, float], list[tuple[int, int, int]]] = defaultdict(list)
+    lost: defaultdict[tuple[str, float], list[tuple[bool, int, int]]] = defaultdict(list)
     unrecoverable = raised = 0
-    found = [cut for number, path in enumerate(sessions) for cut in cuts(number, read_transcript(path.read_bytes()))]
+    found = [cut for path in sessions for cut in cuts(read_transcript(path.read_bytes()), held_out=is_held_out(path))]
     for cut in found:
         old = cut.before.messages
         whole = Case("", old, [text_of(message) for message in old], cut.needed)
@@ -99,7 +100,7 @@ def measure(sessions: Sequence[Path], out: TextIO) -> None:
             for name, way in PRODUCT.items():
                 result = way(cut, target)
                 text = "\n".join(map(text_of, result.conversation.messages))
-                lost[name, share].append((cut.session, len(missing(whole, text)), len(cut.needed)))
+                lost[name, share].append((cut.held_out, len(missing(whole, text)), len(cut.needed)))
                 if "facts" in name:
                     unrecoverable += result.receipt().total.lost
                 if name.startswith("("):
@@ -109,22 +110,22 @@ def measure(sessions: Sequence[Path], out: TextIO) -> None:
                 ("(a) last messages", last_messages(whole, largest, count)),
                 ("(b) all cut alike", cut_alike(strings, largest, count)),
             ):
-                lost[name, share].append((cut.session, len(missing(whole, text)), len(cut.needed)))
+                lost[name, share].append((cut.held_out, len(missing(whole, text)), len(cut.needed)))
     print(f"{len(found)} cuts of {len(sessions)} coding sessions; missing of what is used again:", file=out)
     print(f"{'tokens':>7}  {'':20} {'mean of cuts':>12} {'all facts':>10} {'held out':>9}", file=out)
     for share in SHARES:
         for name in (*SIMPLE, *PRODUCT):
             rows = lost[name, share]
-            held_out = [row for row in rows if row[0] % 2]
+            held_out = [row for row in rows if row[0]]
             mean = sum(gone / of for _, gone, of in rows) / len(rows)
             print(f"{share:7.0%}  {name:20} {mean:12.1%} {_pooled(rows):10.1%} {_pooled(held_out):9.1%}", file=out)
-    print("held out: every other session, to which no weight was fitted", file=out)
+    print("held out: the sessions of sources to which no weight was fitted", file=out)
     print(f"(a) and (b) get as many tokens as (d) took; {raised} of the targets were raised, because", file=out)
     print("what must stay takes more than half of them", file=out)
     print(f"facts that cannot be recovered: {unrecoverable}", file=out)
 
 
-def _pooled(rows: Sequence[tuple[int, int, int]]) -> float:
+def _pooled(rows: Sequence[tuple[bool, int, int]]) -> float:
     return sum(gone for _, gone, _ in rows) / max(sum(of for _, _, of in rows), 1)
 
 

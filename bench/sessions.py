@@ -8,18 +8,22 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from random import Random
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
+from compact.app.counting import counter_for
+from compact.engine.stored.context import counter_name
+from compact.engine.stored.service import SessionService
 from compact.ports import NewMessage, Snapshot, StoredSession
 from compact.sessions import open_store
 from compact.sessions.store import DatabaseStore
 from tests.sessions.postgres import NO_BINARIES, Server, find_binaries
 
+MODEL = "gpt-4o"
 LENGTHS = (1_000, 10_000, 100_000)
 """Messages of a session."""
 RECENT = 30
@@ -43,16 +47,12 @@ def run(out: TextIO) -> None:
             rates = "".join(f" {_rate(store, size, total):>11,.0f}" for store in stores)
             print(f"{f'in groups of {size}':44}{rates}", file=out, flush=True)
         print(f"{'at least, in groups of 50':44} {LEAST_RATE:>11,} {LEAST_RATE:>11,}\n", file=out)
-        print(f"milliseconds of active(), {RECENT} messages after the last of {SUMMARIES} summaries\n", file=out)
-        print(f"{'':44} {'p50':>8} {'p99':>8} {'largest':>9}", file=out)
+        print(f"milliseconds, {RECENT} messages after the last of {SUMMARIES} summaries, {PINNED} pinned\n", file=out)
+        print(f"{'':44} {'p50':>8} {'p99':>8} {'largest':>9} {'CPU':>8}", file=out)
         for store in stores:
-            name = "PostgreSQL" if store.database.is_postgresql else "SQLite"
             for length in LENGTHS:
                 _fill(store, length)
-                times = _times(store, f"of-{length}")
-                p50, p99 = (quantiles(times, n=100)[at] for at in (49, 98))
-                label = f"{name}, {length:,} messages"
-                print(f"{label:44} {p50:>8.3f} {p99:>8.3f} {max(times):>9.3f}", file=out, flush=True)
+                _report(store, length, out)
         print(f"{'at most':44} {'':>8} {MOST_MS:>8.3f}", file=out)
 
 
@@ -80,17 +80,17 @@ def _postgresql(out: TextIO) -> Iterator[list[DatabaseStore]]:
 
 def _messages(count: int) -> list[NewMessage]:
     """Messages of some 900 characters, as they are stored: their bytes, and their words for the search."""
-    rng, made = Random(count), []
+    rng, made, counter = Random(count), [], counter_name(counter_for(MODEL))
     for number in range(count):
         text = " ".join(rng.choices(VOCABULARY, k=110))
         raw = json.dumps({"role": ("user", "assistant")[number % 2], "content": text}).encode()
-        made.append(NewMessage(raw, "user", text, 220, "o200k_base"))
+        made.append(NewMessage(raw, "user", text, 220, counter))
     return made
 
 
 def _rate(store: DatabaseStore, size: int, total: int) -> float:
     session, messages = f"groups-{size}", _messages(total)
-    store.create(StoredSession(session, "gpt-4o", "openai-chat"))
+    store.create(StoredSession(session, MODEL, "openai-chat"))
     began = time.perf_counter()
     for start in range(0, total, size):
         store.append(session, messages[start : start + size])
@@ -99,7 +99,7 @@ def _rate(store: DatabaseStore, size: int, total: int) -> float:
 
 def _fill(store: DatabaseStore, length: int) -> None:
     session = f"of-{length}"
-    store.create(StoredSession(session, "gpt-4o", "openai-chat"))
+    store.create(StoredSession(session, MODEL, "openai-chat"))
     piece = _messages(1_000)
     ids = [one.id for _ in range(0, length, len(piece)) for one in store.append(session, piece)]
     store.pin(session, ids[: length - RECENT : length // PINNED], pinned=True)
@@ -114,15 +114,34 @@ def _fill(store: DatabaseStore, length: int) -> None:
             connection.exec_driver_sql("ANALYZE")
 
 
-def _times(store: DatabaseStore, session: str) -> list[float]:
-    times = []
+def _report(store: DatabaseStore, length: int, out: TextIO) -> None:
+    """A line for what the store reads, and one for all that a request waits for."""
+    name, session = "PostgreSQL" if store.database.is_postgresql else "SQLite", f"of-{length}"
+    service = SessionService(store, counter_for, lambda _: None, lambda *_: None)
+
+    def read() -> int:
+        active = store.active(session)
+        return len(active.recent) + len(active.pinned)
+
+    def prepared() -> int:
+        return len(service.context(session).messages) - 1  # the summary is one of them
+
+    for label, work in (("active()", read), ("context()", prepared)):
+        times, processor = _times(work)
+        p50, p99 = (quantiles(times, n=100)[at] for at in (49, 98))
+        figures = f"{p50:>8.3f} {p99:>8.3f} {max(times):>9.3f} {processor:>8.3f}"
+        print(f"{f'{name}, {length:,} messages, {label}':44} {figures}", file=out, flush=True)
+
+
+def _times(work: Callable[[], int]) -> tuple[list[float], float]:
+    """How long each call took, and how long this process computed for one, in milliseconds."""
+    times, computed = [], time.process_time()
     for _ in range(CALLS):
         began = time.perf_counter()
-        active = store.active(session)
+        found = work()
         times.append((time.perf_counter() - began) * 1e3)
-        assert len(active.recent) == RECENT
-        assert len(active.pinned) == PINNED
-    return times
+        assert found == RECENT + PINNED
+    return times, (time.process_time() - computed) * 1e3 / CALLS
 
 
 if __name__ == "__main__":

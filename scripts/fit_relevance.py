@@ -160,13 +160,22 @@ def weighted(weights: Sequence[float]) -> Callable[[tuple[float, ...]], float]:
     return lambda features: sum(map(mul, weights, features))
 
 
+def is_held_out(path: Path) -> bool:
+    """Whether a session is of a source that the weights were not fitted to."""
+    return source_of(path) in HELD_OUT
+
+
+def source_of(path: Path) -> str:
+    return path.name.split("__")[0]
+
+
 def main() -> int:
     folder = os.environ.get("COMPACT_TRANSCRIPTS")
     paths = sorted(Path(folder, "coding").glob("*.json")) if folder else []
     if not paths:
         print("no coding sessions found: set COMPACT_TRANSCRIPTS", file=sys.stderr)
         return 1
-    every = [cut for path in paths for cut in cuts(path.name.split("__")[0], read_transcript(path.read_bytes()))]
+    every = [cut for path in paths for cut in cuts(source_of(path), read_transcript(path.read_bytes()))]
     fitted = fit([cut for cut in every if cut.source not in HELD_OUT])
     print(f"{len(every)} cuts, {sum(len(cut.rows) for cut in every):,} names and numbers")
     print(f"\n{'weight':34} {'fitted':>7} {'in use':>7}")

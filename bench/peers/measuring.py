@@ -16,6 +16,7 @@ from compact.app.transcripts import read_transcript
 from compact.facts import Fact
 from compact.lab.retention import missing, text_of, used_again
 from compact.messages import Conversation
+from scripts.fit_relevance import is_held_out
 
 FORMAT = "openai-chat"
 CUTS = (0.5, 0.75)
@@ -57,7 +58,7 @@ class Cut:
 class Sources:
     """The sessions that are measured, and what was left out of them and why.
 
-    `held_out` are those to which no weight of Compact's was fitted: every other one of all there are.
+    `held_out` are those to which no weight of Compact's was fitted, all those of some sources.
     """
 
     sessions: tuple[Session, ...]
@@ -84,7 +85,7 @@ def read_sources(most: int | None) -> Sources:
     notes.insert(0, f"{len(sessions)} of {len(found)} sessions, {len(valid)} cuts")
     beyond = {share: sum(share not in dict(cut.budgets()) for cut in valid) for share in SHARES}
     notes += [f"{left} cannot come down to {share:.0%}, as what must stay takes more" for share, left in beyond.items()]
-    held_out = [path.stem for path in (found[1::2] if len(found) > 1 else found) if path in paths]
+    held_out = [path.stem for path in paths if path == _BUNDLED or is_held_out(path)]
     return Sources(tuple(sessions), tuple(valid), tuple(notes), tuple(held_out))
 
 

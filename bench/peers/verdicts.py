@@ -13,16 +13,12 @@ LARGEST_SHARE = 0.5
 """Of the tokens; also what sessions are brought down to when they are played again."""
 
 REASONS = {
-    "budget": (
-        "Reason: the presets keep the newest five to ten messages whole, and none of them cuts what a person or the "
-        "model said; where that alone is more than the budget, they stop above it and say so. Those that meet it drop "
-        "whole messages."
-    ),
+    "budget": "Reason: what nobody may touch is more than the instructions, the first request and the newest exchange.",
     "facts": "Reason: what is kept is chosen before it is known what will be used.",
     "time": (
         "Reason: keeping the newest messages takes no more than counting them, with the tokenizer that Compact uses "
         "and that the others are handed here. Compact looks at every place that could be cut, holds the result against "
-        "the vendor's rules and records how to undo it. Where it misses the budget, the reason is that of above."
+        "the vendor's rules and records how to undo it."
     ),
     "smart time": (
         "Reason: it looks for text that was said before and for answers that later ones supersede, in all of the "

@@ -16,8 +16,8 @@ Cause: TypeAlias = Trouble | Literal["grew"]
 
 _LEAST = 64
 """Tokens below which a summary says nothing."""
-_OF_TARGET = 4
-"""A summary takes at most this part of the target, and of what the summarizing model reads at once."""
+_SHARE = 4
+"""A summary takes at most this part of what the summarizing model reads at once, and of the target if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,23 @@ def fold(
 
 
 def summary_room(task: Task, most: int) -> int:
-    """How many tokens a summary may take, whatever it stands for: `most`, and less where the target is low."""
-    most = min(most, (task.reads or task.window) // _OF_TARGET)
-    return max(1, most if task.target is None else min(most, max(task.target // _OF_TARGET, _LEAST)))
+    """How many tokens are kept free for a summary while it is chosen what stays beside it."""
+    most = _readable(task, most)
+    return most if task.target is None else min(most, max(task.target // _SHARE, _LEAST))
 
 
 def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
     """How many tokens the summary of these messages may take: no more than is left below the target."""
-    room = summary_room(task, most)
+    most = _readable(task, most)
     if task.target is None:
-        return room
+        return most
     frame = task.measure.message(standing(seal("", len(task.conversation))))
     left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame
-    return min(room, max(left, _LEAST))
+    return min(most, max(left, _LEAST))
+
+
+def _readable(task: Task, most: int) -> int:
+    return max(1, min(most, (task.reads or task.window) // _SHARE))
 
 
 def standing(text: str) -> Message:
