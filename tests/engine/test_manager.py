@@ -177,8 +177,8 @@ def test_at_the_threshold_it_condenses_to_below_it() -> None:
     assert result.report.target == WINDOW * 0.9 // 2
     assert result.report.target_met
     assert result.report.provider == "Native"
-    # The conversation fills the window, so with room for instructions and answer it takes two questions.
-    assert (result.report.passes[0].asked, result.report.cost) == (2, Decimal("0.02"))
+    # The conversation fills the window, so with room for instructions and answer it takes three questions.
+    assert (result.report.passes[0].asked, result.report.cost) == (3, Decimal("0.03"))
     assert not made.should_condense(result.report.tokens_after, WINDOW).triggered
     assert [is_summary(message) for message in result.conversation.messages] == [False, True, False, False, False]
     assert 0 < result.report.kept_prefix < result.report.tokens_after

@@ -52,10 +52,11 @@ def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Step
 
 
 def _free(task: Task, batch: BatchSettings, positions: list[int]) -> list[Exchange]:
-    """The selected exchanges that a summary may stand for, the oldest first."""
+    """The selected exchanges that a summary may stand for, the oldest first; what people said is the last to go."""
     messages = task.conversation.messages
     free = {index for index in foldable(task.conversation, positions, batch) if not is_pruned(messages[index])}
-    return [group for group in exchanges(messages) if free.issuperset(group)]
+    groups = [group for group in exchanges(messages) if free.issuperset(group)]
+    return sorted(groups, key=lambda group: messages[group[0]].from_user)
 
 
 def _members(task: Task, groups: list[Exchange]) -> list[Message]:
