@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -59,6 +59,15 @@ class Keeper:
                 parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
                 digests, format = tuple(map(digest_of, kept)), after.frame.format
                 self.originals.put(kept, Record(session, done.number, parent, format, digests, plan, _now()))
+
+    @contextmanager
+    def alone(self, session: str) -> Iterator[None]:
+        """Be the only one who numbers and keeps a compaction of the session."""
+        with ExitStack() as held:
+            if self.originals is not None:
+                with storing():
+                    held.enter_context(self.originals.alone(session))
+            yield
 
     def last(self, session: str) -> int:
         """The highest number that a compaction of the session ever had, in whatever process; 0 for none."""

@@ -200,13 +200,13 @@ class CompactManager:
         outcome = outcome or self._reduced(session, decision, note)
         if not outcome.plan:
             return
-        after = session.current.counting_from(self._keeper.last(session.id)).compacted(
-            outcome.plan, outcome.conversation
-        )
         target = int(self.window * self.config.policy.target_pct)
         report = report_of(self._provider.name, before, outcome, session.gauge, target)
         report = replace(report, seconds=perf_counter() - began)
-        self._keeper.keep(session.id, after, report)
+        with self._keeper.alone(session.id):
+            counted = session.current.counting_from(self._keeper.last(session.id))
+            after = counted.compacted(outcome.plan, outcome.conversation)
+            self._keeper.keep(session.id, after, report)
         session.projection, session.report = after, report
         for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
             self._keeper.emit(session.id, event)

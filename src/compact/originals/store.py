@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from compact.disk import READ, Disk, Folder, close_folder, json_bytes, make_path, opened
+from compact.disk import APPEND, CREATE, READ, Disk, Folder, close_folder, json_bytes, locked, make_path, opened
 from compact.messages import Json
 from compact.originals.lines import read_header, write_commit, write_message, write_retract
-from compact.originals.log import Log, Missing
+from compact.originals.log import Log, Missing, segment_name
 from compact.policies.session_ids import check_session_id
 from compact.ports import Record
 
@@ -35,6 +35,20 @@ class FileOriginals:
         self._made = False  # whether its name is known to be on the drive
         self._logs: OrderedDict[str, Log] = OrderedDict()
         self._mutex = threading.Lock()
+
+    @contextlib.contextmanager
+    def alone(self, session: str) -> Iterator[None]:
+        """Wait until nobody else is about to add a record to the session, and be the one.
+
+        Between the question for the last number and the record with the next, nobody else may take that.
+        """
+        name = f"{segment_name(check_session_id(session), 0)}.lock"
+        with (
+            self._entered(create=True) as folder,
+            opened(self._disk, folder, name, APPEND | CREATE) as file,
+            locked(self._disk, file),
+        ):
+            yield
 
     def put(self, messages: Sequence[Json], record: Record) -> None:
         """Keep the messages that are not kept yet, then the record; a record of the same number is replaced.

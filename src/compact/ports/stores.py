@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,6 +29,10 @@ class Record:
 
 class Originals(Protocol):
     """Keeps what was removed, as it was."""
+
+    def alone(self, session: str) -> AbstractContextManager[None]:
+        """Wait until nobody else, in whatever process, is about to add a record to the session, and be the one."""
+        ...
 
     def put(self, messages: Sequence[Json], record: Record) -> None:
         """Keep the messages of the log and then the record; when it returns, both are durable. OSError if it cannot."""
