@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from compact.app import write_transcript
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles, save_prompt
+from compact.settings.spending import load_spending
+from compact.testing.vendors import FakeVendors
+from compact.testing.vendors.script import Received
 from tests.cli.conftest import Run
 from tests.lab.test_evaluating import named
+
+FEW, MANY = "Keep next to nothing.", "Keep the names of all functions."
 
 
 @pytest.fixture
@@ -19,20 +28,90 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[FakeVendors]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
+    with FakeVendors() as running:
+        mine, other = (
+            Profile(name=name, vendor="openai", model="gpt-4o-mini", url=f"{running.url}/v1", attempts=1)
+            for name in ("mine", "other")
+        )
+        save_profiles(Profiles(profiles=(mine, other)))
+        yield running
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> list[object]:
+    (tmp_path / "few.md").write_text(FEW)
+    (tmp_path / "many.md").write_text(MANY)
+    return ["--prompt", tmp_path / "few.md", "--prompt", tmp_path / "many.md"]
+
+
+def answer(request: Received) -> str:
+    """A summary that does what the prompt says."""
+    told, material = (str(message["content"]) for message in request.body["messages"])
+    if MANY not in told:
+        return "## Findings\n### Active\n- The files were read [2]\n"
+    names = dict.fromkeys(re.findall(r"parse_line_\d_[37]\b", material))
+    return "## Findings\n### Active\n" + "".join(f"- There is {name} [2]\n" for name in names)
+
+
 def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> None:
     told = run("evaluate", file, "--preset", "balanced", "--preset", "v2")
     assert told.status == 0
     assert "2 cases of 1 session;" in told.out
     assert all(f" {share}" in told.out for share in ("50%", "25%", "10%"))
     assert "Every result is valid for its vendor." in told.out
-    assert "come to a valid end" in told.out
+    assert "in so many cases: 2 at 50%" in told.out
+    assert "Case by case:" in told.out
+    assert re.search(r"v2 +balanced +25%", told.out)
+    assert re.search(r"refused \(\d+ of \d+\), 100.0% of \d+ condensations come to a good end\.", told.out)
+    assert "1 session (1 of them grown by turns that are made up), compacted 20 times in a row" in told.out
+    assert re.search(r"way +1 +2 +3 +5 +10 +15 +20 +recoverable +lost", told.out)
+
+
+def test_a_narrow_screen_has_room_for_every_way(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    told = run("evaluate", file, "--preset", "balanced", "--share", "0.25")
+    assert re.search(r"^way +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
+    assert re.search(r"^balanced +25%", told.out, re.MULTILINE)
+    assert re.search(r"^way +1 +2 .* 20 +lost +met *$", told.out, re.MULTILINE)
 
 
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
-    told = json.loads(run("evaluate", file, "--preset", "v2", "--share", "0.3", "--retain-facts", "--json").out)
+    options = ("--preset", "balanced", "--share", "0.3", "--rounds", "3", "--retain-facts", "--json")
+    told = json.loads(run("evaluate", file, *options).out)
     (row,) = told["ways"]
-    assert (row["way"], row["share"], row["lost"]) == ("v2", 0.3, 0)
+    assert (row["way"], row["share"], row["lost"]) == ("balanced", 0.3, 0)
+    assert (row["cases"], row["in_room"]) == (2, 2)
     assert told["survives_faults"] == 1
+    assert told["faults"]["answers"] >= told["faults"]["tried"] >= 30
+    assert (told["comparisons"], told["summaries"]) == ([], {})
+    assert (told["decay"]["sessions"], told["decay"]["made_up"]) == (1, 0)
+    rounds = told["decay"]["ways"]["balanced"]
+    assert [one["number"] for one in rounds] == [1, 2, 3]
+    assert all(one["in_context"] + one["recoverable"] == pytest.approx(1) and not one["lost"] for one in rounds)
+
+
+def test_where_no_model_would_be_asked_no_answer_is_spoiled(run: Run, file: Path) -> None:
+    told = json.loads(run("evaluate", file, "--preset", "v2", "--share", "0.3", "--rounds", "0", "--json").out)
+    assert told["survives_faults"] is None
+    assert told["decay"] == {"rounds": 0, "sessions": 0, "made_up": 0, "facts": 0, "ways": {}}
+
+
+def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run, tmp_path: Path) -> None:
+    words = ("harbour", "lantern", "orchard", "meadow", "thimble", "velvet")
+    said = [f"We spoke of the {word} for quite some time today, and then of the weather." for word in words * 4]
+    path = tmp_path / "chat.json"
+    path.write_text(
+        json.dumps([{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)])
+    )
+    question = {"question": "Of what?", "answer": "Of a lantern", "evidence_messages": [[1, 1]]}
+    (tmp_path / "chat.qa.json").write_text(json.dumps({"qa": [question]}))
+    told = run("evaluate", path, "--preset", "balanced", "--share", "0.5")
+    assert told.status == 0
+    assert re.search(r"^balanced +50% +\d+% +(?:\d+% +)?\d+% +\d+% +[\d.]+%", told.out, re.MULTILINE)
+    assert "No session needs enough of its beginning" in told.out
 
 
 def test_a_session_that_is_too_short_tells_nothing(run: Run, tmp_path: Path) -> None:
@@ -41,3 +120,73 @@ def test_a_session_that_is_too_short_tells_nothing(run: Run, tmp_path: Path) -> 
     told = run("evaluate", path)
     assert told.status == 2
     assert "long enough" in told.err
+
+
+def test_prompts_are_compared_by_asking_the_profile(
+    run: Run, file: Path, server: FakeVendors, prompts: list[object]
+) -> None:
+    server.reply(answer)
+    options = ["--preset", "balanced", "--preset", "cost", *prompts, "--profile", "mine", "--share", "0.1"]
+    told = json.loads(run("evaluate", file, *options, "--json").out)
+    few, many = (f"balanced with {prompts[at]}" for at in (1, 3))
+    assert [row["way"] for row in told["ways"]] == [few, many, *(f"cost with {prompts[at]}" for at in (1, 3))]
+    first = told["comparisons"][0]
+    assert (first["way"], first["than"]) == (many, few)
+    assert (first["more"], first["less"]) == (2, 0)
+    assert first["gain"] > 0
+    assert [one["than"] for one in told["comparisons"][1:]] == [few, told["ways"][2]["way"]]
+    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0), (2, 0), (0, 0), (0, 0)]
+    assert told["decay"]["ways"] == {}
+    assert {(spent.profile, spent.actual.questions) for spent in load_spending()} == {("mine", 1)}
+    assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 4
+
+
+def test_what_asking_came_to_is_told(run: Run, file: Path, server: FakeVendors) -> None:
+    save_prompt("own", MANY)
+    server.reply(answer)
+    options = ("--prompt", "own", "--profile", "mine", "--share", "0.1")
+    told = run("evaluate", file, "--preset", "balanced", "--prompt", "task_state", *options, "--rounds", "2")
+    assert told.status == 0
+    assert re.search(r"balanced with own +balanced with task_state +10%", told.out)
+    assert re.search(r"balanced with own +4 +0 +0 +4 +\$0\.00", told.out)
+    assert "compacted 2 times in a row" in told.out
+    told = run("evaluate", file, "--preset", "cost", *options)
+    assert "Needed no summary, so that no prompt matters: cost with own." in told.out
+    assert "Case by case" not in told.out
+
+
+def test_presets_are_compared_with_a_model_where_they_ask_one(run: Run, file: Path, server: FakeVendors) -> None:
+    server.reply(answer)
+    options = ("--preset", "balanced", "--preset", "v2", "--profile", "mine", "--share", "0.1", "--json")
+    told = json.loads(run("evaluate", file, *options).out)
+    assert [row["way"] for row in told["ways"]] == ["balanced", "v2"]
+    assert list(told["summaries"]) == ["balanced"]
+
+
+def test_a_model_that_fails_is_told_and_no_other_takes_over(run: Run, file: Path, server: FakeVendors) -> None:
+    server.close()
+    told = run("evaluate", file, "--preset", "balanced", "--profile", "mine", "--share", "0.1")
+    assert told.status == 0
+    assert "Could not be asked: mine: " in told.out
+    assert "other" not in told.out
+    assert re.search(r"balanced +0 +\d+ +\d+ +0 +\$0", told.out)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--prompt", "a.md"], "--prompt: prompts can only be compared by asking a model"),
+        (["--prompt", "a.md", "--profile", "offline"], "Name one with --profile; `compact profiles` lists them."),
+        (["--prompt", "none.md", "--profile", "mine"], "none.md: cannot be read"),
+        (["--prompt", "bogus", "--profile", "mine"], "strategy: there is no strategy 'bogus'"),
+        (["--preset", "v2", "--prompt", "brief", "--profile", "mine"], "v2 writes no summaries by a prompt"),
+        (["--profile", "nobody"], "there is no profile 'nobody'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_asked(
+    run: Run, file: Path, server: FakeVendors, options: list[str], told: str
+) -> None:
+    outcome = run("evaluate", file, *options)
+    assert outcome.status == 2
+    assert told in outcome.err
+    assert server.requests == ()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compact.app import choose
+from compact.app.condensing import Condensation, Result
 from compact.app.costing import Way
+from compact.app.counting import count
 from compact.errors import InvalidInput
 from compact.facts import Fact, Kind
 from compact.formats import parse
-from compact.lab.evaluating import cases, score, summary, survives_faults, verbatim
+from compact.lab.evaluating import Score, Terms, cases, compare, has_room, score, summary, verbatim
 from compact.lab.questions import Question, kept, read_questions, words_of
 from compact.lab.retention import missing, used_again
 from compact.messages import Conversation
@@ -20,6 +23,7 @@ from compact.providers.presets import presets
 from tests.lab.test_replaying import session
 
 SESSION = session(20)
+TERMS = Terms("gpt-4o")
 
 
 def way(name: str) -> Way:
@@ -62,18 +66,17 @@ def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
     found = list(cases(named()))
     assert len(found) == 2
     for case in found:
-        got = score(case, way(preset), 0.25, "gpt-4o")
+        got = score(case, way(preset), 0.25, TERMS)
         assert got.in_context + got.recoverable == pytest.approx(1)
         assert got.lost == 0
         assert got.valid
-        assert survives_faults(case, way(preset), 0.25, "gpt-4o")
 
 
 def test_less_room_keeps_less() -> None:
     (case, _) = cases(named())
-    kept_at = [score(case, way("v2"), share, "gpt-4o").in_context for share in (0.9, 0.5, 0.25)]
+    kept_at = [score(case, way("v2"), share, TERMS).in_context for share in (0.9, 0.5, 0.25)]
     assert kept_at == sorted(kept_at, reverse=True)
-    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, "gpt-4o")])
+    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, TERMS)])
     assert (row.cases, row.answers) == (1, None)
 
 
@@ -81,6 +84,54 @@ def test_messages_of_the_user_count_as_they_were() -> None:
     assert verbatim(SESSION, SESSION) == 1
     assert verbatim(SESSION, SESSION.with_messages(SESSION.messages[4:])) == pytest.approx(0.95)
     assert verbatim(SESSION.with_messages([]), SESSION) == 1
+    silent = SESSION.dialect.parse_message({"role": "user", "content": "Never mind."}, SESSION.messages[4].id)
+    changed = [silent if message.id == silent.id else message for message in SESSION.messages]
+    assert verbatim(SESSION, SESSION.with_messages(changed)) == pytest.approx(0.95)
+
+
+def test_a_target_has_room_from_what_must_stay_and_all_that_was_said_on() -> None:
+    least = next(target for target in range(2000) if has_room(SESSION, target, "gpt-4o"))
+    said = [message for message in SESSION.messages if message.from_user]
+    assert least > count(SESSION.with_messages(said), model="gpt-4o").total - 10
+    assert not has_room(SESSION, least - 1, "gpt-4o")
+    assert has_room(SESSION, least + 1, "gpt-4o")
+
+
+def scored(in_context: float, answers: float | None = None, **changes: Any) -> Score:
+    rest = {"verbatim": 1.0, "room": True, "ratio": 0.25, "met": True, "valid": True, "restored": True} | changes
+    return Score(in_context=in_context, recoverable=1 - in_context, lost=0, answers=answers, **rest)
+
+
+def test_a_row_tells_the_median_size_and_what_was_said_where_there_is_room() -> None:
+    roomy, narrow = scored(1, verbatim=0.8, ratio=0.1), scored(0.5, verbatim=0.2, room=False, ratio=0.2)
+    row = summary("v2", 0.25, [roomy, narrow, scored(0.9, verbatim=1, ratio=0.9)])
+    assert (row.ratio, row.in_room) == (0.2, 2)
+    assert row.verbatim == pytest.approx(2 / 3)
+    assert row.verbatim_in_room == pytest.approx(0.9)
+    assert summary("v2", 0.1, [narrow]).verbatim_in_room is None
+    asked = summary("v2", 0.1, [scored(1, answers=0.4, restored=False)])
+    assert (asked.in_context, asked.lost, asked.answers, asked.restored) == (None, None, 0.4, 0)
+
+
+def test_ways_are_compared_case_by_case_by_facts_or_answers() -> None:
+    first = [scored(0.5), scored(0.5), scored(0.5), scored(1, answers=0.2)]
+    second = [scored(0.9), scored(0.5), scored(0.4), scored(1, answers=0.3)]
+    found = compare(summary("b", 0.25, second), second, "a", first)
+    assert (found.way, found.than, found.share) == ("b", "a", 0.25)
+    assert (found.more, found.less, found.same) == (2, 1, 1)
+    assert found.gain == pytest.approx(0.1)
+
+
+def test_somebody_else_may_condense() -> None:
+    (case, _) = cases(named())
+    asked = []
+
+    def run(condensation: Condensation, way: Way) -> Result:
+        asked.append(way.name)
+        return condensation.run(way.provider, way.settings)
+
+    assert score(case, way("v2"), 0.5, Terms("gpt-4o", run=run)) == score(case, way("v2"), 0.5, TERMS)
+    assert asked == ["v2"]
 
 
 def test_answers_are_made_of_the_words_of_their_evidence(tmp_path: Path) -> None:
@@ -92,7 +143,7 @@ def test_answers_are_made_of_the_words_of_their_evidence(tmp_path: Path) -> None
     assert second.words == {"file", "fine"}
     assert kept(first, "the File was fine") == pytest.approx(2 / 3)
     assert [case.questions for case in cases(SESSION, [first])][-1] == (first,)
-    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, "gpt-4o")
+    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, TERMS)
     assert got.answers is not None
 
 

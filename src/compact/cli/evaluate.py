@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +12,28 @@ import typer
 
 from compact.cli.console import AsJson, busy, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
+from compact.cli.summarizing import Summarized, condense_with
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from compact.app.condensing import Condensation, Result
     from compact.app.costing import Way
-    from compact.lab.evaluating import Case, Row
+    from compact.lab.evaluating import Case, Comparison, Row, Run
+    from compact.lab.findings import Findings, Trial
+    from compact.messages import Conversation, Json
+    from compact.policies import Profile
+    from compact.summaries.strategy import Strategy
 
 EXAMPLES = (
     "Examples: compact evaluate session.json · compact evaluate sessions/*.json --preset balanced --preset v2 · "
-    "compact evaluate chat.json --share 0.25 --retain-facts --json"
+    "compact evaluate chat.json --share 0.25 --retain-facts --json · "
+    "compact evaluate session.json --preset balanced --prompt a.md --prompt b.md --profile anthropic"
 )
+_SHOWN_ROUNDS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100)
+_ROOMY = 110
+_DISPENSABLE = ("recoverable ", "verbatim ")
+_WORD_FOR_WORD = 0.9
+_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +45,19 @@ class Options:
     presets: Annotated[
         list[str] | None, typer.Option("--preset", help="A preset to try; repeatable. All of them by default.")
     ] = None
+    prompts: Annotated[
+        list[str] | None,
+        typer.Option("--prompt", help="A prompt to try: a file, or a strategy's name; repeatable. Needs --profile."),
+    ] = None
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="Who writes the summaries: see `compact profiles`. Usually nobody.")
+    ] = None
     shares: Annotated[
         list[float] | None, typer.Option("--share", min=0.01, max=0.99, help="Condense to this share; repeatable.")
+    ] = None
+    rounds: Annotated[
+        int | None,
+        typer.Option("--rounds", min=0, max=100, help="Compact so many times in a row; 20, and 0 with a profile."),
     ] = None
     retain_facts: Annotated[bool, typer.Option("--retain-facts", help="Name missing facts again.")] = False
     as_json: AsJson = False
@@ -40,89 +65,283 @@ class Options:
 
 @grouped
 def evaluate(options: Options) -> None:
-    """Measure what condensing keeps, without a model.
+    """Measure what condensing keeps, without a model unless a profile is named.
 
     Each session is cut at half and at three quarters; what stands before the cut is condensed, and the facts (paths,
     names, numbers) that the session really used in the next 40 messages are looked for: still in context, recoverable
     with the plan, or lost. Where a file of questions stands beside a transcript, the share of the answers' words that
-    can still be read is told, too. Status 1 if anything is lost or invalid.
+    can still be read is told, too. Then each session grows and is compacted again and again. Status 1 if anything is
+    lost or invalid.
     """
-    from compact.app import DEFAULT_MODEL
-    from compact.lab.evaluating import SHARES
+    from compact.lab.findings import measure
 
-    model = options.model or DEFAULT_MODEL
-    found = list(_cases(options.files))
-    rows: list[Row] = []
-    for way in _ways(options.presets):
-        with busy(f"trying {way.name}"):
-            rows += [_row(found, way, share, model, options.retain_facts) for share in options.shares or SHARES]
-    survived = _survived(found, model)
-    if options.as_json:
-        print_json({"cases": len(found), "survives_faults": survived, "ways": [asdict(row) for row in rows]})
-    else:
-        _show(len(options.files), found, rows, survived)
-    if any(row.lost or row.valid < 1 for row in rows):
-        raise typer.Exit(1)
-
-
-def _cases(files: Sequence[Path]) -> Iterator[Case]:
-    from compact.lab.evaluating import cases
-    from compact.lab.questions import read_questions
-
-    for file in files:
-        session = read(file)
-        beside = file.with_name(f"{file.stem}.qa.json")
-        yield from cases(session, read_questions(beside, session.messages))
-
-
-def _ways(names: Sequence[str] | None) -> Iterator[Way]:
-    from compact.app.costing import Way
-    from compact.providers.presets import presets
-
-    for name in names or [preset.name for preset in presets()]:
-        yield Way(name, *choose_way(name, None, {}))
-
-
-def _row(found: Sequence[Case], way: Way, share: float, model: str, retain: bool) -> Row:
-    from compact.errors import InvalidInput
-    from compact.lab.evaluating import score, summary
-
+    profile = _profile(options)
+    ways = list(_ways(options, profile))
+    sessions = [(file, read(file)) for file in options.files]
+    found = list(_cases(sessions))
     if not found:
         raise InvalidInput(
             "no session goes on long enough to tell what it needed", field="files", remedy="Give longer ones."
         )
-    return summary(way.name, share, [score(case, way, share, model, "facts" if retain else None) for case in found])
+    written: dict[str, Written] = {}
+    run = None if profile is None else _Summarizing(profile, written)
+    findings = measure([session for _, session in sessions], found, _trial(options, ways, run), busy)
+    if options.as_json:
+        print_json(findings.to_json() | {"summaries": {name: _plain(one) for name, one in written.items()}})
+    else:
+        _show(len(sessions), findings)
+        if written:
+            _show_written(written)
+    if not findings.flawless:
+        raise typer.Exit(1)
 
 
-def _survived(found: Sequence[Case], model: str) -> float:
-    """The share of condensations that come to a valid end although one answer in twenty fails."""
-    from compact.lab.evaluating import survives_faults
+def _trial(options: Options, ways: Sequence[Way], run: Run | None) -> Trial:
+    """What is to be tried; ways that were named are compared with each other."""
+    from compact.app import DEFAULT_MODEL
+    from compact.lab.evaluating import SHARES, Terms, run_offline
+    from compact.lab.findings import Trial
+    from compact.lab.growing import ROUNDS
 
-    ways = list(_ways(("quality", "cost", "balanced")))
-    tried = [survives_faults(case, way, 0.25, model, seed) for seed, case in enumerate(found[:20]) for way in ways]
-    return sum(tried) / len(tried)
+    terms = Terms(options.model or DEFAULT_MODEL, "facts" if options.retain_facts else None, run or run_offline)
+    rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
+    prompts = len(options.prompts or ()) or 1
+    beside: list[int | None] = [None] * len(ways)
+    if options.presets or options.prompts:
+        # A prompt is compared with the first one of the same preset, and that with the first preset.
+        beside[1:] = [at - at % prompts if at % prompts else 0 for at in range(1, len(ways))]
+    return Trial(ways, options.shares or SHARES, terms, rounds, beside)
 
 
-def _show(files: int, found: Sequence[Case], rows: Sequence[Row], survived: float) -> None:
-    out = screen()
-    plural = "s" * (files != 1)
-    out.print(f"{len(found):,} cases of {files:,} session{plural}; of what was used later:")
-    shown = table(
-        "preset", "of tokens ", "in context ", "recoverable ", "lost ", "verbatim ", "size ", "target met ", "answers "
-    )
-    for row in rows:
-        shown.add_row(
-            row.way,
-            f"{row.share:.0%}",
-            f"{row.in_context:.1%}",
-            f"{row.recoverable:.1%}",
-            f"{row.lost:.1%}",
-            f"{row.verbatim:.0%}",
-            f"{row.ratio:.0%}",
-            f"{row.met:.0%}",
-            "" if row.answers is None else f"{row.answers:.1%}",
+def _profile(options: Options) -> Profile | None:
+    """Who is asked; None where nobody is named. Nobody else takes over, or two models would be compared."""
+    from compact.app.profiles import OFFLINE, condensing_profiles
+
+    if options.profile not in (None, OFFLINE):
+        return condensing_profiles(options.profile)[0]
+    if options.prompts:
+        raise InvalidInput(
+            "prompts can only be compared by asking a model, and nobody is named who would be asked",
+            field="--prompt",
+            remedy="Name one with --profile; `compact profiles` lists them.",
         )
-    out.print(shown)
-    valid = all(row.valid == 1 for row in rows)
+    return None
+
+
+def _ways(options: Options, profile: Profile | None) -> Iterator[Way]:
+    """The presets, each with each of the prompts where some are given."""
+    from compact.app.costing import Way
+    from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+    from compact.providers.presets import presets
+
+    for name in options.presets or [preset.name for preset in presets()]:
+        way = Way(name, *choose_way(name, None, {}))
+        if not options.prompts:
+            strategy = choose_strategy(profile=profile) if profile else None
+            yield way if strategy is None else way._replace(settings=with_strategy(way.settings, strategy))
+        elif takes_strategy(way.settings):
+            for prompt in options.prompts:
+                settings = with_strategy(way.settings, _strategy(prompt, profile))
+                yield Way(f"{name} with {prompt}", way.provider, settings)
+        elif options.presets:
+            remedy = "Leave it out, or name presets that do: balanced, cost."
+            raise InvalidInput(f"{name} writes no summaries by a prompt", field="--preset", remedy=remedy)
+
+
+def _strategy(prompt: str, profile: Profile | None) -> Strategy:
+    """The strategy that a file's words make, or the one of that name."""
+    from compact.app.strategies import choose_strategy
+    from compact.settings.documents import read_text
+    from compact.summaries.strategy import DEFAULT, custom_strategy, find_strategy
+
+    named = None if Path(prompt).is_file() or Path(prompt).suffix else choose_strategy(prompt, profile)
+    base = profile.strategy if profile else ""
+    return named or custom_strategy(read_text(Path(prompt)), find_strategy(base or DEFAULT))
+
+
+def _cases(sessions: Sequence[tuple[Path, Conversation]]) -> Iterator[Case]:
+    from compact.lab.evaluating import cases
+    from compact.lab.questions import read_questions
+
+    for file, session in sessions:
+        beside = file.with_name(f"{file.stem}.qa.json")
+        yield from cases(session, read_questions(beside, session.messages))
+
+
+@dataclass(slots=True)
+class Written:
+    """How the summaries of a way came about, and what they cost; None where a price is unknown."""
+
+    model: int = 0
+    offline: int = 0
+    failed: int = 0
+    questions: int = 0
+    cost: Decimal | None = Decimal(0)
+    failures: dict[str, None] = field(default_factory=dict)
+
+    def add(self, summarized: Summarized) -> None:
+        if summarized.how is not None:
+            setattr(self, summarized.how, getattr(self, summarized.how) + 1)
+        self.failures |= dict.fromkeys(summarized.failures)
+        if summarized.spent is not None:
+            charge = summarized.spent.actual
+            self.questions += charge.questions
+            self.cost = None if self.cost is None or charge.cost is None else self.cost + charge.cost
+
+
+class _Summarizing:
+    """Condenses with summaries by a model, and takes down what became of them."""
+
+    def __init__(self, profile: Profile, written: dict[str, Written]) -> None:
+        self._profile, self._written = profile, written
+
+    def __call__(self, condensation: Condensation, way: Way) -> Result:
+        asks = way.provider.capabilities.summarizes
+        summarized = condense_with(condensation, way, (self._profile,) if asks else ())
+        if asks:
+            self._written.setdefault(way.name, Written()).add(summarized)
+        return summarized.result
+
+
+def _plain(written: Written) -> dict[str, Json]:
+    cost = None if written.cost is None else str(written.cost)
+    return asdict(written) | {"cost": cost, "failures": list(written.failures)}
+
+
+def _show(files: int, found: Findings) -> None:
+    out = screen()
+    out.print(f"{len(found.cases):,} cases of {_counted(files, 'session')}; of what was used later:")
+    _show_rows(found.rows)
+    valid = all(row.valid == 1 for row in found.rows)
     out.print("Every result is valid for its vendor." if valid else "Some results are not valid for their vendor.")
-    out.print(f"With one answer in twenty failing, {survived:.1%} come to a valid end.")
+    _show_room(found.rows)
+    survival = found.survival
+    if survival.rate is not None:
+        out.print(
+            f"With one answer in twenty failing, empty, cut off or refused ({survival.spoiled:,} of "
+            f"{survival.answers:,}), {survival.rate:.1%} of {survival.tried:,} condensations come to a good end.",
+            soft_wrap=True,
+        )
+    if found.compared:
+        _show_comparisons(found.compared)
+    if found.decay:
+        _show_decay(found)
+    elif found.rounds:
+        out.print("No session needs enough of its beginning to tell what many compactions in a row leave of it.")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _share(share: float | None, digits: int = 0) -> str:
+    return "" if share is None else f"{share:.{digits}%}"
+
+
+def _show_rows(rows: Sequence[Row]) -> None:
+    asked = any(row.answers is not None for row in rows)
+    cells = [
+        {
+            "way": row.way,
+            "tokens ": _share(row.share),
+            "in context ": _share(row.in_context, 1),
+            "recoverable ": _share(row.recoverable, 1),
+            "lost ": _share(row.lost, 1),
+            "verbatim ": _share(row.verbatim),
+            "if room ": _share(row.verbatim_in_room),
+            "size ": _share(row.ratio),
+            "met ": _share(row.met),
+            **({"answers ": _share(row.answers, 1)} if asked else {}),
+        }
+        for row in rows
+    ]
+    _show_table(cells)
+
+
+def _show_table(rows: Sequence[dict[str, str]]) -> None:
+    """The rows as a table; a narrow screen goes without the columns that can be spared."""
+    out = screen()
+    columns = [column for column in rows[0] if out.width >= _ROOMY or column not in _DISPENSABLE]
+    shown = table(*columns)
+    for row in rows:
+        shown.add_row(*(row[column] for column in columns))
+    out.print(shown)
+
+
+def _show_room(rows: Sequence[Row]) -> None:
+    """Where the user's messages could all have stayed, and where too few of them did."""
+    rooms = {row.share: f"{row.in_room:,} at {row.share:.0%}" for row in rows}
+    out = screen()
+    out.print(
+        "Verbatim: the user's messages that stand word for word. If room: the same where the target has room for all "
+        f"of them, in so many cases: {', '.join(rooms.values())}. Size: the median. Met: how often the target is.",
+        soft_wrap=True,
+    )
+    few: dict[str, list[str]] = {}
+    for row in rows:
+        if row.verbatim_in_room is not None and row.verbatim_in_room < _WORD_FOR_WORD:
+            few.setdefault(row.way, []).append(f"{row.share:.0%}")
+    if few:
+        told = "; ".join(f"{way} at {', '.join(shares)}" for way, shares in few.items())
+        out.print(f"Below {_WORD_FOR_WORD:.0%} although there is room: {told}.", soft_wrap=True)
+
+
+def _show_comparisons(compared: Sequence[Comparison]) -> None:
+    screen().print()
+    screen().print("Case by case:")
+    cells = [
+        {
+            "way": one.way,
+            "beside": one.than,
+            "tokens ": _share(one.share),
+            "keeps more ": f"{one.more:,}",
+            "less ": f"{one.less:,}",
+            "the same ": f"{one.same:,}",
+            "on average ": f"{one.gain:+.1%}",
+        }
+        for one in compared
+    ]
+    _show_table(cells)
+
+
+def _show_decay(found: Findings) -> None:
+    """What the first part comes to in the rounds that are worth a column."""
+    last = found.rounds
+    numbers = sorted({*(number for number in _SHOWN_ROUNDS if number < last), last})
+    made_up = f" ({found.made_up:,} of them grown by turns that are made up)" if found.made_up else ""
+    out = screen()
+    out.print()
+    out.print(
+        f"{_counted(len(found.growths), 'session')}{made_up}, compacted {last:,} times in a row to half; of "
+        f"{_counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
+        soft_wrap=True,
+    )
+    cells = [
+        {
+            "way": name,
+            **{f"{number} ": _share(rounds[number - 1].in_context) for number in numbers},
+            "recoverable ": _share(rounds[-1].recoverable),
+            "lost ": _share(max(one.lost for one in rounds)),
+            "met ": _share(sum(one.met for one in rounds) / last),
+        }
+        for name, rounds in found.decay.items()
+    ]
+    _show_table(cells)
+
+
+def _show_written(written: dict[str, Written]) -> None:
+    from compact.app.recommending import dollars
+
+    shown = table("way", "by the model ", "offline ", "failed ", "questions ", "cost ")
+    for name, one in written.items():
+        counts = (f"{number:,}" for number in (one.model, one.offline, one.failed, one.questions))
+        shown.add_row(name, *counts, dollars(one.cost))
+    out = screen()
+    out.print()
+    out.print("Condensations by how their summaries came about:")
+    out.print(shown)
+    if idle := [name for name, one in written.items() if not (one.model or one.offline or one.failed)]:
+        out.print(f"Needed no summary, so that no prompt matters: {', '.join(idle)}.", soft_wrap=True)
+    failures = list(dict.fromkeys(failure for one in written.values() for failure in one.failures))
+    for failure in failures[:_TOLD]:
+        out.print(f"Could not be asked: {failure}", soft_wrap=True)

@@ -1,25 +1,41 @@
-"""How much of what a session went on to use is still there after condensing it, measured without a model."""
+"""How much of what a session went on to use is still there after condensing it."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
+from typing import TypeAlias
 
 from compact.app.condensing import Condensation, Result, Retain
 from compact.app.costing import Way
+from compact.app.counting import counter_for
+from compact.engine import Gauge, floor_of
 from compact.errors import EditError
 from compact.facts import Fact
-from compact.formats import reject, violations
+from compact.formats import reject, tools_of, violations
 from compact.lab.questions import Question, kept
 from compact.lab.retention import missing, text_of, used_again
-from compact.messages import Conversation, restore
-from compact.ports import Answer, Ask, Completion, Failure
+from compact.messages import Conversation, Plan, restore, untouchable
 
 CUTS = (0.5, 0.75)
 SHARES = (0.5, 0.25, 0.1)
-FAULTS = 0.05
+
+Run: TypeAlias = Callable[[Condensation, Way], Result]
+
+
+def run_offline(condensation: Condensation, way: Way) -> Result:
+    """Condense in that way, and ask nobody."""
+    return condensation.run(way.provider, way.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """For which model sessions are condensed, what is named again, and what does it; nobody is asked by default."""
+
+    model: str
+    retain: Retain | None = None
+    run: Run = run_offline
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +51,63 @@ class Case:
 class Score:
     """What one condensation kept: shares of the facts that were used later, and of the user's messages.
 
-    `answers` is the share of the questions' answers that can still be read, None where there are no questions.
+    `room` says whether the target has room for all of the user's messages beside what must stay, `restored` whether the
+    plan brings everything back. `answers` is the share of the questions' answers that can still be read, None where
+    there are no questions.
     """
 
     in_context: float
     recoverable: float
     lost: float
     verbatim: float
+    room: bool
     ratio: float
     met: bool
     valid: bool
+    restored: bool
     answers: float | None
+
+    @property
+    def kept(self) -> float:
+        """What the case asks for: answers where there are questions, else facts."""
+        return self.in_context if self.answers is None else self.answers
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The scores of one way at one size, on the average."""
+    """The scores of one way at one size: their average, and of `ratio` the median.
+
+    What is said of facts and of answers is None where no case has any. `verbatim_in_room` speaks of the cases whose
+    target has room for all of the user's messages; there are `in_room`.
+    """
 
     way: str
     share: float
     cases: int
-    in_context: float
-    recoverable: float
-    lost: float
+    in_context: float | None
+    recoverable: float | None
+    lost: float | None
     verbatim: float
+    verbatim_in_room: float | None
+    in_room: int
     ratio: float
     met: float
     valid: float
+    restored: float
     answers: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """In how many of the same cases a way keeps more than another one, less, and as much; `gain` is the average."""
+
+    way: str
+    than: str
+    share: float
+    more: int
+    less: int
+    same: int
+    gain: float
 
 
 def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator[Case]:
@@ -76,13 +121,14 @@ def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator
         yield Case(session, frozenset(), tuple(questions))
 
 
-def score(case: Case, way: Way, share: float, model: str, retain: Retain | None = None) -> Score:
+def score(case: Case, way: Way, share: float, terms: Terms) -> Score:
     """Condense the case to a share of its tokens, and look at what is left."""
-    condensation = Condensation(case.before, model, share, retain)
-    result = condensation.run(way.provider, way.settings)
+    condensation = Condensation(case.before, terms.model, share, terms.retain)
+    result = terms.run(condensation, way)
     text = "\n".join(map(text_of, result.conversation.messages))
     gone = missing(case.needed, text)
-    back = gone if restored(result, case.before) else set()
+    restored = comes_back(result.conversation, result.plan, case.before)
+    back = gone if restored else set()
     of = max(len(case.needed), 1)
     report = result.report
     return Score(
@@ -90,65 +136,73 @@ def score(case: Case, way: Way, share: float, model: str, retain: Retain | None 
         recoverable=len(back) / of,
         lost=(len(gone) - len(back)) / of,
         verbatim=verbatim(case.before, result.conversation),
+        room=has_room(case.before, condensation.target or 0, terms.model),
         ratio=report.tokens_after / max(report.tokens_before, 1),
         met=report.target_met,
-        valid=_is_valid(case.before, result.conversation),
+        valid=is_valid(case.before, result.conversation),
+        restored=restored,
         answers=fmean(kept(question, text) for question in case.questions) if case.questions else None,
     )
 
 
 def summary(way: str, share: float, scores: Sequence[Score]) -> Row:
-    """The average of the scores; of the facts, over the cases that have any."""
-    facts = [one for one in scores if one.answers is None] or list(scores)
-    answers = [one.answers for one in scores if one.answers is not None]
+    """What the scores come to; of the facts, over the cases that have any."""
+    facts = [one for one in scores if one.answers is None]
+    roomy = [one.verbatim for one in scores if one.room]
     return Row(
         way,
         share,
         len(scores),
-        in_context=fmean(one.in_context for one in facts),
-        recoverable=fmean(one.recoverable for one in facts),
-        lost=fmean(one.lost for one in facts),
+        in_context=_mean(one.in_context for one in facts),
+        recoverable=_mean(one.recoverable for one in facts),
+        lost=_mean(one.lost for one in facts),
         verbatim=fmean(one.verbatim for one in scores),
-        ratio=fmean(one.ratio for one in scores),
+        verbatim_in_room=_mean(roomy),
+        in_room=len(roomy),
+        ratio=median(one.ratio for one in scores),
         met=fmean(one.met for one in scores),
         valid=fmean(one.valid for one in scores),
-        answers=fmean(answers) if answers else None,
+        restored=fmean(one.restored for one in scores),
+        answers=_mean(one.answers for one in scores if one.answers is not None),
     )
 
 
+def _mean(numbers: Iterable[float]) -> float | None:
+    given = list(numbers)
+    return fmean(given) if given else None
+
+
+def compare(row: Row, scores: Sequence[Score], than: str, others: Sequence[Score]) -> Comparison:
+    """The scores of a way, case by case, against those of another one at the same size."""
+    gains = [one.kept - other.kept for one, other in zip(scores, others, strict=True)]
+    more, less = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    return Comparison(row.way, than, row.share, more, less, len(gains) - more - less, fmean(gains))
+
+
 def verbatim(before: Conversation, after: Conversation) -> float:
-    """The share of the user's messages that stand as they were."""
+    """The share of the user's messages whose words stand as they were, whatever became of tool results beside them."""
     said = [message for message in before.messages if message.from_user]
-    left = {id(message.wire) for message in after.messages}
-    return sum(id(message.wire) in left for message in said) / len(said) if said else 1.0
+    left = {message.id: message.text for message in after.messages}
+    return sum(left.get(message.id) == message.text for message in said) / len(said) if said else 1.0
 
 
-def restored(result: Result, before: Conversation) -> bool:
+def has_room(conversation: Conversation, target: int, model: str) -> bool:
+    """Whether so many tokens hold everything that the user said beside what must stay."""
+    gauge = Gauge(counter_for(model), tools_of(conversation))
+    fixed = untouchable(conversation)
+    said = [message for message in conversation.messages if message.from_user and message.id not in fixed]
+    return floor_of(conversation, gauge).total + sum(map(gauge.message, said)) <= target
+
+
+def comes_back(after: Conversation, plan: Plan, before: Conversation) -> bool:
     """Whether the plan brings everything back."""
     try:
-        return restore(result.conversation, result.plan).messages == before.messages
+        return restore(after, plan).messages == before.messages
     except EditError:
         return False
 
 
-def survives_faults(case: Case, way: Way, share: float, model: str, seed: int = 0) -> bool:
-    """Whether it comes to a valid, smaller conversation although one answer in twenty of the model's fails."""
-    rng = random.Random(seed)  # noqa: S311 - the same faults every time
-
-    def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        return tuple(
-            Failure("injected") if rng.random() < FAULTS else Completion(_beginning(one), trusted=True) for one in asks
-        )
-
-    result = Condensation(case.before, model, share).run(way.provider, way.settings, ask)
-    smaller = result.report.tokens_after < result.report.tokens_before
-    return (smaller or not result.plan) and _is_valid(case.before, result.conversation)
-
-
-def _beginning(ask: Ask) -> str:
-    return " ".join(ask.material.split()[: max(8, ask.max_tokens // 4)])
-
-
-def _is_valid(before: Conversation, after: Conversation) -> bool:
+def is_valid(before: Conversation, after: Conversation) -> bool:
+    """Whether the vendor accepts it; what was wrong before is not blamed on it."""
     known = {violation.rule for violation in violations(before)}
     return all(violation.rule in known for violation in reject(before, after))

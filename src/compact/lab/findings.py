@@ -1,0 +1,113 @@
+"""Everything that is measured of some ways to condense, on some sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from typing import TypeAlias
+
+from compact.app.costing import Way
+from compact.lab.decay import Round, average, decay
+from compact.lab.evaluating import Case, Comparison, Row, Score, Terms, compare, score, summary
+from compact.lab.faults import Faulty, Survival, survive
+from compact.lab.growing import Growth, growth
+from compact.messages import Conversation, Json
+
+Busy: TypeAlias = Callable[[str], AbstractContextManager[None]]
+"""Shows what is under way for as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried: which ways, down to which sizes, on which terms, and in how many compactions in a row.
+
+    `beside` names for each way the position of the one that it is compared with, None where it is compared with none.
+    """
+
+    ways: Sequence[Way]
+    shares: Sequence[float]
+    terms: Terms
+    rounds: int
+    beside: Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a trial came to; `decay` has the rounds of each way, on the average of the sessions that tell something."""
+
+    cases: Sequence[Case]
+    rows: Sequence[Row]
+    compared: Sequence[Comparison]
+    survival: Survival
+    rounds: int = 0
+    growths: Sequence[Growth] = ()
+    decay: dict[str, list[Round]] = field(default_factory=dict)
+
+    @property
+    def flawless(self) -> bool:
+        """Whether nothing is lost, and everything is valid."""
+        rounds = (one for rounds in self.decay.values() for one in rounds)
+        kept = all(row.restored == 1 and row.valid == 1 for row in self.rows)
+        return kept and all(not one.lost and one.valid == 1 for one in rounds)
+
+    @property
+    def made_up(self) -> int:
+        """How many sessions grew by turns that are made up."""
+        return sum(grown.made_up for grown in self.growths)
+
+    @property
+    def facts(self) -> int:
+        """How many facts were looked for after each compaction."""
+        return sum(len(grown.needed) for grown in self.growths)
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "cases": len(self.cases),
+            "ways": [asdict(row) for row in self.rows],
+            "comparisons": [asdict(one) for one in self.compared],
+            "survives_faults": self.survival.rate,
+            "faults": asdict(self.survival),
+            "decay": {
+                "rounds": self.rounds,
+                "sessions": len(self.growths),
+                "made_up": self.made_up,
+                "facts": self.facts,
+                "ways": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
+            },
+        }
+
+
+def measure(sessions: Sequence[Conversation], cases: Sequence[Case], trial: Trial, busy: Busy) -> Findings:
+    """Try the ways on the cases, with answers that are spoiled, and on sessions that grow."""
+    model = trial.terms.model
+    scored = list(_scored(cases, trial, busy))
+    with busy("spoiling one answer in twenty"):
+        survival = survive(cases, trial.ways, model, Faulty(seed=0))
+    with busy("parting the sessions"):
+        parted = (growth(session, model, trial.rounds) for session in sessions if trial.rounds)
+        growths = [grown for grown in parted if grown is not None]
+    rows, compared = [row for row, _ in scored], [one for _, one in scored if one is not None]
+    return Findings(cases, rows, compared, survival, trial.rounds, growths, _decayed(growths, trial, busy))
+
+
+def _scored(cases: Sequence[Case], trial: Trial, busy: Busy) -> Iterator[tuple[Row, Comparison | None]]:
+    """Every case condensed in every way to every size."""
+    done: dict[tuple[int, float], list[Score]] = {}
+    for at, (way, base) in enumerate(zip(trial.ways, trial.beside, strict=True)):
+        for share in trial.shares:
+            scores = done[at, share] = []
+            for number, case in enumerate(cases, 1):
+                with busy(f"{way.name} at {share:.0%}: case {number:,} of {len(cases):,}"):
+                    scores.append(score(case, way, share, trial.terms))
+            row = summary(way.name, share, scores)
+            other = None if base is None else compare(row, scores, trial.ways[base].name, done[base, share])
+            yield row, other
+
+
+def _decayed(growths: Sequence[Growth], trial: Trial, busy: Busy) -> dict[str, list[Round]]:
+    found: dict[str, list[Round]] = {}
+    for way in trial.ways if growths else ():
+        with busy(f"{way.name}: {trial.rounds:,} compactions in a row"):
+            found[way.name] = average([list(decay(grown, way, trial.terms)) for grown in growths])
+    return found
