@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from compact.app.bulk import Outcome, Results
 from tests.app.test_batch import chat, write
 from tests.cli.conftest import Run
 
@@ -64,6 +65,20 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     totals = json.loads(done.stdout)
     assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (300, before, 300 - before)
     assert len(results.read_text(encoding="utf-8").splitlines()) == 300
+
+
+def test_two_batches_do_not_share_a_folder_for_results(run: Run, chats: Path) -> None:
+    out = chats.with_name("small")
+    batch = ("batch", chats, "--out", out, "--jobs", "1")
+    with Results(out) as first:
+        first.add(Outcome("earlier.json", "earlier.json", "manner"))
+        second = run(*batch)
+        problem = f"error: {out}: another batch writes into this folder."
+        assert (second.status, second.out) == (2, "")
+        assert second.err == f"{problem} Wait until that is done, or choose another folder for results.\n"
+    assert len((out / "results.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    assert run(*batch).status == 0
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == []
 
 
 def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path) -> None:

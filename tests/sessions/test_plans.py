@@ -62,6 +62,18 @@ def test_what_is_active_is_found_by_indexes_only(full: DatabaseStore) -> None:
         assert index in plans, plans
 
 
+def test_a_session_that_holds_nearly_all_messages_is_not_read_whole(store: DatabaseStore) -> None:
+    new(store, "s")
+    every = store.append("s", [said(f"word{number}") for number in range(2_000)])
+    store.pin("s", [every[5].id], pinned=True)
+    store.put_snapshot(summary("s", every[-30].id), None)
+    with store.database.writing() as connection:
+        connection.execute(text("ANALYZE"))
+    plans = _plans(store, lambda: store.active("s"))
+    assert "chatMessages" not in SCAN.findall(plans), plans
+    assert [one.position for one in store.active("s").recent] == list(range(1_971, 2_000))
+
+
 def test_nothing_else_reads_all_messages_either(full: DatabaseStore) -> None:
     message = full.history("s")[0].id
     for work in (

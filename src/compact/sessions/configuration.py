@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, select
+from sqlalchemy import Connection, Table, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from compact.messages import Json
 from compact.ports.sessions import ModelConfig
 from compact.sessions.database import now
-from compact.sessions.rows import key, missing, model_of, model_row, read, written
+from compact.sessions.rows import MODEL, key, missing, model_of, model_row, read, written
 from compact.sessions.tables import models, settings
 from compact.sessions.words import storable
 
+# Built once: every request asks these.
+_SETTINGS = (
+    select(settings.c.key, settings.c.valueJson).where(settings.c.scope == bindparam("of")).order_by(settings.c.key)
+)
+_MODELS = select(*MODEL).order_by(models.c.id)
+
 
 def read_settings(connection: Connection, scope: str) -> dict[str, Json]:
-    asked = select(settings.c.key, settings.c.valueJson).where(settings.c.scope == scope).order_by(settings.c.key)
-    return {row.key: read(row.valueJson) for row in connection.execute(asked)}
+    return {row.key: read(row.valueJson) for row in connection.execute(_SETTINGS, {"of": scope})}
 
 
 def write_settings(connection: Connection, scope: str, values: Mapping[str, Json]) -> None:
@@ -33,12 +38,12 @@ def write_settings(connection: Connection, scope: str, values: Mapping[str, Json
 
 
 def read_models(connection: Connection) -> list[ModelConfig]:
-    return [model_of(row) for row in connection.execute(select(models).order_by(models.c.id))]
+    return [model_of(row) for row in connection.execute(_MODELS)]
 
 
 def write_model(connection: Connection, config: ModelConfig) -> ModelConfig:
     upsert(connection, models, model_row(config, now()), keep=("createdAt",))
-    return model_of(connection.execute(select(models).where(models.c.id == config.id)).one())
+    return model_of(connection.execute(select(*MODEL).where(models.c.id == config.id)).one())
 
 
 def remove_model(connection: Connection, id: str) -> None:

@@ -23,12 +23,21 @@ class Database:
         # A reader sees one moment: SQLite's readers do so anyway.
         moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if self.is_postgresql else {}
         self._reader = engine.execution_options(**moment)
+        # A single question sees one moment by itself: to begin and to end would be two more trips to the server.
+        alone = {"isolation_level": "AUTOCOMMIT"} if self.is_postgresql else {}
+        self._asker = engine.execution_options(**alone)
         self._writer = engine.execution_options(writing=True)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees the database as of one moment, and blocks nobody."""
         with told(self.place, self.engine), self._reader.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def asking(self) -> Iterator[Connection]:
+        """The same for a single question."""
+        with told(self.place, self.engine), self._asker.begin() as connection:
             yield connection
 
     @contextmanager

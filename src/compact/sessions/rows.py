@@ -18,7 +18,7 @@ from compact.ports.sessions import (
     StoredMessage,
     StoredSession,
 )
-from compact.sessions.tables import messages
+from compact.sessions.tables import messages, models
 from compact.sessions.words import storable
 
 if TYPE_CHECKING:
@@ -148,18 +148,22 @@ def snapshot_row(snapshot: Snapshot, moment: str) -> dict[str, Any]:
     }
 
 
-def model_of(row: Row[Any]) -> ModelConfig:
-    return ModelConfig(
-        provider=row.provider,
-        model=row.model,
-        max_input=row.maxInputTokens,
-        max_output=row.maxOutputTokens,
-        threshold=row.defaultCompressionThreshold,
-        retention=row.recommendedRetentionTokens,
-        source=row.source,
-        updated=row.lastUpdated,
-        created=row.createdAt,
-    )
+# Likewise: a vendor may list hundreds of models, and every request looks for its own.
+MODEL = (
+    models.c.provider,
+    models.c.model,
+    models.c.maxInputTokens,
+    models.c.maxOutputTokens,
+    models.c.defaultCompressionThreshold,
+    models.c.recommendedRetentionTokens,
+    models.c.source,
+    models.c.lastUpdated,
+    models.c.createdAt,
+)
+
+
+def model_of(row: Iterable[Any]) -> ModelConfig:
+    return ModelConfig(*row)
 
 
 def model_row(config: ModelConfig, moment: str) -> dict[str, Any]:

@@ -57,7 +57,9 @@ _LAST = (
 )
 _OF_SESSION = select(*MESSAGE).where(messages.c.sessionId == bindparam("session")).order_by(messages.c.position)
 _CUTOFF = select(messages.c.position).where(messages.c.id == bindparam("cutoff")).scalar_subquery()
-_AFTER = _OF_SESSION.where(messages.c.position > _CUTOFF)
+# Every position is below the end. To PostgreSQL, which does not know the cutoff when it plans, a range with one end is
+# a third of all messages, worth reading the table for; one with two ends is few of them, worth the index.
+_AFTER = _OF_SESSION.where(messages.c.position > _CUTOFF, messages.c.position < bindparam("end"))
 _PINNED = _OF_SESSION.where(messages.c.pinned, messages.c.position <= _CUTOFF)
 _PAGE = _OF_SESSION.where(messages.c.position > bindparam("after")).limit(bindparam("limit"))
 _GROW = (
@@ -87,7 +89,7 @@ class DatabaseStore:
         raise _taken(session.id)
 
     def session(self, id: str) -> StoredSession:
-        with self.database.reading() as connection:
+        with self.database.asking() as connection:
             return session_of(_row(connection, id))
 
     def sessions(
@@ -135,7 +137,7 @@ class DatabaseStore:
             if summary is None or summary.cutoff is None:
                 every = {"session": session, "after": -1, "limit": stored.messages}
                 return Active(stored, summary, (), tuple(_read_messages(connection, _PAGE, every)))
-            span = {"session": session, "cutoff": summary.cutoff}
+            span = {"session": session, "cutoff": summary.cutoff, "end": stored.messages}
             pinned, recent = (tuple(_read_messages(connection, which, span)) for which in (_PINNED, _AFTER))
             return Active(stored, summary, pinned, recent)
 
@@ -246,7 +248,7 @@ class DatabaseStore:
             yield held
 
     def setting(self, scope: str) -> Mapping[str, Json]:
-        with self.database.reading() as connection:
+        with self.database.asking() as connection:
             return configuration.read_settings(connection, storable(scope))
 
     def set(self, scope: str, values: Mapping[str, Json]) -> None:
@@ -254,7 +256,7 @@ class DatabaseStore:
             configuration.write_settings(connection, scope, values)
 
     def models(self) -> list[ModelConfig]:
-        with self.database.reading() as connection:
+        with self.database.asking() as connection:
             return configuration.read_models(connection)
 
     def put_model(self, config: ModelConfig) -> ModelConfig:

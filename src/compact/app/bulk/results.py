@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +14,11 @@ from typing import Self
 from compact.app.bulk.files import replace_file
 from compact.app.bulk.jobs import Outcome, plan_name
 from compact.app.transcripts import dump_json
+from compact.errors import InvalidInput
+from compact.sessions.holding import hold_file
 
 NAME = "results.jsonl"
+LOCK = ".results.lock"
 _SHOWN = 100
 
 
@@ -55,16 +59,22 @@ class Totals:
 class Results:
     """The lines in a folder of results. Each is written when what it tells of is safe; one that a crash cut is ignored.
 
-    Without `resume` the lines of before are forgotten.
+    Without `resume` the lines of before are forgotten. The folder is locked until `close`: InvalidInput where another
+    batch has it.
     """
 
     def __init__(self, folder: Path, *, resume: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
-        self._known = _last_lines(self.path) if resume else {}
-        self._repeated = False
-        _write(self.path, self._known.values())
-        self._file = self.path.open("ab", buffering=0)
+        with ExitStack() as opening:
+            if not opening.enter_context(hold_file(folder / LOCK)):
+                remedy = "Wait until that is done, or choose another folder for results."
+                raise InvalidInput("another batch writes into this folder", field=str(folder), remedy=remedy)
+            self._known = _last_lines(self.path) if resume else {}
+            self._repeated = False
+            _write(self.path, self._known.values())
+            self._file = opening.enter_context(self.path.open("ab", buffering=0))
+            self._open = opening.pop_all()
 
     def known(self, name: str, manner: str) -> str:
         """The digest of the input that a result in this manner is there for; empty where there is none."""
@@ -81,10 +91,11 @@ class Results:
 
     def close(self) -> None:
         """Make the lines durable, one of each transcript."""
-        os.fsync(self._file.fileno())
-        self._file.close()
-        if self._repeated:
-            _write(self.path, _last_lines(self.path).values())
+        with self._open:
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if self._repeated:
+                _write(self.path, _last_lines(self.path).values())
 
     def __enter__(self) -> Self:
         return self
