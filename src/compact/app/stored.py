@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from compact.app.counting import counter_for
-from compact.app.profiles import ask_with, condensing_profiles
+from compact.app.profiles import ask_with, condensing_profiles, find_profile
 from compact.app.threads import in_thread
 from compact.engine import Asking, AskModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService
+from compact.errors import InvalidConfiguration
+from compact.models import find_model
 from compact.policies import Profile
-from compact.ports import Event, Found, ModelConfig, StoredMessage, StoredSession
+from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, StoredSession
 from compact.settings import database
+from compact.settings.keys import reveal_key
+from compact.settings.profiles import load_profiles
+
+if TYPE_CHECKING:
+    from compact.llm.listing import Limits, Listing
+
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What became of asking a profile's vendor for its models: `named` in all, of which `told` with their limits.
+
+    `stored` are those that no person had set before. `problem` says why the vendor told nothing.
+    """
+
+    profile: str
+    named: int = 0
+    told: int = 0
+    stored: tuple[ModelConfig, ...] = ()
+    problem: str = ""
 
 
 class Summaries(Revisions):
@@ -84,6 +109,18 @@ class StoredSessions(SessionService):
         """What is known of, or set for, the models that were used, detected or added."""
         return self.preferences.models()
 
+    def detect(self, profile: str = "") -> tuple[Detection, ...]:
+        """Ask vendors how much their models read and write, and store what they tell; what a person has set stays.
+
+        The one of a profile is asked, or those of all profiles that are configured, each address once.
+        """
+        profiles = (find_profile(profile),) if profile else load_profiles().profiles
+        each = list({(one.vendor, one.url, one.key): one for one in reversed(profiles)}.values())[::-1]
+        if not each:
+            return ()
+        with ThreadPoolExecutor(min(_AT_ONCE, len(each))) as pool:
+            return tuple(map(self._detected, each, pool.map(_listed, each)))
+
     acreate = in_thread(SessionService.create)
     aappend = in_thread(SessionService.append)
     acontext = in_thread(SessionService.context)
@@ -99,6 +136,7 @@ class StoredSessions(SessionService):
     asearch = in_thread(search)
     adelete = in_thread(delete)
     amodels = in_thread(models)
+    adetect = in_thread(detect)
 
     def close(self) -> None:
         """Let go of the database and of connections to models."""
@@ -112,6 +150,12 @@ class StoredSessions(SessionService):
     ) -> None:
         self.close()
 
+    def _detected(self, profile: Profile, listing: Listing | Failure) -> Detection:
+        if isinstance(listing, Failure):
+            return Detection(profile.name, problem=listing.reason)
+        stored = self.preferences.detected(_configs(profile, listing.models))
+        return Detection(profile.name, listing.named, len(listing.models), tuple(stored))
+
     def _profile(self, name: str) -> AskModel | None:
         """What asks the model of a profile; None where nobody is configured, so that no model is asked.
 
@@ -124,6 +168,27 @@ class StoredSessions(SessionService):
             if profiles not in self._asked:
                 self._asked[profiles] = Asking().now(self._open.enter_context(ask_with(profiles)))
             return self._asked[profiles]
+
+
+def _listed(profile: Profile) -> Listing | Failure:
+    from compact.llm.listing import list_limits
+
+    try:
+        return list_limits(profile, reveal_key(profile))
+    except InvalidConfiguration as error:
+        return Failure(str(error), "unconfigured")
+
+
+def _configs(profile: Profile, told: Iterable[Limits]) -> Iterable[ModelConfig]:
+    """What the vendor tells, under the names by which sessions look models up; of two for one, the smaller."""
+    found: dict[str, ModelConfig] = {}
+    for limits in told:
+        known = find_model(profile.model_copy(update={"model": limits.model}).catalogue_name)
+        name = known.id if known.source == "catalogue" else limits.model
+        config = ModelConfig(known.vendor, name, limits.max_input, limits.max_output or known.max_output)
+        if config.id not in found or config.max_input < found[config.id].max_input:
+            found[config.id] = config
+    return found.values()
 
 
 def _nobody(session: str, event: Event) -> None:

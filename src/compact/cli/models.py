@@ -7,26 +7,49 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, print_json, screen, table
+from compact.cli.console import AsJson, busy, print_json, screen, table
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from compact.app.stored import Detection
     from compact.messages import Json
     from compact.models import Model
 
-EXAMPLES = "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json"
+EXAMPLES = (
+    "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json · "
+    "compact models detect --profile openrouter"
+)
 
+DETECT = "detect"
+"""What is named in place of a model to ask the vendors."""
 _PRICES = {"in ": "input", "out ": "output", "write ": "cache_write", "read ": "cache_read"}
 
 
 def models(
     name: Annotated[
-        str | None, typer.Argument(help="A model's name; or a part of one, to list those that match.")
+        str | None,
+        typer.Argument(help="A model's name; or a part of one, to list those that match; or detect, to ask vendors."),
     ] = None,
     vendor: Annotated[str | None, typer.Option(help="Only this vendor's models.")] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="With detect: ask this profile's vendor, not all configured ones.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", help="With detect: the database of sessions to store it in.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show windows and prices (dollars per million tokens) of the models Compact knows."""
+    """Show windows and prices (dollars per million tokens) of the models Compact knows.
+
+    With detect, ask the vendors of your profiles how much their models read and write, and store what they tell for
+    the sessions in the database. What a person has set stays. The status is 1 if a vendor could not be asked.
+    """
+    if name == DETECT:
+        _require_none(vendor, "--vendor", "Name a profile: --profile NAME.")
+        _detect(profile, database or "", as_json=as_json)
+        return
+    for value, option in ((profile, "--profile"), (database, "--database")):
+        _require_none(value, option, "Ask vendors: compact models detect.")
     found = _find(name, vendor)
     if as_json:
         print_json([_row(model) for model in found])
@@ -42,6 +65,53 @@ def models(
     screen().print(rows)
     if [model.source for model in found] == ["default"]:
         screen().print(f"{name or found[0].id} is not in the catalogue: a window of 128,000 tokens is assumed.")
+
+
+def _require_none(value: str | None, option: str, remedy: str) -> None:
+    if value is not None:
+        raise InvalidInput("says nothing here", field=option, remedy=remedy)
+
+
+def _detect(profile: str | None, database: str, *, as_json: bool) -> None:
+    from compact.app.stored import StoredSessions
+
+    with StoredSessions(database) as sessions, busy("asking vendors for their models"):
+        found = sessions.detect(profile or "")
+    if as_json:
+        print_json([_detection(one) for one in found])
+    elif not found:
+        screen().print("No profile is configured, so nobody was asked; name one: compact models detect --profile NAME.")
+    for one in () if as_json else found:
+        _show_detection(one)
+    if any(one.problem for one in found):
+        raise typer.Exit(1)
+
+
+def _show_detection(detection: Detection) -> None:
+    output = screen()
+    if detection.problem:
+        output.print(f"{detection.profile}: {detection.problem}", soft_wrap=True)
+        return
+    counts = f"{detection.named:,} models listed, the limits of {detection.told:,} told"
+    output.print(f"{detection.profile}: {counts}, {len(detection.stored):,} stored", soft_wrap=True)
+    if detection.stored:
+        rows = table("model", "vendor", "max in ", "max out ")
+        for config in detection.stored:
+            rows.add_row(config.model, config.provider, _shown(config.max_input), _shown(config.max_output))
+        output.print(rows)
+
+
+def _detection(detection: Detection) -> dict[str, Json]:
+    return {
+        "profile": detection.profile,
+        "named": detection.named,
+        "told": detection.told,
+        "stored": [
+            {"id": config.id, "max_input": config.max_input, "max_output": config.max_output}
+            for config in detection.stored
+        ],
+        "problem": detection.problem or None,
+    }
 
 
 def _find(name: str | None, vendor: str | None) -> Sequence[Model]:

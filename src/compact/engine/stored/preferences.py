@@ -98,13 +98,15 @@ class Preferences:
         self._store.delete_model(id)
 
     def detected(self, configs: Iterable[ModelConfig]) -> list[ModelConfig]:
-        """Store what a vendor's listing tells of its models; what a person has set stays."""
+        """Store what a vendor's listing tells of its models, and give what is stored; what a person has set stays."""
         stored = {config.id: config for config in self._store.models()}
-        return [
-            self._store.put_model(replace(config, source="api"))
-            for config in configs
-            if config.id not in stored or stored[config.id].source != "manual"
-        ]
+        found = []
+        for config in configs:
+            old, new = stored.get(config.id), replace(config, source="api")
+            if old is None or old.source != "manual":
+                same = old is not None and replace(old, updated="", created="") == new
+                found.append(old if old is not None and same else self._store.put_model(new))
+        return found
 
     def _values(self, scope: str) -> dict[str, Json]:
         """What is set, read as today's settings whatever wrote it; what nobody knows any more is left out."""

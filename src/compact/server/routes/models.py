@@ -16,6 +16,8 @@ from compact.server.routes.shapes.conversations import Limit
 from compact.server.routes.shapes.preferences import (
     CatalogueModel,
     CataloguePage,
+    DetectionView,
+    DetectWish,
     ModelEdit,
     ModelsView,
     ModelView,
@@ -44,6 +46,21 @@ def add_model(new: NewModel, sessions: Sessions) -> ModelView:
     if any(known.id == config.id for known in sessions.models()):
         raise InvalidInput("is there already", field="model", remedy="Edit it instead.")
     return _view(sessions, sessions.preferences.put_model(config))
+
+
+@router.post("/models/detect")
+def detect_models(wish: DetectWish, sessions: Sessions) -> list[DetectionView]:
+    """Ask vendors how much their models read and write, and store what they tell; what a person has set stays."""
+    return [
+        DetectionView(
+            profile=showable(found.profile),
+            named=found.named,
+            told=found.told,
+            stored=[_view(sessions, config) for config in found.stored],
+            problem=showable(found.problem) or None,
+        )
+        for found in sessions.detect(wish.profile)
+    ]
 
 
 @router.put("/models/{id:path}")

@@ -165,6 +165,25 @@ class ModelsView(BaseModel):
     suggested_max_input: int
 
 
+class DetectWish(BaseModel):
+    """Whose vendor is asked for its models; without a profile, those of all that are configured."""
+
+    profile: str = Field(default="", max_length=64)
+
+
+class DetectionView(BaseModel):
+    """What a vendor told: how many models it has, of how many the limits, and those that are stored with them.
+
+    `problem` says why it told nothing.
+    """
+
+    profile: str
+    named: int
+    told: int
+    stored: list[ModelView]
+    problem: str | None
+
+
 class CatalogueModel(BaseModel):
     """A model as the catalogue knows it; prices are dollars per million tokens."""
 
