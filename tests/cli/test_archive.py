@@ -101,6 +101,9 @@ def test_what_is_not_there_is_told_with_a_remedy(command: Command, filled: FileA
     assert (status, "Archived steps: 1, 2." in output) == (2, True)
     status, output = command("show", "gamma")
     assert (status, "compact archive list" in output) == (2, True)
+    status, output = command("verify", "gamma")
+    assert (status, output) == (2, "error: SESSION: nothing is archived of gamma. See: compact archive list.\n")
+    assert command("verify", "gamma", "--json")[0] == 2
     status, output = command("show", "../etc")
     assert (status, "session_id" in output) == (2, True)
 

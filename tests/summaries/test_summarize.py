@@ -170,6 +170,15 @@ def test_without_an_answer_the_policy_decides(answer: Answer, kind: str) -> None
     assert offline.events[-1].properties["offline"] is True
 
 
+@pytest.mark.parametrize(("answer", "offline"), [(GOOD, False), (replace(GOOD, trusted=True), True)])
+def test_the_event_says_whether_a_model_wrote_it(answer: Completion, offline: bool) -> None:
+    model = Model(answer)
+    summary = model.run(request())
+    assert isinstance(summary, Summary)
+    assert summary.offline is offline
+    assert model.events[-1].properties["offline"] is offline
+
+
 def test_every_event_tells_the_attempt_and_why() -> None:
     model = Model(Completion("The pars", truncated=True), Failure("no route to host"))
     model.run(request())
@@ -199,7 +208,7 @@ def test_what_is_not_believed_is_told() -> None:
 
 def test_a_trusted_or_estimated_answer_is_taken_as_it_is() -> None:
     for answer in (Completion("In src/other.py: 4711", trusted=True), Completion("... ...", estimated=True)):
-        assert Model(answer).run(request()) == Summary(answer.text)
+        assert Model(answer).run(request()) == Summary(answer.text, offline=True)
 
 
 def part_of(ask: Ask) -> Answer:

@@ -87,8 +87,10 @@ def verify_files(session: AnySession = None, path: ArchivePath = ".compact", as_
 
     archive = _open(path)
     with busy("reading the archive"):
-        problems = list(verify(archive, _checked(session)))
-        files = len(archive.entries(session))
+        files = len(archive.entries(_checked(session)))
+        if session is not None and not files:
+            raise _nothing_of(session)
+        problems = list(verify(archive, session))
     if as_json:
         print_json(
             {"files": files, "problems": [{"session": p.session, "file": p.name, "problem": p.text} for p in problems]}
@@ -137,8 +139,12 @@ def _last_step(archive: Shelf, session: str) -> int:
     entries = archive.entries(_checked(session))
     last = max((entry.step for entry in entries if entry.kind == "summary" and entry.step is not None), default=None)
     if last is None:
-        raise InvalidInput(f"nothing is archived of {session}", field="SESSION", remedy="See: compact archive list.")
+        raise _nothing_of(session)
     return last
+
+
+def _nothing_of(session: str) -> InvalidInput:
+    return InvalidInput(f"nothing is archived of {session}", field="SESSION", remedy="See: compact archive list.")
 
 
 def _show_sessions(entries: tuple[Entry, ...]) -> None:

@@ -7,7 +7,7 @@ that is too long is it asked to shorten them.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from compact.ports import Ask, Event, Measure
@@ -26,10 +26,11 @@ _SHORTENINGS = 3
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The text, within the budget, and what is worth telling about it."""
+    """The text, within the budget, and what is worth telling about it. `offline`: no model wrote any of it."""
 
     text: str
     notes: tuple[str, ...] = ()
+    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def summarize(request: Request, measure: Measure) -> Generator[_Step, Any, Summa
         outcome = yield from _by_model(material)
     if isinstance(outcome, Stop):
         return (yield from _without(material, outcome))
-    yield Event("summary_created", {"tokens": measure.text(outcome.text), "offline": False})
+    yield Event("summary_created", {"tokens": measure.text(outcome.text), "offline": outcome.offline})
     return outcome
 
 
@@ -80,7 +81,9 @@ def _by_model(material: Material) -> Generator[_Step, Any, Summary | Stop]:
     finished = _finished(material, draft, notes)
     if isinstance(finished, Stop):
         yield Event("summary_failed", {"kind": finished.kind, "reason": finished.reason})
-    return finished
+        return finished
+    # Only what our own code has made needs no merging.
+    return replace(finished, offline=all(answer.finished for answer in answers))
 
 
 def _shortened(material: Material, draft: Draft, reads: int) -> Generator[_Step, Any, Draft | Stop]:
@@ -134,7 +137,7 @@ def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary |
         text = summarize_offline(request.messages, budget=material.limit, count=count, kept=request.kept)
         if text:
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
-            return Summary(text, (f"summarized without a model: {stop.reason}",))
+            return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)
     if request.on_failure == "prune":
         yield Event("summary_pruned", {"kind": stop.kind, "reason": stop.reason, "messages": len(request.messages)})
     return NoSummary(stop.kind, stop.reason, prune=request.on_failure == "prune")
