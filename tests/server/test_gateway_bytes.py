@@ -60,7 +60,7 @@ def test_what_fits_goes_on_byte_for_byte(recorded: Served, recorder: Recorder, p
     assert recorder.arrived[-1].target == f"{path}?beta=true&x=%20y"
 
 
-@pytest.mark.parametrize("body", [b"", b"no json", b"[]", b"null", b'{"model": 1, "messages": "x"}', b"[" * 2000])
+@pytest.mark.parametrize("body", [b"", b"no json", b"[]", b"null", b'{"model": 1, "messages": "x"}', b"[" * 60])
 def test_what_is_no_conversation_goes_on_as_it_is(recorded: Served, recorder: Recorder, body: bytes) -> None:
     answer = recorded.ask("POST", CHAT, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 200

@@ -11,8 +11,8 @@ from compact.ports import FailureKind
 
 _LONGEST: Final = 300
 # How servers that give no code for it say that a question is too long: llama.cpp, Ollama, LM Studio, vLLM, TGI.
-_TOO_LONG: Final = re.compile(
-    r"exceeds? the available context|exceed_context_size|context (?:length|size|window)|prompt is too long"
+TOO_LONG: Final = re.compile(
+    r"exceeds? the available context|exceed_context_size|context (?:length|size|window|limit)|prompt is too long"
     r"|input is too long|too many (?:input )?tokens|maximum (?:context|model|prompt) length"
     r"|must have less than \d+ tokens",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ def _kind(error: Exception, said: str) -> FailureKind:
         (known.ModelHTTPError, "rejected"),
     )
     kind: FailureKind = next((kind for category, kind in kinds if isinstance(error, category)), "malformed")
-    if kind in ("rejected", "unavailable") and _TOO_LONG.search(said):
+    if kind in ("rejected", "unavailable") and TOO_LONG.search(said):
         return "overflow"
     if kind == "rejected" and _SPENT.search(said):
         return "quota"

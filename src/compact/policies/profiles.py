@@ -81,7 +81,7 @@ def _address(text: str) -> str:
         raise ValueError("must be a plain address: no user, password, query or fragment")
     if _is_link_local(url.host or ""):
         raise ValueError("must not be a link-local address: cloud machines keep their credentials there")
-    if url.scheme == "http" and not _is_near(url.host or ""):
+    if url.scheme == "http" and not is_near(url.host or ""):
         raise ValueError("must begin with https: a key would cross the internet in the clear")
     return text
 
@@ -93,7 +93,8 @@ def _is_link_local(host: str) -> bool:
         return False
 
 
-def _is_near(host: str) -> bool:
+def is_near(host: str) -> bool:
+    """Whether the host is named as one on this machine or in its network."""
     try:
         return ip_address(host.strip("[]")).is_private
     except ValueError:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from secrets import compare_digest
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import unquote_to_bytes
@@ -29,11 +31,18 @@ if TYPE_CHECKING:
 
 LARGEST_BODY: Final = 32 * 1024 * 1024
 LARGEST_UPLOAD: Final = 100 * 1024 * 1024
+DEEPEST: Final = 64
+"""Levels of arrays and objects in a body."""
+MOST_CONTAINERS: Final = 1_000_000
+"""Arrays and objects in a body: a few bytes of text for each, but a hundred of memory."""
 _BODY_SECONDS: Final = 60.0
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ROOM: Final = "compact.largest_body"
 _STRANGER: Final = "compact.stranger"
 _IN_ADDRESS: Final = b"token="
+_BRACKETS: Final = b"[]{}"
+_STEPS: Final = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")  # up or down, as signed bytes
+_NO_STRUCTURE: Final = bytes(set(range(256)) - set(_BRACKETS) - set(b'"'))
 _HEADERS: Final = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -117,9 +126,15 @@ async def authorised(
 
 async def json_only(request: Request) -> None:
     """A dependency that takes no form: what a browser sends by itself from another site is never JSON."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if request.method not in _SAFE and kind != "application/json" and not kind.endswith("+json") and _has_body(request):
+    kind = request.headers.get("content-type", "")
+    if request.method not in _SAFE and not (kind and may_be_json(kind)) and _has_body(request):
         raise HTTPException(415, "content-type: must be application/json. Send JSON.")
+
+
+def may_be_json(content_type: str) -> bool:
+    """Whether a body of that type may be read as JSON; one without a type may. What may not is not looked into."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return not kind or kind == "application/json" or kind.endswith("+json")
 
 
 async def large_upload(request: Request) -> None:
@@ -132,14 +147,62 @@ def error_body(kind: str, message: str, field: str = "", remedy: str = "") -> di
     return {"error": {"type": kind, "message": message, "field": field, "remedy": remedy}}
 
 
+class Nesting:
+    """Looks at a JSON text, piece by piece and before anything parses it, for what would cost too much to hold.
+
+    Time grows with the bytes and nothing is recursive. Up to the first byte that is not JSON, where every parser stops,
+    brackets are told from those inside of strings exactly.
+    """
+
+    def __init__(self) -> None:
+        self._depth = self._containers = 0
+        self._in_string = False
+        self._held = b""
+        self._begun = False
+
+    def problem(self, data: bytes) -> str:
+        """What is wrong with the text up to the end of this piece, if anything is."""
+        if not self._begun and data:
+            self._begun = True
+            # A parser would read UTF-16 or UTF-32, whose bytes mean something else here.
+            if b"\0" in data[:4] or data[:1] in (b"\xff", b"\xfe"):
+                return "the body is not UTF-8"
+        brackets = self._outside(self._held + data if self._held else data).translate(_STEPS)
+        if not brackets:
+            return ""
+        steps = array("b", brackets)
+        self._containers += brackets.count(1)
+        highest = max(accumulate(steps, initial=self._depth))
+        self._depth += sum(steps)
+        if highest > DEEPEST:
+            return f"the body is nested more than {DEEPEST} levels deep"
+        return f"the body holds more than {MOST_CONTAINERS:,} values" if self._containers > MOST_CONTAINERS else ""
+
+    def _outside(self, data: bytes) -> bytes:
+        """The brackets outside of strings, one of which may have begun before the data and one may not have ended."""
+        self._held = b""
+        if b"\\" in data:
+            # A pair is a backslash; then one before a quotation mark makes it a part of the string. As many bytes in
+            # their place are twice as quick as none.
+            data = data.replace(b"\\\\", b"  ")
+            if data.endswith(b"\\"):
+                data, self._held = data[:-1], b"\\"
+            data = data.replace(b'\\"', b"  ")
+        pieces = data.translate(None, _NO_STRUCTURE).split(b'"')
+        outside = b"".join(pieces[self._in_string :: 2])
+        self._in_string ^= len(pieces) % 2 == 0
+        return outside
+
+
 class _Body:
-    """A request's body, inflated, bounded in bytes and in time."""
+    """A request's body, inflated, bounded in bytes, in time, and in what it unfolds to."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._scope, self._receive = scope, receive
         self._seen = 0
         self._complete = False
         self._inflate: zlib._Decompress | None = None
+        self._nesting: Nesting | None = None
         self._until = asyncio.get_running_loop().time() + _BODY_SECONDS
         self._begun = False
 
@@ -162,6 +225,8 @@ class _Body:
     def _begin(self) -> None:
         self._begun = True
         headers = Headers(scope=self._scope)
+        if may_be_json(headers.get("content-type", "")):
+            self._nesting = Nesting()
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._room:
             raise self._too_large()
@@ -180,6 +245,8 @@ class _Body:
         self._seen += len(data)
         if self._seen > self._room:
             raise self._too_large()
+        if self._nesting is not None and (problem := self._nesting.problem(data)):
+            raise HTTPException(400, f"{problem}. Send less at once.")
         return data
 
     def _inflated(self, inflate: zlib._Decompress, data: bytes) -> bytes:

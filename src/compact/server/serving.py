@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import socket
 from collections.abc import Callable, Iterator
@@ -65,6 +66,9 @@ def address_of(bound: socket.socket) -> str:
 def serve(state: ServerState, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until interrupted; `ready` is called once requests are answered."""
     server = _Server(_config(state), ready)
+    # What is loaded by now stays to the end: no collection of garbage, which holds up every request, need look at it.
+    gc.collect()
+    gc.freeze()
     # uvicorn passes the signal on once it has closed everything.
     with suppress(KeyboardInterrupt):
         server.run(sockets=[bound])

@@ -6,14 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, IPvAnyNetwork
 
 from compact.policies import Configuration, Profile, configure
 from compact.policies.profiles import Address, Reference
 from compact.settings.compaction import PREFIX
 from compact.settings.keys import Key, resolve_key
 
-_LISTS: Final = frozenset({"hosts"})
+_LISTS: Final = frozenset({"hosts", "upstream_networks"})
 
 
 class ServerSettings(Configuration):
@@ -33,6 +33,8 @@ class ServerSettings(Configuration):
     """Where requests in Anthropic's format go, by default Anthropic."""
     upstream_anthropic_key: Reference = ""
     """Where the key for that is, by default env:ANTHROPIC_API_KEY."""
+    upstream_networks: tuple[IPvAnyNetwork, ...] = ()
+    """Networks, such as 10.1.0.0/16, into which the name of a vendor's address may lead: private endpoints."""
     gateway_recall: bool = False
     """Whether models get tools to look up what the gateway removed."""
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json, Tool
 from compact.policies import Profile, check_session_id
@@ -26,6 +26,8 @@ from compact.tracing import Tracer
 Done: TypeAlias = Literal["none", "applied", "forced", "failed"]
 
 _log = logging.getLogger("compact.gateway")
+MOST_MESSAGES: Final = 100_000
+"""Messages of a request; Anthropic takes no more, either."""
 _KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
 _NOTE: Final = "the vendor says that the request is too long"
 
@@ -113,6 +115,10 @@ class Compactor:
         messages = asked.messages
         if not messages or not asked.model:
             return Outgoing(asked)
+        if len(messages) > MOST_MESSAGES:
+            raise InvalidInput(
+                f"{len(messages):,} messages are more than {MOST_MESSAGES:,}", field=asked.key, remedy="Send fewer."
+            )
         try:
             return self._prepared(asked, messages)
         except (InsufficientBudget, CompactionBlocked):

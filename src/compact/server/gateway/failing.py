@@ -18,17 +18,13 @@ from compact.errors import (
     InvalidInput,
     NotFound,
 )
+from compact.llm.failures import TOO_LONG
 from compact.messages import Json
 from compact.server.gateway.sending import UpstreamFailed
 from compact.server.gateway.upstreams import Speaks
 
 _STATUSES: Final = frozenset({400, 413, 422, 500})
 _CODES: Final = frozenset({"context_length_exceeded", "exceed_context_size_error", "request_too_large"})
-_TOO_LONG: Final = re.compile(
-    r"prompt is too long|input is too long|context (?:length|window|size|limit)|available context"
-    r"|maximum (?:context|model|prompt) length|too many (?:input )?tokens",
-    re.IGNORECASE,
-)
 # What was asked for and what there is, in the words of Anthropic (twice) and of OpenAI.
 _ASKED_FIRST: Final = re.compile(r"(?P<asked>\d+) tokens > (?P<limit>\d+) maximum")
 _WITH_ANSWER: Final = re.compile(r"(?P<asked>\d+) \+ (?P<answer>\d+) > (?P<limit>\d+)")
@@ -36,6 +32,7 @@ _LIMIT_FIRST: Final = re.compile(
     r"maximum context length is (?P<limit>\d+) tokens.{0,80}?(?:resulted in|requested)\D{0,20}(?P<asked>\d+) tokens",
     re.DOTALL,
 )
+_COUNTED: Final = (_ASKED_FIRST, _WITH_ANSWER, _LIMIT_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +55,30 @@ def overflow_in(status: int, body: bytes) -> Overflow | None:
         told = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    error = told.get("error") if isinstance(told, dict) else None
-    if not isinstance(error, dict):
-        return None
+    return overflow_told(told)
+
+
+def overflow_told(told: Json) -> Overflow | None:
+    """The same for an error that was told inside of a stream, where there is no status."""
+    error = _error_in(told)
     message = str(error.get("message"))[:2000]
-    if not {str(error.get("code")), str(error.get("type"))} & _CODES and not _TOO_LONG.search(message):
-        return None
-    for pattern in (_ASKED_FIRST, _WITH_ANSWER, _LIMIT_FIRST):
-        if found := pattern.search(message):
-            groups = found.groupdict()
-            return Overflow(int(groups["asked"]), int(groups["limit"]) - int(groups.get("answer") or 0))
-    return Overflow()
+    counted = next((found for pattern in _COUNTED if (found := pattern.search(message))), None)
+    if counted:
+        groups = counted.groupdict()
+        return Overflow(int(groups["asked"]), int(groups["limit"]) - int(groups.get("answer") or 0))
+    named = {str(error.get("code")), str(error.get("type"))} & _CODES
+    return Overflow() if named or TOO_LONG.search(message) else None
+
+
+def _error_in(told: Json) -> Mapping[str, Json]:
+    """The error's own object: alone, in an envelope, or in an answer that failed."""
+    if not isinstance(told, dict):
+        return {}
+    answer = told.get("response")
+    for error in (told.get("error"), answer.get("error") if isinstance(answer, dict) else None):
+        if isinstance(error, dict):
+            return error
+    return told if isinstance(told.get("message"), str) else {}
 
 
 def in_words_of(speaks: Speaks, error: CompactError, headers: Mapping[str, str] | None = None) -> JSONResponse:

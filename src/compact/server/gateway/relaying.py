@@ -6,12 +6,9 @@ import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
-
-import httpx2
 
 from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError
@@ -19,14 +16,27 @@ from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile
 from compact.server.gateway.compacting import Asked, Compactor, Outgoing, written
-from compact.server.gateway.failing import in_words_of, overflow_in
+from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
+from compact.server.gateway.learning import Learning
+from compact.server.gateway.opening import read_opening, told_by
 from compact.server.gateway.replies import Turn, no_calls, offers, read_turn
-from compact.server.gateway.sending import LARGEST_ERROR, Call, Line, Relayed, UpstreamFailed, read_raw, whole
+from compact.server.gateway.sending import (
+    LARGEST_ERROR,
+    Call,
+    Line,
+    Relayed,
+    UpstreamFailed,
+    inflated,
+    pieces_of,
+    read_raw,
+    whole,
+)
 from compact.server.gateway.upstreams import SPEAKS, Speaks, Upstream, Upstreams
-from compact.server.security import LARGEST_BODY
+from compact.server.security import LARGEST_BODY, may_be_json
 from compact.server.state import ServerState
 
 if TYPE_CHECKING:
+    import httpx2
     from fastapi.responses import Response
 
 _THREADS: Final = 64
@@ -54,12 +64,14 @@ class Gateway:
         self._state = state
         self._compactor = state.service("gateway", Compactor)
         self._upstreams = Upstreams(state.settings)
-        self._line = Line()
+        self._line = Line(state.settings.upstream_networks)
+        self._learning = Learning()
         self._threads = ThreadPoolExecutor(_THREADS, "compact gateway")
 
     async def close(self) -> None:
         await self._line.close()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._learning.close)
 
     async def converse(self, call: Call, format: str, session: str = "") -> Response:
         """The vendor's answer to the next turn of a conversation."""
@@ -84,10 +96,7 @@ class Gateway:
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
 
     def _prepare(self, call: Call, format: str, session: str) -> _Ready:
-        try:
-            body = json.loads(call.content)
-        except (ValueError, RecursionError):
-            body = None
+        body = _json_in(call)
         asked = Asked(format, call.content, body if isinstance(body, dict) else {}, session)
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
         asked = replace(asked, profile=self._named(upstream))
@@ -103,20 +112,34 @@ class Gateway:
         outgoing = ready.outgoing
         if self._state.settings.gateway_recall and outgoing.done == "applied" and outgoing.manager is not None:
             return await self._recalling(call, ready)
-        response = await self._line.send(replace(call, content=outgoing.asked.raw), ready.upstream)
+        call = _for(call, outgoing)
+        response = await self._line.send(call, ready.upstream)
         if response.status_code < 400:
-            return Relayed(response, outgoing.headers)
+            return await self._begun(call, ready, response)
         content = await self._read(response, LARGEST_ERROR)
-        forced = await self._forced(ready, response, content)
+        forced = await self._forced(ready, overflow_in(response.status_code, _decoded(response, content)))
         if forced is None:
             return whole(response, content, outgoing.headers)
-        again = await self._line.send(replace(call, content=forced.asked.raw), ready.upstream)
-        return Relayed(again, forced.headers)
+        return await self._answer_plainly(call, replace(ready, outgoing=forced))
 
-    async def _forced(self, ready: _Ready, response: httpx2.Response, content: bytes) -> Outgoing | None:
+    async def _begun(self, call: Call, ready: _Ready, response: httpx2.Response) -> Response:
+        """An answer as it arrives, unless it is a stream that begins by saying that the request is too long."""
+        pieces, forced = pieces_of(response), None
+        if _is_stream(response):
+            try:
+                opening = await read_opening(pieces)
+                forced = await self._forced(ready, overflow_told(opening.error)) if opening.error else None
+            except BaseException:
+                await response.aclose()
+                raise
+            pieces = opening.pieces()
+        if forced is not None:
+            await response.aclose()
+            return await self._answer_plainly(call, replace(ready, outgoing=forced))
+        return Relayed(response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces))
+
+    async def _forced(self, ready: _Ready, overflow: Overflow | None) -> Outgoing | None:
         """What to send instead, where the vendor said that the request is too long."""
-        decoded = _decoded(response, content)
-        overflow = overflow_in(response.status_code, decoded)
         if overflow is None:
             return None
         forced = await self._in_thread(self._compactor.force, ready.outgoing, ready.original, overflow)
@@ -140,9 +163,9 @@ class Gateway:
         body = {**asked.body, tools_key: [*(tools or []), *recall_tools(asked.format)]}
         messages: list[Json] = list(asked.body[asked.key])
         for recalls in count():
-            response = await self._line.send(replace(call, content=written(body), plain=True), ready.upstream)
+            response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
             content = await self._read(response, LARGEST_BODY)
-            if recalls == 0 and (forced := await self._forced(ready, response, content)) is not None:
+            if recalls == 0 and (forced := await self._forced(ready, _overflow(response, content))) is not None:
                 return await self._answer_plainly(call, replace(ready, outgoing=forced))
             turn = read_turn(asked.format, content, stream=body.get("stream") is True)
             if turn is None or recalls == _ROUNDS:
@@ -154,8 +177,10 @@ class Gateway:
         raise AssertionError("counting has no end")
 
     async def _answer_plainly(self, call: Call, ready: _Ready) -> Response:
-        response = await self._line.send(replace(call, content=ready.outgoing.asked.raw), ready.upstream)
-        return Relayed(response, ready.outgoing.headers)
+        response = await self._line.send(_for(call, ready.outgoing), ready.upstream)
+        return Relayed(
+            response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces_of(response))
+        )
 
     def _recalled(self, outgoing: Outgoing, turn: Turn) -> list[str]:
         if outgoing.manager is None:
@@ -170,21 +195,43 @@ class Gateway:
             self._state.events.publish("gateway", {**told, **counts})
 
 
+def _json_in(call: Call) -> Json:
+    """What the request says; None where it says that it is no JSON, and nobody has looked how deep it is."""
+    kind = next((value for name, value in call.headers if name == "content-type"), "")
+    if not call.content or not may_be_json(kind):
+        return None
+    try:
+        return json.loads(call.content)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _model_in(call: Call) -> str:
     """The model that a request names, which may choose its profile."""
-    kind = next((value for name, value in call.headers if name == "content-type"), "")
-    if not kind.startswith("application/json") or not call.content:
-        return ""
-    try:
-        body = json.loads(call.content)
-    except (ValueError, RecursionError):
-        return ""
+    body = _json_in(call)
     model = body.get("model") if isinstance(body, dict) else None
     return model if isinstance(model, str) else ""
 
 
+def _for(call: Call, outgoing: Outgoing) -> Call:
+    """The client's call, with what is sent in its place."""
+    stream = outgoing.asked.body.get("stream") is True
+    return replace(call, content=outgoing.asked.raw, read="at once" if stream else "later")
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    """Whether these are events that can be looked at as they arrive."""
+    kind, encoding = response.headers.get("content-type", ""), response.headers.get("content-encoding", "identity")
+    return bool(kind.startswith("text/event-stream") and encoding == "identity")
+
+
+def _overflow(response: httpx2.Response, content: bytes) -> Overflow | None:
+    """What an answer that has been read says about the length of the request."""
+    if response.status_code < 400:
+        return overflow_told(told_by(content, ended=True)[1]) if _is_stream(response) else None
+    return overflow_in(response.status_code, _decoded(response, content))
+
+
 def _decoded(response: httpx2.Response, content: bytes) -> bytes:
     """An error as the vendor wrote it; what cannot be decoded says nothing."""
-    with suppress(httpx2.DecodingError):
-        return httpx2.Response(response.status_code, headers=response.headers, content=content).content
-    return b""
+    return inflated(response.headers.get("content-encoding", ""), content, LARGEST_ERROR)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+import zlib
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
 
 import httpx2
 from fastapi.responses import Response, StreamingResponse
 
 from compact.errors import CompactError, NotFound
+from compact.server.gateway.reaching import Checked, CheckedClient, Network
 from compact.server.gateway.upstreams import Upstream
 
 if TYPE_CHECKING:
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger("compact.gateway")
 LARGEST_ERROR: Final = 1024 * 1024
 """How much of an error is read to see what it is about."""
-_CONNECT, _SILENCE, _POOL = 10.0, 600.0, 30.0
+_SILENCE: Final = 600.0
+_TIMEOUT: Final = httpx2.Timeout(_SILENCE, connect=10.0, pool=30.0).as_dict()
 _LONGEST: Final = 3600.0
 """Seconds that an answer may take in all; a line that drips would else never end."""
+_INFLATED: Final = frozenset({"gzip", "deflate"})
 _PER_CONNECTION: Final = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"}
     | {"te", "trailer", "transfer-encoding", "upgrade"}
@@ -39,6 +43,9 @@ _THEIRS: Final = frozenset({"set-cookie", "strict-transport-security", "alt-svc"
 _THEIR_PREFIXES: Final = ("access-control-", "x-compact-")
 
 
+_parsed: Final = lru_cache(256)(httpx2.URL)  # nearly every request goes to one of a few addresses
+
+
 class UpstreamFailed(CompactError):
     """The vendor could not be reached, or did not answer."""
 
@@ -52,35 +59,37 @@ class Call:
     query: str
     headers: Iterable[tuple[str, str]] = field(repr=False)
     content: bytes = field(repr=False)
-    plain: bool = False
-    """Whether the answer must come uncompressed, because it will be read."""
+    read: Literal["never", "later", "at once"] = "never"
+    """When the answer is read here, which decides how it may be compressed."""
 
 
 class Line:
-    """The connection to the vendors: no redirects, no cookies, and only to the operator's addresses."""
+    """The connection to the vendors: no redirects, no cookies, and only to the operator's addresses.
 
-    def __init__(self) -> None:
-        self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(_SILENCE, connect=_CONNECT, pool=_POOL),
-            follow_redirects=False,
+    `allowed` are networks into which a name may lead that is not a local one.
+    """
+
+    def __init__(self, allowed: Collection[Network] = ()) -> None:
+        self._client = CheckedClient(
+            Checked(allowed),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=30.0),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
     async def send(self, call: Call, upstream: Upstream) -> httpx2.Response:
         """The vendor's answer, its body still to be read; whoever gets it closes it."""
         headers = {**passed_on(call.headers), **upstream.headers}
-        encoding = next((value for name, value in call.headers if name == "accept-encoding"), "identity")
-        headers["accept-encoding"] = "identity" if call.plain else encoding
+        headers["accept-encoding"] = _encodings(call)
         pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
         try:
-            url = httpx2.URL(upstream.url(call.path, call.query))
+            url = _parsed(upstream.url(call.path, call.query))
         except httpx2.InvalidURL:
             raise NotFound("the query cannot be read", remedy="Use one of the vendor's API.") from None
-        request = self._client.build_request(call.method, url, headers=pairs, content=call.content or None)
+        request = httpx2.Request(
+            call.method, url, headers=pairs, content=call.content or None, extensions={"timeout": _TIMEOUT}
+        )
         try:
             async with asyncio.timeout(_SILENCE):
-                response = await self._client.send(request, stream=True)
+                response = await self._client.ask(request)
         except (httpx2.TransportError, TimeoutError) as error:
             where = upstream.profile.url or upstream.profile.vendor
             raise UpstreamFailed(
@@ -98,9 +107,11 @@ class Line:
 class Relayed(StreamingResponse):
     """A vendor's answer on its way to the client: status, headers and bytes as they are."""
 
-    def __init__(self, response: httpx2.Response, told: Mapping[str, str]) -> None:
+    def __init__(
+        self, response: httpx2.Response, told: Mapping[str, str], pieces: AsyncIterator[bytes] | None = None
+    ) -> None:
         self._response = response
-        super().__init__(_raw(response), response.status_code)
+        super().__init__(pieces or pieces_of(response), response.status_code)
         self.raw_headers = answer_headers(response, told)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +135,7 @@ def whole(response: httpx2.Response, content: bytes, told: Mapping[str, str]) ->
 async def read_raw(response: httpx2.Response, most: int) -> bytes:
     """The answer's bytes as they are on the line; UpstreamFailed where there are more, or the line breaks."""
     pieces, size = [], 0
-    async for piece in _raw(response):
+    async for piece in pieces_of(response):
         size += len(piece)
         if size > most:
             raise UpstreamFailed(f"the vendor's answer is larger than {most:,} bytes. Ask for less.")
@@ -132,7 +143,8 @@ async def read_raw(response: httpx2.Response, most: int) -> bytes:
     return b"".join(pieces)
 
 
-async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
+async def pieces_of(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """The answer's bytes as they are on the line, as they arrive."""
     until = asyncio.get_running_loop().time() + _LONGEST
     try:
         async for piece in response.aiter_raw():
@@ -141,6 +153,29 @@ async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
                 raise UpstreamFailed("the answer took too long. Ask for less at once.")
     except httpx2.TransportError as error:
         raise UpstreamFailed(f"the vendor's line broke ({type(error).__name__}). Try again.") from error
+
+
+def inflated(encoding: str, content: bytes, most: int) -> bytes:
+    """An answer as the vendor wrote it; nothing where it cannot be inflated, or would be larger than that."""
+    if encoding in ("", "identity"):
+        return content
+    if encoding not in _INFLATED:
+        return b""
+    inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either of both
+    try:
+        plain = inflate.decompress(content, most + 1)
+    except zlib.error:
+        return b""
+    return plain if len(plain) <= most and inflate.eof else b""
+
+
+def _encodings(call: Call) -> str:
+    """How the vendor may compress its answer: as the client wants it, as far as we can follow."""
+    wanted = next((value for name, value in call.headers if name == "accept-encoding"), "identity")
+    if call.read == "never":
+        return wanted
+    parts = [part.strip() for part in wanted.split(",")] if call.read == "later" else []
+    return ", ".join(part for part in parts if part.partition(";")[0].strip().lower() in _INFLATED) or "identity"
 
 
 def passed_on(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal, TypeAlias
+from urllib.parse import quote
 
 from compact.errors import NotFound
 from compact.policies import Profile, Profiles
@@ -35,6 +36,10 @@ _ADDRESSES: Final[Mapping[str, str]] = {
     "openrouter": "https://openrouter.ai/api/v1",
     "anthropic": "https://api.anthropic.com/v1",
 }
+_OF_DEPLOYMENTS: Final = frozenset(
+    {"chat/completions", "completions", "embeddings", "audio/speech", "audio/transcriptions", "audio/translations"}
+    | {"images/edits", "images/generations"}
+)
 _PLAIN: Final = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[A-Za-z0-9._~:@+=-]+(?:/[A-Za-z0-9._~:@+=-]+)*")
 
 
@@ -50,6 +55,12 @@ class Upstream:
         """The address of a path below `/v1`; NotFound where it could lead elsewhere."""
         if not _PLAIN.fullmatch(path):
             raise NotFound(f"there is no /v1/{ascii(path[:80])[1:-1]}", remedy="Use a path of the vendor's API.")
+        if self.profile.vendor == "azure" and self.profile.api_version:
+            kept = [pair for pair in query.split("&") if pair and not pair.startswith("api-version=")]
+            query = "&".join([*kept, f"api-version={quote(self.profile.api_version, safe='')}"])
+            # Before its newest API, Azure had a path for each deployment.
+            if path in _OF_DEPLOYMENTS and not self._root.endswith("/v1"):
+                path = f"deployments/{quote(self.profile.model, safe='')}/{path}"
         return f"{self._root}/{path}{f'?{query}' if query else ''}"
 
     @property
@@ -67,7 +78,9 @@ class Upstream:
         root = (self.profile.url or _ADDRESSES[self.profile.vendor]).rstrip("/")
         if root.endswith("/v1") or self.profile.vendor in ("openrouter", "compatible"):
             return root
-        return f"{root}/openai/v1" if self.profile.vendor == "azure" else f"{root}/v1"
+        if self.profile.vendor != "azure":
+            return f"{root}/v1"
+        return f"{root}/openai{'' if self.profile.api_version else '/v1'}"
 
 
 class Upstreams:

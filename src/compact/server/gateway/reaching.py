@@ -1,0 +1,151 @@
+"""Where a connection to a vendor may lead: the address that was looked at is the one that is connected to.
+
+The operator's configuration names every host. Naming an address, or a name that only holds nearby, says that a place on
+this machine or in its network is meant. Any other name must lead to the internet: whoever rules its DNS could else have
+the operator's key sent to what only this machine can reach.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Collection, Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import httpcore2
+import httpx2
+
+from compact.errors import InvalidConfiguration
+from compact.policies.profiles import is_near
+
+if TYPE_CHECKING:
+    from httpcore2 import SOCKET_OPTION
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+# What clouds answer with credentials, beside all that is link-local: Alibaba, Azure, and Amazon by IPv6.
+_METADATA: Final = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "fd00:ec2::254")))
+_TRANSLATED: Final = ip_network("64:ff9b::/96")
+_CONNECT_SECONDS: Final = 10.0
+
+
+class Checked(httpcore2.AsyncNetworkBackend):
+    """Opens connections only to where they may lead; `allowed` are networks that may be reached by any name."""
+
+    def __init__(self, allowed: Collection[Network] = ()) -> None:
+        self._allowed = allowed
+        self._plain = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the name is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        seconds = _CONNECT_SECONDS if timeout is None else timeout
+        try:
+            # Looking a name up has no limit of its own.
+            async with asyncio.timeout(seconds):
+                addresses = await resolved(host, port)
+                check_reach(host, addresses, self._allowed)
+                return await self._first(addresses, port, seconds, (local_address, socket_options))
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout(f"no connection within {seconds:g} s") from error
+        except OSError as error:
+            raise httpcore2.ConnectError(str(error)) from error
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def _first(
+        self, addresses: list[str], port: int, seconds: float, options: tuple[str | None, Any]
+    ) -> httpcore2.AsyncNetworkStream:
+        """A connection to the first address that answers; one that does not leaves time for the others."""
+        own, socket_options = options
+        *others, last = addresses
+        for address in others:
+            try:
+                return await self._plain.connect_tcp(address, port, seconds / len(addresses), own, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return await self._plain.connect_tcp(last, port, seconds, own, socket_options)
+
+
+class CheckedClient(httpx2.AsyncClient):
+    """A client whose own connections are checked; a proxy that the environment names looks names up by itself."""
+
+    def __init__(self, backend: Checked, **options: Any) -> None:
+        self._backend = backend
+        super().__init__(**options)
+
+    async def ask(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer to the very request: nothing is added to it, no redirect followed, and no cookie kept."""
+        response = await self._transport_for_url(request.url).handle_async_request(request)
+        response.request = request
+        return response
+
+    def _init_transport(self, *_: Any, **options: Any) -> httpx2.AsyncBaseTransport:
+        return _CheckedTransport(self._backend, options["limits"])
+
+
+class _CheckedTransport(httpx2.AsyncHTTPTransport):
+    def __init__(self, backend: Checked, limits: httpx2.Limits) -> None:
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=httpx2.create_ssl_context(),
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_keepalive_connections,
+            keepalive_expiry=limits.keepalive_expiry,
+            network_backend=backend,
+        )
+
+
+async def resolved(host: str, port: int) -> list[str]:
+    """The addresses of a host, each once, in the order in which to try them."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def check_reach(host: str, addresses: Iterable[str], allowed: Collection[Network] = ()) -> None:
+    """Refuse a host of which even one address leads where it must not; InvalidConfiguration says so."""
+    for text in addresses:
+        address = _meant(ip_address(text.partition("%")[0]))
+        if any(address.version == network.version and address in network for network in allowed):
+            continue
+        if _keeps_credentials(address):
+            problem = "leads to a link-local or reserved address, where clouds keep their credentials"
+        elif not _is_literal(host) and is_near(host) == address.is_global:
+            problem = (
+                "is a local name that leads to the internet" if address.is_global else "leads into a local network"
+            )
+        else:
+            continue
+        remedy = "Correct the vendor's address or its DNS, or name the network in COMPACT_UPSTREAM_NETWORKS."
+        raise InvalidConfiguration(problem, field=host, remedy=remedy)
+
+
+def _meant(address: Address) -> Address:
+    """The address that another one stands for."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _keeps_credentials(address: Address) -> bool:
+    reserved = address.is_reserved and not address.is_loopback  # Python counts ::1 among the reserved ones
+    special = address.is_link_local or address.is_multicast or address.is_unspecified or reserved
+    return special or address in _METADATA
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""What the gateway learns from the usage in answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import AsyncIterator, Iterator
+from time import monotonic, sleep
+from typing import Any
+
+import httpx2
+import pytest
+
+from compact.app import count_tokens
+from compact.models import find_model
+from compact.server.gateway import learning
+from compact.server.gateway.compacting import Asked, Outgoing
+from compact.server.gateway.learning import Learning, _Ends, _learn, tokens_reported
+from compact.server.gateway.managers import Managers
+from compact.settings import load_calibrations
+from compact.testing.vendors.wire import Answer
+from tests.server.conftest import Serve, Served, long_history
+from tests.server.test_gateway_bytes import Recorder
+
+CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+EVENTS = {"content-type": "text/event-stream"}
+WHOLE = {"content-type": "application/json"}
+HISTORY: list[dict[str, Any]] = long_history(10, first="learning")
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    made = Recorder()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def recorded(serve: Serve, recorder: Recorder) -> Served:
+    return serve(recorder.url)
+
+
+def samples(model: str) -> int:
+    known = load_calibrations().get(find_model(model).id)
+    return known.samples if known else 0
+
+
+def event(value: Any) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def told(usage: dict[str, int]) -> dict[str, tuple[Answer, ...]]:
+    """Answers with that usage, in every way in which vendors tell it."""
+    answer = json.dumps({"choices": [], "usage": usage}).encode()
+    return {
+        "whole": (Answer(200, WHOLE, (answer,)),),
+        "packed": (Answer(200, {**WHOLE, "content-encoding": "gzip"}, (gzip.compress(answer),)),),
+        "at the start": (Answer(200, EVENTS, (event({"message": {"usage": usage}}), event({"x": 1})), stream=True),),
+        "at the end": (Answer(200, EVENTS, (event({"usage": None}), event({"usage": usage})), stream=True),),
+        "in the last": (Answer(200, EVENTS, (event({"response": {"usage": usage}}),), stream=True),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "way"),
+    [
+        (MESSAGES, "claude-sonnet-5", "whole"),
+        (MESSAGES, "claude-opus-5", "at the start"),
+        (CHAT, "grok-4", "packed"),
+        (CHAT, "mistral-large-latest", "at the end"),
+        (RESPONSES, "grok-3", "in the last"),
+    ],
+)
+def test_the_vendors_count_is_learned_after_its_answer(
+    recorded: Served, recorder: Recorder, path: str, model: str, way: str
+) -> None:
+    key = "input" if path == RESPONSES else "messages"
+    ours = count_tokens(HISTORY, model=model)
+    usage = {"input_tokens": ours // 3, "cache_read_input_tokens": ours} if path == MESSAGES else {}
+    recorder.answers.extend(told(usage or {"prompt_tokens": ours * 4 // 3})[way])
+    body = {"model": model, key: HISTORY, "stream": way.startswith(("at", "in")), "max_tokens": 9}
+    assert recorded.ask("POST", path, json=body).status_code == 200
+    until = monotonic() + 10
+    while not samples(model) and monotonic() < until:
+        sleep(0.01)
+    assert samples(model) == 1
+    # Not again so soon.
+    recorder.answers.extend(told({"prompt_tokens": ours})[way])
+    assert recorded.ask("POST", path, json=body).status_code == 200
+    sleep(0.05)
+    assert samples(model) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "tokens"),
+    [
+        ({"usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}, 7),
+        ({"usage": {"input_tokens": 1, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 300}}, 321),
+        ({"message": {"usage": {"input_tokens": 4, "output_tokens": 1}}}, 4),
+        ({"response": {"usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 4}}}}, 5),
+        ({"response": {"usage": None}}, 0),
+        ({"usage": {"prompt_tokens": "9", "input_tokens": -3}}, 0),
+        ([], 0),
+    ],
+)
+def test_usage_is_read_in_every_vendors_form(answer: Any, tokens: int) -> None:
+    assert tokens_reported(answer) == tokens
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no json", b'{"usage": 3}', b'{"usage": {"prompt_tokens": 9000000}}', b'data: {"usage": [[[']
+)
+def test_an_answer_that_makes_no_sense_teaches_nothing(
+    content: bytes, recorded: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    ends = _Ends()
+    ends.add(content)
+    _learn(Asked("openai-chat", b"", {"model": "qwen-max", "messages": HISTORY}), httpx2.Headers(), ends)
+    assert not [name for name in load_calibrations() if "qwen-max" in name]
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_of_a_long_answer_both_ends_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "_HEAD", 10)
+    monkeypatch.setattr(learning, "_TAIL", 10)
+    ends = _Ends()
+    for number in range(100):
+        ends.add(b"%05d" % number)
+    assert ends.content == b"00000000010009800099"
+
+
+def test_models_whose_tokenizer_is_known_are_not_watched(tmp_path: Any, recorded: Served) -> None:
+    async def nothing() -> AsyncIterator[bytes]:
+        yield b""
+
+    managers, watching = Managers(tmp_path, lambda session, event: None), Learning()
+    watched = {}
+    for model in ("gpt-4o", "claude-haiku-4-5"):
+        asked = Asked("openai-chat", b"", {"model": model, "messages": HISTORY})
+        pieces = nothing()
+        outgoing = Outgoing(asked, "none", 3_000, 3_000, None, managers.get(model, None))
+        watched[model] = watching.watch(outgoing, httpx2.Response(200), pieces) is not pieces
+    watching.close()
+    managers.close()
+    assert watched == {"gpt-4o": False, "claude-haiku-4-5": True}
+
+
+def test_clients_cannot_fill_the_file_with_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "_MOST", 2)
+    watching = Learning()
+    due = [watching._is_due(f"model-{number}") for number in (1, 2, 3, 1)]
+    watching.close()
+    assert due == [True, True, False, False]
