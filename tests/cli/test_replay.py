@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from compact.app import write_transcript
+from compact.app.manager import CompactManager
+from compact.lab import tuning
+from compact.policies import Policy
+from compact.settings.compaction import load_config
 from tests.cli.conftest import Run
 from tests.lab.test_replaying import session
+from tests.lab.test_tuning import recalling
 
 
 @pytest.fixture
@@ -47,3 +52,74 @@ def test_a_target_above_the_trigger_is_refused(run: Run, file: Path) -> None:
     told = run("replay", file, "--target", "0.9")
     assert told.status == 2
     assert "--target" in told.err
+
+
+@pytest.fixture
+def looking_back(tmp_path: Path) -> Path:
+    path = tmp_path / "looking-back.json"
+    path.write_text(write_transcript(recalling(24)))
+    return path
+
+
+TUNE = ("--tune", "--window", "12000", "-m", "claude-sonnet-4-5", "--preset", "v2")
+
+
+def test_tuning_writes_a_configuration_that_a_manager_takes(run: Run, looking_back: Path, tmp_path: Path) -> None:
+    file = tmp_path / "found.yaml"
+    told = run("replay", looking_back, *TUNE, "--retention", "0.4", "-o", file)
+    assert told.status == 0, told.err
+    assert "→" in told.out
+    assert "Chosen: v2 at" in told.out
+    assert "plays in all" in told.out
+    assert run("config", "check", file).status == 0
+    config = load_config(file, profile="offline", storage={"path": str(tmp_path / "kept")})
+    assert (config.model, config.max_context_tokens, config.policy.preset) == ("claude-sonnet-4-5", 12_000, "v2")
+    messages = [dict(message.wire) for message in recalling(24).messages]
+    with CompactManager(config) as manager:
+        assert len(json.dumps(manager.preflight("s", messages))) < len(json.dumps(messages))
+    again = run("replay", looking_back, *TUNE, "-o", file)
+    assert again.status == 2
+    assert "is not overwritten" in again.err
+
+
+def test_tuning_for_programs_and_where_nothing_keeps_enough(run: Run, looking_back: Path, tmp_path: Path) -> None:
+    file = tmp_path / "none.yaml"
+    told = run("replay", looking_back, *TUNE[:-1], "v1", "--retention", "1", "-o", file, "--json")
+    assert told.status == 1
+    found = json.loads(told.out)
+    assert found["chosen"] is None
+    assert found["plays"] == len(found["trials"]) + 1
+    assert found["interrupted"] is False
+    assert all(trial["policy"]["target_pct"] < trial["policy"]["trigger_pct"] for trial in found["trials"])
+    assert not file.exists()
+
+
+def test_an_interrupted_search_tells_the_best_so_far(
+    run: Run, looking_back: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial, played = tuning.Rehearsal.trial, 0
+
+    def interrupted(rehearsal: tuning.Rehearsal, policy: Policy) -> tuning.Trial:
+        nonlocal played
+        played += 1
+        if played == 4:
+            raise KeyboardInterrupt
+        return trial(rehearsal, policy)
+
+    monkeypatch.setattr(tuning.Rehearsal, "trial", interrupted)
+    told = run("replay", looking_back, *TUNE, "--retention", "0")
+    assert told.status == 130
+    assert "Chosen: v2" in told.out
+    assert "4 plays before the search was interrupted" in told.out
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [(("--retention", "0.5"), "--retention"), (("--tune", "--trigger", "0.5"), "--trigger"), (("-o", "x"), "--output")],
+)
+def test_options_that_say_nothing_together_are_refused(
+    run: Run, file: Path, given: tuple[str, ...], named: str
+) -> None:
+    told = run("replay", file, *given)
+    assert told.status == 2
+    assert named in told.err

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from compact import models
-from compact.app.condensing import choose
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper, storing
 from compact.app.profiles import ask_with, condensing_profiles
-from compact.app.recall import Recollection, with_handles
+from compact.app.recall import Recollection
+from compact.app.reducing import reducer
 from compact.app.threads import in_thread
 from compact.engine import (
     Asking,
@@ -45,9 +45,8 @@ from compact.engine.telling import (
 )
 from compact.errors import CompactionBlocked, InsufficientBudget, InvalidConversation
 from compact.messages import Json
-from compact.policies import CompactConfig, Decision, check_session_id, configure, should_condense
+from compact.policies import CompactConfig, Decision, check_session_id, should_condense
 from compact.ports import Event, Observe
-from compact.providers import Provider, find_provider
 
 _UNREACHED = ("summary_pruned", "failure")
 _ASKING: ContextVar[str] = ContextVar("session that asks", default="")
@@ -66,7 +65,7 @@ class CompactManager:
         self._model = models.find_model(config.model)
         self.window = config.max_context_tokens or self._model.max_input
         self._sessions = Sessions(counter_for(config.model))
-        self._provider, self._settings = _reducer(config)
+        self._provider, self._settings = reducer(config.policy)
         self._guard = LoopGuard(monotonic)
         self._open = ExitStack()
         self._keeper = Keeper(config, observe)
@@ -311,24 +310,6 @@ def _listed(messages: Sequence[Json]) -> list[Json]:
             remedy="Pass the messages of the request.",
         )
     return list(messages)
-
-
-def _reducer(config: CompactConfig) -> tuple[Provider, Any]:
-    """The provider and its settings that the policy names."""
-    policy = config.policy
-    if policy.preset or policy.provider != "layers":
-        chosen, own = choose(None, policy.preset, None) if policy.preset else choose(policy.provider, None, None)
-        return chosen, with_handles(own)
-    provider = find_provider("layers")
-    settings = {
-        "recent_turns": policy.keep_recent_turns,
-        "tool_pairs": policy.keep_tool_io_pairs,
-        "roles_kept": policy.roles_never_prune,
-        "strategy": policy.strategy,
-        "max_summary_tokens": policy.summary_tokens,
-        "on_failure": policy.on_summary_failure,
-    }
-    return provider, configure(provider.settings, settings, under="policy")
 
 
 def _focused(settings: Any, note: str) -> Any:

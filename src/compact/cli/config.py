@@ -12,7 +12,7 @@ import typer
 
 from compact.cli.console import AsJson, print_json, screen, table
 from compact.cli.options import Output
-from compact.cli.output import emit
+from compact.cli.output import create_file, emit, taken
 from compact.errors import InvalidConfiguration, InvalidInput
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def init(
     if file.suffix.lower() not in (".yaml", ".yml"):
         raise InvalidInput("must end in .yaml or .yml", field=str(file), remedy="JSON has no place for comments.")
     if file.name in NAMES and (other := find_file(file.parent)) is not None:
-        raise _exists(other)
-    _create(file, template(model))
+        raise taken(other)
+    create_file(file, template(model))
 
 
 @commands.command("migrate", epilog="Examples: compact config migrate roo-code-settings.json -m gpt-5 -o compact.yaml")
@@ -122,11 +122,11 @@ def migrate(
     to_file = output if output is not None and str(output) != "-" else None
     text = document_of(migration, model, to_file or Path("compact.yaml"))
     if to_file is not None and to_file.exists():
-        raise _exists(to_file)  # before the prompt is saved
+        raise taken(to_file)  # before the prompt is saved
     if prompt is not None:
         _save_prompt(prompt, migration.prompt)
     if to_file is not None:
-        _create(to_file, text)
+        create_file(to_file, text)
     if as_json:
         facts = {"config": dict(migration.config), "thresholds": dict(migration.thresholds)}
         print_json({**facts, "prompt": migration.prompt, "remarks": list(migration.remarks)})
@@ -214,23 +214,5 @@ def _save_prompt(name: str, text: str) -> None:
     if not text:
         raise InvalidInput("there is no custom prompt to save", field="--prompt", remedy="Leave the option out.")
     if prompt_path(name).exists():
-        raise _exists(prompt_path(name))
+        raise taken(prompt_path(name))
     screen(stderr=True).print(f"wrote {save_prompt(name, text)}", soft_wrap=True)
-
-
-def _create(file: Path, text: str) -> None:
-    """Write a file that must not be there yet."""
-    try:
-        with file.open("x", encoding="utf-8", newline="\n") as new:
-            new.write(text)
-    except FileExistsError:
-        raise _exists(file) from None
-    except OSError as error:
-        raise InvalidInput(
-            f"cannot be written: {error.strerror}", field=str(file), remedy="Choose another place for it."
-        ) from None
-    screen(stderr=True).print(f"wrote {file}", soft_wrap=True)
-
-
-def _exists(file: Path) -> InvalidInput:
-    return InvalidInput("exists, and is not overwritten", field=str(file), remedy="Move it away, or name another file.")

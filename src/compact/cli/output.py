@@ -45,6 +45,25 @@ def replace_file(path: Path, data: bytes) -> None:
         ) from None
 
 
+def create_file(file: Path, text: str) -> None:
+    """Write a file that must not be there yet."""
+    try:
+        with file.open("x", encoding="utf-8", newline="\n") as new:
+            new.write(text)
+    except FileExistsError:
+        raise taken(file) from None
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot be written: {error.strerror}", field=str(file), remedy="Choose another place for it."
+        ) from None
+    screen(stderr=True).print(f"wrote {file}", soft_wrap=True)
+
+
+def taken(file: Path) -> InvalidInput:
+    """The error that a file is there already."""
+    return InvalidInput("exists, and is not overwritten", field=str(file), remedy="Move it away, or name another file.")
+
+
 def require_apart(*files: tuple[str, Path | None]) -> None:
     """InvalidInput where two of the named files are the same one, so that nothing is overwritten that is needed."""
     seen: dict[Path, str] = {}

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
+from compact.cli.output import create_file, taken
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.costing import Way
     from compact.lab.replaying import Played, Terms
+    from compact.lab.tuning import Trial
     from compact.messages import Conversation, Json
 
 EXAMPLES = (
     "Examples: compact replay session.json · compact replay ~/.claude/projects/x/4294a5e3.jsonl --window 100000 · "
-    "compact replay session.json --model gpt-4o --preset balanced --preset speed --json"
+    "compact replay session.json --model gpt-4o --preset balanced --preset speed --json · "
+    "compact replay session.json --tune --retention 0.9 -o compact.yaml"
 )
+_TRIGGER, _TARGET, _RETENTION = 0.85, 0.5, 0.9
 _BAR = 30
 
 
@@ -35,9 +41,22 @@ class Options:
     window: Annotated[int | None, typer.Option(min=2000, help="Play as if the model read so many tokens at most.")] = (
         None
     )
-    trigger: Annotated[float, typer.Option(min=0.05, max=1, help="Compact at this share of the window.")] = 0.85
-    target: Annotated[float, typer.Option(min=0.01, max=0.99, help="Come down to this share of the window.")] = 0.5
+    trigger: Annotated[
+        float | None, typer.Option(min=0.05, max=1, help="Compact at this share of the window; 0.85 by default.")
+    ] = None
+    target: Annotated[
+        float | None, typer.Option(min=0.01, max=0.99, help="Come down to this share of the window; 0.5 by default.")
+    ] = None
     gap: Annotated[float, typer.Option(min=0, help="Seconds between two requests; caches forget.")] = 30.0
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Find the cheapest policy that keeps enough of what is used later.")
+    ] = False
+    retention: Annotated[
+        float | None, typer.Option(min=0, max=1, help="With --tune: the share of those facts to keep; 0.9 by default.")
+    ] = None
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --tune: write the policy as a new compact.yaml.")
+    ] = None
     as_json: AsJson = False
 
 
@@ -47,11 +66,19 @@ def replay(options: Options) -> None:
 
     The vendor's prompt cache and prices are reckoned with; summaries are made offline and charged at the price of the
     vendor's usual cheap model. It also reads the logs of Claude Code, Codex CLI, OpenCode, SWE-agent and
-    mini-swe-agent. Nobody is asked, and nothing is written.
+    mini-swe-agent. Nobody is asked.
+
+    With --tune, presets, triggers, targets and what stays are tried one after the other, and the cheapest policy that
+    keeps enough of the facts that the session used later is told and, with --output, written; Ctrl-C ends the search
+    with the best so far. Status 1 if none keeps enough.
     """
     from compact.lab.replaying import replay as play
 
+    _require_sense(options)
     conversation = read(options.file)
+    if options.tune:
+        _tune(options, conversation)
+        return
     terms, source = _terms(options, conversation)
     played = []
     for way in _ways(options.presets):
@@ -63,23 +90,33 @@ def replay(options: Options) -> None:
     _show(terms, played)
 
 
+def _require_sense(options: Options) -> None:
+    """InvalidInput where an option says nothing beside the others, or a file would be overwritten."""
+    searched = {"--trigger": options.trigger, "--target": options.target}
+    tuning = {"--retention": options.retention, "--output": options.output}
+    for name, value in (searched if options.tune else tuning).items():
+        if value is not None:
+            problem = "is searched for with --tune" if options.tune else "says nothing without --tune"
+            raise InvalidInput(problem, field=name, remedy="Leave one of them out.")
+    if options.output is not None and options.output.exists():
+        raise taken(options.output)
+
+
 def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
     from compact.errors import InvalidConfiguration
-    from compact.lab.replaying import Terms
-    from compact.models import find_model
-    from compact.policies import CHEAP
+    from compact.lab.replaying import terms_for
 
-    if options.target >= options.trigger:
+    trigger = _TRIGGER if options.trigger is None else options.trigger
+    target = _TARGET if options.target is None else options.target
+    if target >= trigger:
         raise InvalidConfiguration(
-            f"{options.target} is not below the trigger of {options.trigger}",
+            f"{target} is not below the trigger of {trigger}",
             field="--target",
             remedy="Give a smaller share, or every request would compact again.",
         )
     name, source = choose_model(options.model, conversation)
-    model = find_model(name)
-    cheap = next((name for vendor, name in CHEAP.items() if vendor == model.vendor), model.id)
-    window = options.window or model.max_input
-    return Terms(model, window, options.trigger, options.target, options.gap, find_model(cheap)), source
+    usual = terms_for(name, options.window)
+    return replace(usual, trigger=trigger, target=target, gap=options.gap), source
 
 
 def _ways(names: Sequence[str] | None) -> Iterator[Way | str]:
@@ -172,3 +209,123 @@ def _told(played: Sequence[Played]) -> str:
     saved = 1 - cheapest / first if first else 0
     refused = f", of which {played[0].overflows:,} requests would have been refused" if played[0].overflows else ""
     return f"Cheapest: {best.way}, {saved:.0%} less than with no compaction{refused}."
+
+
+def _tune(options: Options, conversation: Conversation) -> None:
+    from compact.lab.tuning import Rehearsal, best_of_each, tune
+
+    terms, source = _terms(options, conversation)
+    wanted = _RETENTION if options.retention is None else options.retention
+    rehearsal = Rehearsal(conversation, terms)
+    untouched = rehearsal.untouched()
+    trials: list[Trial] = []
+    interrupted = False
+    try:
+        _gather(tune(rehearsal, untouched, options.presets or (), wanted), trials, wanted)
+    except KeyboardInterrupt:
+        interrupted = True
+    best = best_of_each(trials, wanted)
+    chosen = best[0] if best and best[0].keeps(wanted) else None
+    document = None if chosen is None else _document(options, terms, untouched, chosen)
+    if options.as_json:
+        facts = {**_terms_facts(terms), "trigger": None, "target": None, "model_source": source}
+        told = {"retention": wanted, "plays": len(trials) + 1, "interrupted": interrupted}
+        ways = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
+        print_json({**facts, **told, **ways, "trials": [_trial_facts(trial) for trial in trials]})
+    else:
+        _show_tuning(terms, untouched, best, wanted)
+        ended = "before the search was interrupted" if interrupted else "in all"
+        screen().print(_found(untouched, chosen, wanted), f"{len(trials) + 1:,} plays {ended}.", soft_wrap=True)
+    if document is not None and options.output is not None:
+        create_file(options.output, document)
+    if interrupted or chosen is None:
+        raise typer.Exit(130 if interrupted else 1)
+
+
+def _gather(search: Iterator[Trial], trials: list[Trial], wanted: float) -> None:
+    """All trials, one after the other; each stays where the search is interrupted."""
+    while True:
+        best = min(trials, key=lambda trial: trial.rank(wanted), default=None)
+        so_far = "" if best is None or not best.keeps(wanted) else f"; so far {best.way} for ${best.dollars:.4f}"
+        with busy(f"play {len(trials) + 2}{so_far}"):
+            trial = next(search, None)
+        if trial is None:
+            return
+        trials.append(trial)
+
+
+def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) -> str:
+    """The configuration file with the policy that was found."""
+    from compact.lab.tuning import settings_of
+    from compact.settings.documents import dump_document
+
+    path = options.output or Path("compact.yaml")
+    window = {"max_context_tokens": terms.window} if options.window else {}
+    text = dump_document({"model": terms.model.id, **window, "policy": settings_of(chosen.policy)}, path)
+    if path.suffix.lower() == ".json":
+        return text
+    return f"# Found by compact replay --tune. {_figures(untouched, chosen)}\n{text}"
+
+
+def _show_tuning(terms: Terms, untouched: Played, best: Sequence[Trial], wanted: float) -> None:
+    from compact.app.recommending import dollars
+    from compact.cli.screen import styled
+
+    out = screen()
+    asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each way:"
+    out.print(styled(f"{len(untouched.sent):,}", "bold"), asked)
+    rows = table(" ", "way", "parameters", "dollars ", "retention ", "compactions ", "refused ")
+    refused = f"{untouched.overflows:,}" if untouched.overflows else ""
+    rows.add_row("", untouched.way, "", dollars(untouched.dollars), "100.0%", "0", refused)
+    for index, trial in enumerate(best):
+        kept = "?" if trial.retention is None else f"{trial.retention:.1%}"
+        rows.add_row(
+            styled("→", "green") if index == 0 and trial.keeps(wanted) else "",
+            trial.way,
+            _parameters(trial),
+            "" if trial.played is None else dollars(trial.dollars),
+            "" if trial.played is None else kept,
+            "" if trial.played is None else f"{trial.played.compactions:,}",
+            f"after {trial.sent:,}" if trial.played is None else "",
+        )
+    out.print(rows)
+
+
+def _parameters(trial: Trial) -> str:
+    policy = trial.policy
+    shares = f"at {policy.trigger_pct:.0%} down to {policy.target_pct:.0%}"
+    if policy.preset:
+        return shares
+    kept = f"{policy.keep_recent_turns} turns, {policy.keep_tool_io_pairs} calls"
+    return f"{shares}, {kept}, summaries of {policy.summary_tokens:,}"
+
+
+def _found(untouched: Played, chosen: Trial | None, wanted: float) -> str:
+    if chosen is None:
+        return f"No policy that was tried keeps {wanted:.0%} of what is used later."
+    return f"Chosen: {chosen.way} {_parameters(chosen)}. {_figures(untouched, chosen)}"
+
+
+def _figures(untouched: Played, chosen: Trial) -> str:
+    """What was measured, in a sentence."""
+    from compact.app.recommending import dollars
+
+    count = 0 if chosen.played is None else chosen.played.compactions
+    cost = f"{dollars(chosen.dollars)} instead of {dollars(untouched.dollars)} with no compaction"
+    kept = f"{chosen.retention or 0:.0%} of what was used later in context"
+    return f"{cost}, {kept}, {count:,} compaction{'s' * (count != 1)}."
+
+
+def _trial_facts(trial: Trial) -> dict[str, Json]:
+    from compact.lab.tuning import settings_of
+
+    played = trial.played
+    return {
+        "way": trial.way,
+        "policy": settings_of(trial.policy),
+        "dollars": None if played is None else _number(played),
+        "retention": None if trial.retention is None else round(trial.retention, 4),
+        "compactions": None if played is None else played.compactions,
+        "tokens": None if played is None else played.tokens,
+        "refused_after": trial.sent if played is None else None,
+    }

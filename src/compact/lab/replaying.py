@@ -21,7 +21,7 @@ from compact.engine.compacting import Order, compact
 from compact.errors import InsufficientBudget
 from compact.messages import Conversation, Message, exchanges
 from compact.models import Model, Usage
-from compact.policies import should_condense
+from compact.policies import CHEAP, should_condense
 from compact.policies.threshold import Threshold
 from compact.ports import Answer, Ask, Completion
 from compact.tokens import Counter
@@ -37,7 +37,7 @@ class Terms:
     """How a session is played: with which model, how large a window, when it is compacted and how far down.
 
     `gap` is the time between two requests in seconds; `summarizer` is the model that writes summaries, whose price is
-    charged although they are made here without one.
+    charged although they are made here without one; `buffer` is how many tokens of the window are kept free.
     """
 
     model: Model
@@ -46,6 +46,11 @@ class Terms:
     target: float = 0.5
     gap: float = 30.0
     summarizer: Model | None = None
+    buffer: int = 0
+
+    @property
+    def threshold(self) -> Threshold:
+        return Threshold(share=self.trigger, buffer_tokens=self.buffer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +160,21 @@ class _Player:
         return self._size(messages[:same])
 
 
+def terms_for(name: str, window: int | None = None) -> Terms:
+    """The usual terms for a model; its vendor's cheap one writes the summaries."""
+    model = models.find_model(name)
+    cheap = next((cheap for vendor, cheap in CHEAP.items() if vendor == model.vendor), model.id)
+    return Terms(model, window or model.max_input, summarizer=models.find_model(cheap))
+
+
 def replay(conversation: Conversation, way: Way | str, terms: Terms) -> Played:
     """Play the session; `way` may be NOTHING or NAIVE."""
     gauge = gauge_for(conversation, terms)
     if isinstance(way, str):
         shrink: Shrink = (lambda whole: whole) if way == NOTHING else partial(_newest, gauge, terms)
         return Played(way, play(conversation, shrink, terms))
-    condenser = _Condenser(way, terms, gauge)
-    sent = play(conversation, condenser, terms)
-    return Played(way.name, sent, condenser.cost, condenser.tokens)
+    condenser = Condenser(way, terms, gauge)
+    return condenser.played(play(conversation, condenser, terms))
 
 
 def play(conversation: Conversation, shrink: Shrink, terms: Terms) -> tuple[Sent, ...]:
@@ -176,12 +187,12 @@ def gauge_for(conversation: Conversation, terms: Terms) -> Gauge:
     return Gauge(counter_for(terms.model.id), formats.tools_of(conversation))
 
 
-class _Condenser:
+class Condenser:
     """Compacts a conversation that has reached the trigger, and adds up what the summaries would have cost."""
 
     def __init__(self, way: Way, terms: Terms, gauge: Gauge) -> None:
         self._way, self._terms, self._gauge = way, terms, gauge
-        self._threshold = Threshold(share=terms.trigger)
+        self._threshold = terms.threshold
         self._asked: Counter | None = counter_for(terms.summarizer.id) if terms.summarizer else None
         self.cost: Decimal | None = Decimal(0)
         self.tokens = 0
@@ -197,6 +208,10 @@ class _Condenser:
             return compact(conversation, order, self._gauge, self._asker, lambda _: None).conversation
         except InsufficientBudget:
             return conversation
+
+    def played(self, sent: tuple[Sent, ...]) -> Played:
+        """What the session came to, its summaries included."""
+        return Played(self._way.name, sent, self.cost, self.tokens)
 
     def _asker(self, judge: Judge) -> Callable[[Sequence[Ask]], tuple[Answer, ...]]:
         def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:

@@ -396,6 +396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Detect Models
+         * @description Ask vendors how much their models read and write, and store what they tell; what a person has set stays.
+         */
+        post: operations["detect_models"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models/{id}": {
         parameters: {
             query?: never;
@@ -686,6 +706,46 @@ export interface paths {
          * @description What redaction makes of a text; it is neither kept nor sent anywhere.
          */
         post: operations["try_redaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Session
+         * @description Play an open transcript again; nobody is asked, and summaries are charged at a cheap model's price.
+         */
+        post: operations["replay_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/replay/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Playable Ways
+         * @description The ways in which a session can be played: the two plain ones, the built-in presets, and one's own.
+         */
+        get: operations["list_playable_ways"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1639,6 +1699,35 @@ export interface components {
             type: "delta";
         };
         /**
+         * DetectWish
+         * @description Whose vendor is asked for its models; without a profile, those of all that are configured.
+         */
+        DetectWish: {
+            /**
+             * Profile
+             * @default
+             */
+            profile: string;
+        };
+        /**
+         * DetectionView
+         * @description What a vendor told: how many models it has, of how many the limits, and those that are stored with them.
+         *
+         *     `problem` says why it told nothing.
+         */
+        DetectionView: {
+            /** Named */
+            named: number;
+            /** Problem */
+            problem: string | null;
+            /** Profile */
+            profile: string;
+            /** Stored */
+            stored: components["schemas"]["ModelView"][];
+            /** Told */
+            told: number;
+        };
+        /**
          * Done
          * @description A condensation that was done: its facts, the report in words, and what became of the facts in it.
          */
@@ -2271,6 +2360,21 @@ export interface components {
             pinned: boolean;
         };
         /**
+         * PlayableWay
+         * @description A way in which a session can be played.
+         */
+        PlayableWay: {
+            /** Description */
+            description: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "plain" | "preset" | "own";
+            /** Name */
+            name: string;
+        };
+        /**
          * Prepared
          * @description The request is ready: how full the model is, and the compression that was made for it.
          */
@@ -2533,6 +2637,62 @@ export interface components {
             patterns?: string[];
             /** Text */
             text: string;
+        };
+        /**
+         * ReplayView
+         * @description The session played again, way by way.
+         */
+        ReplayView: {
+            /** Model */
+            model: string;
+            /**
+             * Model Source
+             * @enum {string}
+             */
+            model_source: "option" | "request" | "default";
+            /** Summarizer */
+            summarizer: string;
+            /** Ways */
+            ways: components["schemas"]["WayPlayed"][];
+            /** Window */
+            window: number;
+        };
+        /**
+         * ReplayWish
+         * @description What to play: an open transcript, with which model, in which ways; none named is all of them.
+         *
+         *     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+         */
+        ReplayWish: {
+            /**
+             * Gap
+             * @default 30
+             */
+            gap: number;
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /**
+             * Target
+             * @default 0.5
+             */
+            target: number;
+            /**
+             * Trigger
+             * @default 0.85
+             */
+            trigger: number;
+            /** Upload */
+            upload: string;
+            /**
+             * Ways
+             * @default []
+             */
+            ways: string[];
+            /** Window */
+            window?: number | null;
         };
         /**
          * Restored
@@ -3061,6 +3221,34 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * WayPlayed
+         * @description What the session came to one way; money as text, in dollars.
+         *
+         *     `sizes` are the tokens of each request, and `compacted` the places in it where a compaction went before.
+         */
+        WayPlayed: {
+            /** Cache Hit Rate */
+            cache_hit_rate: number;
+            /** Compacted */
+            compacted: number[];
+            /** Compactions */
+            compactions: number;
+            /** Condensing */
+            condensing: string | null;
+            /** Dollars */
+            dollars: string | null;
+            /** Overflows */
+            overflows: number;
+            /** Peak */
+            peak: number;
+            /** Sizes */
+            sizes: number[];
+            /** Tokens */
+            tokens: number;
+            /** Way */
+            way: string;
         };
     };
     responses: never;
@@ -3742,6 +3930,39 @@ export interface operations {
             };
         };
     };
+    detect_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DetectWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetectionView"][];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
     edit_model: {
         parameters: {
             query?: never;
@@ -4305,6 +4526,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RedactedText"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    replay_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayView"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    list_playable_ways: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayableWay"][];
                 };
             };
             /** @description What went wrong */

@@ -126,9 +126,10 @@ type NumberInputProps = Labelled & {
   step?: number;
   format?: Intl.NumberFormatOptions;
   optional?: boolean;
+  placeholder?: string;
 };
 
-export function NumberInput({ value, onChange, min, max, step, format, optional, ...field }: NumberInputProps) {
+export function NumberInput({ value, onChange, min, max, step, format, optional, placeholder = "none", ...field }: NumberInputProps) {
   return (
     <NumberField
       className="field"
@@ -143,7 +144,7 @@ export function NumberInput({ value, onChange, min, max, step, format, optional,
     >
       <Around {...field}>
         <Group className="number">
-          <Input className="input" placeholder={optional ? "none" : undefined} />
+          <Input className="input" placeholder={optional ? placeholder : undefined} />
           <span className="steps">
             <AriaButton slot="decrement">−</AriaButton>
             <AriaButton slot="increment">+</AriaButton>

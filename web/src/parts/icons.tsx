@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 const PATHS = {
   chat: <path d="M2.5 4.5a2 2 0 0 1 2-2h7a2 2 0 0 1 2 2v4a2 2 0 0 1-2 2H7l-3 3v-3.1a2 2 0 0 1-1.5-1.9z" />,
   inspector: <><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3 3M5 7h4M7 5v4" /></>,
+  replay: <path d="M7.5 4.2v7.6L2.5 8zM13.5 4.2v7.6l-5-3.8z" />,
   editor: <><path d="M2.5 4h7M12.5 4h1M2.5 8h2M7.5 8h6M2.5 12h5M10.5 12h3" /><circle cx="11" cy="4" r="1.5" /><circle cx="6" cy="8" r="1.5" /><circle cx="9" cy="12" r="1.5" /></>,
   settings: <><circle cx="8" cy="8" r="2.2" /><path d="M8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4" /></>,
   analytics: <path d="M2.5 13.5h11M4.5 11V8M8 11V4M11.5 11V6.5" />,

@@ -1,4 +1,4 @@
-/** The transcript that is open: the Inspector looks at it, and the editor tries passes on it. */
+/** The transcript that is open: the Inspector looks at it, Replay plays it, and the editor tries passes on it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { api, ApiError, got, type Schemas } from "../api/client";

@@ -12,6 +12,7 @@ export interface Place {
 const PLACES: readonly Omit<Place, "view">[] = [
   { id: "chat", title: "Chat", icon: "chat" },
   { id: "inspector", title: "Inspector", icon: "inspector" },
+  { id: "replay", title: "Replay", icon: "replay" },
   { id: "editor", title: "Editor", icon: "editor" },
   { id: "settings", title: "Settings", icon: "settings" },
   { id: "analytics", title: "Analytics", icon: "analytics" },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { inSight, parents, placeOf, type Span } from "../traces/tree";
-import { labelled, ticks } from "./scale";
+import { labelled, ticks } from "../../parts/scale";
 
 it("marks an axis with round numbers that reach the largest", () => {
   expect([ticks(0), ticks(97), ticks(0.0031), ticks(12_345)]).toEqual([[0, 1], [0, 25, 50, 75, 100], [0, 0.001, 0.002, 0.003, 0.004], [0, 5000, 10_000, 15_000]]);

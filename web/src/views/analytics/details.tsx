@@ -23,9 +23,9 @@ export function Groups({ groups }: { groups: readonly Group[] }) {
   const most = Math.max(1, ...shown.map((each) => each.tokens_saved));
   return (
     <Panel title="Where it was saved" flush actions={<Segments label="By" unlabelled value={by} choices={kinds.map((id) => ({ id, name: NAMES[id] }))} onChange={setChosen} />}>
-      <div className="ana-table">
-        <table className="ana-figures">
-          <thead><tr><th>{NAMES[by]}</th><th className="end">Times</th><th className="end">Failed</th><th className="ana-wide">Tokens saved</th></tr></thead>
+      <div className="figures-scroll">
+        <table className="figures">
+          <thead><tr><th>{NAMES[by]}</th><th className="end">Times</th><th className="end">Failed</th><th className="figures-wide">Tokens saved</th></tr></thead>
           <tbody>
             {shown.map((each) => (
               <tr key={each.name}>
@@ -33,7 +33,7 @@ export function Groups({ groups }: { groups: readonly Group[] }) {
                 <td className="end">{number(each.compressions)}</td>
                 <td className={each.failures ? "end bad" : "end quiet"}>{number(each.failures)}</td>
                 <td>
-                  <span className="ana-amount">
+                  <span className="figures-amount">
                     <Bar label={`${number(each.tokens_saved)} tokens`} parts={[{ share: Math.max(0, each.tokens_saved) / most }]} />
                     <span>{number(each.tokens_saved)} <span className="quiet">{each.tokens_before ? change(-each.tokens_saved / each.tokens_before) : ""}</span></span>
                   </span>
@@ -56,9 +56,9 @@ export function Estimates({ estimates }: { estimates: Shown["estimates"] }) {
       {records.length === 0 ? (
         <p className="quiet ana-none">Nothing was paid for yet: summaries by a model appear here, with what they were expected to cost.</p>
       ) : (
-        <div className="ana-table">
-          <table className="ana-figures">
-            <thead><tr><th>When</th><th>Way</th><th>Model</th><th className="ana-wide">Expected, and paid</th><th className="end">Miss</th></tr></thead>
+        <div className="figures-scroll">
+          <table className="figures">
+            <thead><tr><th>When</th><th>Way</th><th>Model</th><th className="figures-wide">Expected, and paid</th><th className="end">Miss</th></tr></thead>
             <tbody>
               {records.toReversed().map((each, index) => (
                 <tr key={index}>
@@ -66,7 +66,7 @@ export function Estimates({ estimates }: { estimates: Shown["estimates"] }) {
                   <th scope="row"><Plain text={each.way} /></th>
                   <td><Plain text={each.model} /></td>
                   <td>
-                    <span className="ana-amount">
+                    <span className="figures-amount">
                       <Bar label={`expected ${dollars(each.estimated)}`} parts={[{ share: Number(each.estimated ?? 0) / most, colour: "var(--line-strong)" }]} />
                       <Bar label={`paid ${dollars(each.actual)}`} parts={[{ share: Number(each.actual ?? 0) / most }]} />
                       <span>{dollars(each.estimated)} <span className="quiet">→</span> {dollars(each.actual)}</span>
@@ -90,8 +90,8 @@ export function CacheEffects({ cache }: { cache: Shown["cache"] }) {
       {cache.length === 0 ? (
         <p className="quiet ana-none">A compression changes what the vendor has cached. What that costs once, and when it is paid back, appears here.</p>
       ) : (
-        <div className="ana-table">
-          <table className="ana-figures">
+        <div className="figures-scroll">
+          <table className="figures">
             <thead><tr><th>Session</th><th className="end">Tokens</th><th className="end">Rewrite, once</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr></thead>
             <tbody>
               {cache.map((each, index) => (

@@ -49,7 +49,7 @@ function Figures({ shown }: { shown: Shown }) {
   return (
     <>
       <Totals shown={shown} />
-      <div className="ana-charts">
+      <div className="charts">
         <section className="panel">
           <Columns title="Tokens saved" days={days} format={brief} series={[{ name: "tokens saved", tone: "accent", values: shown.days.map((each) => each.tokens_saved) }]} />
         </section>
@@ -77,7 +77,7 @@ function Figures({ shown }: { shown: Shown }) {
         </section>
         <Groups groups={shown.groups} />
       </div>
-      <div className="ana-charts">
+      <div className="charts">
         <Estimates estimates={shown.estimates} />
         <CacheEffects cache={shown.cache} />
       </div>

@@ -5,6 +5,7 @@ import { Badge, Failure, Loading } from "../../parts/surfaces";
 import { brief, change, dollars, number, percent, seconds } from "../../parts/text";
 import { limited } from "../../state/delayed";
 import type { Inspected } from "../../state/transcript";
+import "../../parts/ways.css";
 
 type Facts = Schemas["Facts"];
 type NamedWay = Schemas["NamedWay"];

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "react";
 import { Button, TextInput } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
+import { MODELS } from "../../parts/models";
 import { Badge, Bar, Panel, Plain } from "../../parts/surfaces";
 import { bytes, number, percent, plural } from "../../parts/text";
 import { useDelayed } from "../../state/delayed";
 import type { Inspected } from "../../state/transcript";
 
 const SHOWN = 50;
-const MODELS = ["gpt-4o", "gpt-5", "claude-sonnet-4-5", "claude-opus-4-1", "gemini-2.5-pro", "gemini-2.5-flash"];
 const COLOURS: Record<string, string> = {
   text: "var(--accent)",
   "tool calls": "var(--kind-superseded)",

@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icons";
 import { Badge, Plain } from "../../parts/surfaces";
 import { legible, seconds } from "../../parts/text";
 import { exactly } from "../../parts/time";
-import { ticks } from "../analytics/scale";
+import { ticks } from "../../parts/scale";
 import { inSight, parents, placeOf, type Span } from "./tree";
 
 type Trace = Schemas["TraceTree"];

@@ -1,10 +1,13 @@
-/** Where a file is dropped: the whole view, or an invitation while nothing is open. */
+/** A view of the open transcript: files may be dropped on it, and while nothing is open it invites to. */
 import { useState, type DragEvent, type ReactNode } from "react";
 import { FileTrigger } from "react-aria-components";
-import { Button } from "../../parts/controls";
-import { Icon } from "../../parts/icons";
-import { legible } from "../../parts/text";
-import type { Source } from "../../state/transcript";
+import { useOpening, useOpenId, useTranscript, type Inspected, type Source } from "../state/transcript";
+import { Button } from "./controls";
+import { Icon } from "./icons";
+import { Failure, Loading, View } from "./surfaces";
+import { legible } from "./text";
+import { tellFailure } from "./toasts";
+import "./opening.css";
 
 const FORMATS = ["OpenAI Chat Completions", "OpenAI Responses", "Anthropic Messages", "Google Gemini"];
 
@@ -16,7 +19,58 @@ interface DropZoneProps {
   children?: ReactNode;
 }
 
-export function DropZone({ open, busy, error, around, children }: DropZoneProps) {
+interface TranscriptViewProps {
+  title: string;
+  about: string;
+  /** The model to count for. */
+  model?: string;
+  onOpen?: () => void;
+  children: (transcript: Inspected) => ReactNode;
+}
+
+export function TranscriptView({ title, about, model = "", onOpen, children }: TranscriptViewProps) {
+  const id = useOpenId();
+  const found = useTranscript(model);
+  const opening = useOpening();
+  const open = (source: Source) => {
+    onOpen?.();
+    // While nothing is open, the invitation itself says what is wrong.
+    opening.mutate(source, id ? { onError: tellFailure } : {});
+  };
+  if (!id) {
+    return (
+      <View title={title} about={about}>
+        <DropZone open={open} busy={opening.isPending} error={opening.error} />
+      </View>
+    );
+  }
+  const another = (
+    <FileTrigger onSelect={(files) => files?.[0] && open(files[0])}>
+      <Button icon="upload" isPending={opening.isPending}>
+        Open another
+      </Button>
+    </FileTrigger>
+  );
+  return (
+    <View title={title} actions={another}>
+      <DropZone open={open} busy={opening.isPending} error={null} around>
+        {found.data ? (
+          children(found.data)
+        ) : found.error ? (
+          <Failure error={found.error} retry={() => void found.refetch()} />
+        ) : (
+          <section className="panel">
+            <div className="body">
+              <Loading lines={6} label="Reading the transcript" />
+            </div>
+          </section>
+        )}
+      </DropZone>
+    </View>
+  );
+}
+
+function DropZone({ open, busy, error, around, children }: DropZoneProps) {
   const [over, setOver] = useState(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
