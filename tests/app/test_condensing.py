@@ -58,6 +58,16 @@ def test_what_a_way_spares_gives_way_to_the_target(preset: str) -> None:
     assert not any(done.name.startswith("Giving way: ") for done in alone.report.passes)
 
 
+@pytest.mark.parametrize("preset", ["balanced", "quality", "cost"])
+def test_what_people_said_stays_word_for_word_where_the_target_allows(preset: str) -> None:
+    talk = talk_without_tools()
+    said = [message for message in talk if message["role"] == "user"]
+    for target in (0.9, 0.7, 0.58):
+        result = compact.condense(talk, target=target, preset=preset)
+        assert result.target_met
+        assert [message for message in result.messages if message in said] == said
+
+
 def test_recent_output_is_cut_before_anything_is_folded() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     lines = "\n".join(f"line {number} of what was read" for number in range(400))

@@ -70,15 +70,19 @@ def _enough(task: Task, batch: BatchSettings, groups: list[Exchange], least: int
         return len(groups), batch.max_tokens
     messages, count = task.conversation.messages, task.measure.message
     added = count(standing(seal("", len(messages))))
+    answers = sum(not messages[group[0]].from_user for group in groups)
     folded = back = 0
     for taken, group in enumerate(groups, 1):
         folded += sum(count(messages[index]) for index in group)
         budget = min(batch.max_tokens, max(_LEAST, min(folded // _OF_REPLACED, target // _OF_TARGET)))
-        if taken < least or not task.reached(task.tokens - folded + added + budget + back):
+        # Rather a short summary than one that stands for what people said.
+        wanted = min(budget, _LEAST) if taken == answers else budget
+        if taken < least or not task.reached(task.tokens - folded + added + wanted + back):
             continue
         back = folded - task.tokens + _without(task, groups[:taken])
-        if task.reached(task.tokens - folded + added + budget + back):
-            return taken, budget
+        left = target - (task.tokens - folded + added + back)
+        if left >= wanted:
+            return taken, min(budget, left)
     return len(groups), batch.max_tokens
 
 
