@@ -21,7 +21,7 @@ ROUNDS, CONVERSATIONS = 50, 100
 """In each of the four formats: 20,000 conversations in all. The soak tries a million."""
 
 
-@pytest.mark.no_cover  # tracing would make it take four times as long, and other tests cover the same lines
+@pytest.mark.laws
 @pytest.mark.parametrize("number", range(ROUNDS))
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_the_laws_hold(format: str, number: int) -> None:

@@ -32,7 +32,7 @@ ROUNDS = 300 if os.environ.get("COMPACT_SOAK") else 3
 CONVERSATIONS = 20
 
 
-@pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
+@pytest.mark.laws
 @pytest.mark.parametrize("number", range(ROUNDS))
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_the_laws_hold(format: str, number: int) -> None:
