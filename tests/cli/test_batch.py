@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,12 +46,13 @@ def test_good_ones_are_condensed_once_and_bad_ones_are_told(run: Run, chats: Pat
 
 
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
-    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number))) for number in range(300)))
+    many = 300
+    write(tmp_path / "many.jsonl", "\n".join(json.dumps(chat(str(number))) for number in range(many)))
     command = [sys.executable, "-m", "compact", "batch", "many.jsonl", "--jobs", "1"]
     environment = {**os.environ, "COMPACT_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
-    ) as begun:
+    # A pipe that holds few of the names: while nobody reads them, it cannot come to its end.
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "pipesize": 4096, "text": True}
+    with subprocess.Popen(command, **pipes, cwd=tmp_path, env=environment) as begun:
         assert begun.stdout is not None
         assert begun.stdout.readline().startswith("many/")
         begun.send_signal(signal.SIGINT)
@@ -58,13 +60,13 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (begun.returncode, told) == (130, "interrupted; the same command goes on from here\n")
     results = tmp_path / "condensed" / "results.jsonl"
     before = len(results.read_text(encoding="utf-8").splitlines())
-    assert 0 < before < 300
+    assert 0 < before < many
     done = subprocess.run(
         [*command, "--json"], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment, timeout=240
     )
     totals = json.loads(done.stdout)
-    assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (300, before, 300 - before)
-    assert len(results.read_text(encoding="utf-8").splitlines()) == 300
+    assert (totals["transcripts"], totals["done_before"], totals["condensed"]) == (many, before, many - before)
+    assert len(results.read_text(encoding="utf-8").splitlines()) == many
 
 
 def test_two_batches_do_not_share_a_folder_for_results(run: Run, chats: Path) -> None:
