@@ -136,9 +136,9 @@ class Condensation:
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
             run(provider.condense(task, settings), judge, Asking().now(ask or partial(answer_offline, judge)))
-            if give_way and self.may_give_way(provider, judge.tokens):
+            if give_way:
                 # A way that asks no model goes on asking none.
-                self._give_way(task, judge, ask if provider.capabilities.summarizes else None)
+                self._give_way(provider, task, judge, ask if provider.capabilities.summarizes else None)
             self._put_back(judge)
         outcome = judge.outcome()
         return Result(outcome.conversation, outcome.plan, self._report(provider, settings, outcome))
@@ -149,18 +149,23 @@ class Condensation:
             return self.target
         return max(self.target - self.retain.room(self.target), 1)
 
-    def may_give_way(self, provider: Provider, tokens: int) -> bool:
-        """Whether so many tokens miss the target, and what must stay would leave room for it."""
-        aim = self._aim()
-        missed = aim is not None and tokens > aim and not provider.capabilities.lossless
-        return missed and floor_of(self.conversation, self._gauge).total <= (aim or 0)
+    def goals(self, provider: Provider) -> list[int]:
+        """What is given way to, one after the other: what leaves room for facts, and the target, where within reach."""
+        if self.target is None or provider.capabilities.lossless:
+            return []
+        floor = floor_of(self.conversation, self._gauge).total
+        return [goal for goal in dict.fromkeys((self._aim(), self.target)) if goal is not None and floor <= goal]
 
-    def _give_way(self, task: Task, judge: Judge, ask: AskModel | None) -> None:
+    def _give_way(self, provider: Provider, task: Task, judge: Judge, ask: AskModel | None) -> None:
         """Go on where the provider ended above its target."""
+        if task.target is None or task.reached(judge.tokens):
+            return
         from compact.providers.giving_way import give_way
 
-        left = replace(task, conversation=judge.conversation, tokens=judge.tokens)
-        run(give_way(left, handles=self._handles), judge, Asking().now(ask or partial(answer_offline, judge)))
+        for goal in self.goals(provider):
+            left = replace(task, conversation=judge.conversation, tokens=judge.tokens, target=goal)
+            answer = Asking().now(ask or partial(answer_offline, judge))
+            run(give_way(left, handles=self._handles), judge, answer)
 
     def _put_back(self, judge: Judge) -> None:
         """Name missing facts again, if anything was removed and there is room."""

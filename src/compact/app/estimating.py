@@ -97,7 +97,7 @@ def estimate_way(condensation: Condensation, provider: Provider, settings: Any) 
     for stage in _stages(provider, settings):
         if not now.reached(now.tokens):
             now = _run(stage.provider.condense(now, stage.settings), now, asking, stage.last)
-    if condensation.may_give_way(provider, now.tokens):
+    if condensation.goals(provider):
         # A way that asks no model goes on asking none.
         now = _run(give_way(now), now, asking if provider.capabilities.summarizes else Asking(model, sketch.text))
     return Estimate(
