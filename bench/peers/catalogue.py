@@ -42,7 +42,7 @@ def _two(adapter: str, name: str, label: str, *, asks: bool = False, blind: bool
 
 
 WAYS = (
-    Way("compact", "v1", "Compact v1", "preset", blind=True),
+    Way("compact", "v1", "Compact v1", "preset"),
     Way("compact", "v2", "Compact v2", "preset"),
     Way("compact", "speed", "Compact speed", "preset"),
     Way("compact", "cost", "Compact cost", "preset"),
