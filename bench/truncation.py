@@ -53,7 +53,7 @@ def _targeted(out: TextIO, sessions: dict[str, Conversation], share: float) -> N
     """How far from the target V2 ends where it reaches it; where it does not, candidates did not suffice."""
     missed, short = {}, 0
     for name, conversation in sessions.items():
-        report = Condensation(conversation, "gpt-4o", share).run(*choose(None, "v2", None)).report
+        report = Condensation(conversation, "gpt-4o", share).run(*choose(None, "v2", None), give_way=False).report
         if report.target is not None and report.target_met:
             missed[name] = (report.target - report.tokens_after) / report.target
         else:
