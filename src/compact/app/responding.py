@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compact.app.profiles import examine
-from compact.errors import CompactError, InvalidConfiguration
+from compact.errors import InvalidConfiguration
 from compact.facts import sentences_in
 from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
-
-    from compact.llm.vendors import Opened
 
 OFFLINE = "Offline answer"
 """How every answer begins that no model has written."""
@@ -167,42 +165,16 @@ async def _asked(profile: Profile, conversation: Conversation) -> Answer:
 
 async def _put(profile: Profile, key: str, conversation: Conversation) -> Answer:
     from anyio import CancelScope
-    from pydantic_ai.direct import model_request
 
-    from compact.llm.failures import Trouble, trouble
-    from compact.llm.replies import read_reply
+    from compact.llm.requesting import Requests, set_up
 
-    opened = await _opened(profile, key)
+    opened = await set_up(profile, key)
     try:
-        reply = await model_request(
-            opened.model,
-            list(_history(conversation)),
-            model_settings=_settings(profile, conversation),
-            model_request_parameters=_tools(conversation),
-            instrument=False,
-        )
-        return read_reply(reply, profile)
-    except Trouble:
-        raise
-    except Exception as error:  # noqa: BLE001 - SDKs raise anything on a strange answer; a Failure says so
-        raise trouble(error, key) from None
+        requests = Requests(profile, key, opened.model)
+        return await requests.put(list(_history(conversation)), _settings(profile, conversation), _tools(conversation))
     finally:
         with CancelScope(shield=True):
             await opened.close()
-
-
-async def _opened(profile: Profile, key: str) -> Opened:
-    from anyio.to_thread import run_sync
-
-    from compact.llm.failures import Trouble, without_key
-    from compact.llm.vendors import open_model
-
-    try:
-        return await run_sync(open_model, profile, key)
-    except CompactError:
-        raise
-    except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given
-        raise Trouble("unconfigured", f"it cannot be set up: {without_key(str(error), key)}") from None
 
 
 def _settings(profile: Profile, conversation: Conversation) -> ModelSettings:

@@ -43,7 +43,7 @@ class Asking:
         async def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
             try:
                 return self._checked(asks, await ask(asks))
-            except Exception as error:  # noqa: BLE001 - as above
+            except Exception as error:  # noqa: BLE001 - likewise the application's own
                 return _failures(asks, f"{type(error).__name__}: {error}")
 
         async def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:

@@ -269,7 +269,7 @@ async def _attempted_async(attempt: _Attempt, ask: AskModelLater | None) -> Exce
         await run_async(attempt.begin(), attempt.judge, attempt.asking.later(ask or _later(attempt.judge)))
     except TokenCountError:
         raise
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - likewise somebody else's code
         return error
     return None
 

@@ -6,17 +6,16 @@ from collections.abc import AsyncIterator, Callable
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Final
 
-from compact.errors import CompactError, InvalidConfiguration
-from compact.llm.failures import Trouble, trouble, without_key
-from compact.llm.replies import read_reply
-from compact.llm.vendors import Opened, open_model, takes_seed
+from compact.errors import InvalidConfiguration
+from compact.llm.failures import Trouble
+from compact.llm.requesting import Requests, set_up
+from compact.llm.vendors import Opened, takes_seed
 from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Answer, Ask, Failure, Refusal
 
 if TYPE_CHECKING:
     import stamina
-    from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
@@ -76,17 +75,9 @@ class Line:
 
     async def _open(self, key: str) -> Opened:
         """The model, set up with this key: one that was replaced meanwhile must not be used for good."""
-        from anyio.to_thread import run_sync
-
         async with self._opening:
             if key not in self._opened:
-                try:
-                    # An SDK takes seconds to load, and Google's looks for credentials on the network.
-                    self._opened[key] = await run_sync(open_model, self.profile, key, abandon_on_cancel=True)
-                except CompactError:
-                    raise
-                except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given
-                    raise Trouble("unconfigured", f"it cannot be set up: {without_key(str(error), key)}") from None
+                self._opened[key] = await set_up(self.profile, key)
             return self._opened[key]
 
     def _attempts(self, deadline: float, troubles: list[Trouble]) -> AsyncIterator[stamina.Attempt]:
@@ -122,20 +113,10 @@ class _Question:
 
     async def put(self) -> Answer:
         """One attempt; raises Trouble."""
-        from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest
 
         request = ModelRequest.user_text_prompt(self._ask.material, instructions=self._ask.instructions)
-        try:
-            # Never instrumented: an application's tracing must not carry off what the conversation says.
-            reply: ModelResponse = await model_request(
-                self._model, [request], model_settings=self._settings(), instrument=False
-            )
-            return read_reply(reply, self._profile)
-        except Trouble:
-            raise
-        except Exception as error:  # noqa: BLE001 - SDKs raise anything on a strange answer; a Failure says so
-            raise trouble(error, self._key) from None
+        return await Requests(self._profile, self._key, self._model).put([request], self._settings())
 
     def _settings(self) -> ModelSettings:
         profile, known = self._profile, find_model(self._profile.catalogue_name)

@@ -13,7 +13,7 @@ from typing import Any
 from compact.messages import Pass
 from compact.providers.layers import LayersProvider, LayersSettings
 from compact.providers.native import slide
-from compact.providers.provider import Applied, Rejected, Step, Steps, Task
+from compact.providers.provider import Applied, Rejected, Step, Steps, Task, follow
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.settings import BatchSettings, PassSettings
 from compact.providers.truncation import TruncationProvider, TruncationSettings
@@ -37,22 +37,14 @@ def give_way(task: Task, *, handles: bool = False) -> Steps:
     )
     step = 0
     while step < len(ways) and not (task.target is None or task.reached(task.tokens)):
-        before, task = task, (yield from _followed(ways[step](task), task))
+        now = yield from follow(ways[step](task), Applied(task.conversation, task.tokens), _announced)
         # What went may have been all that kept another text from being cut.
-        step = 0 if task.tokens < before.tokens else step + 1
+        step = 0 if now.tokens < task.tokens else step + 1
+        task = replace(task, conversation=now.conversation, tokens=now.tokens)
 
 
-def _followed(steps: Steps, task: Task) -> Generator[Step, Any, Task]:
-    """Let the steps run to their end, and tell what is left; passes that find nothing are not worth a report."""
-    reply: Any = None
-    while True:
-        try:
-            step = steps.send(reply)
-        except StopIteration:
-            return task
-        if isinstance(step, Pass):
-            reply = (yield replace(step, name=f"Giving way: {step.name}")) if step.edits else Rejected("nothing to do")
-            if isinstance(reply, Applied):
-                task = replace(task, conversation=reply.conversation, tokens=reply.tokens)
-        else:
-            reply = yield step
+def _announced(step: Step) -> Generator[Step, Any, Any]:
+    """The reply to a step, which says what it is part of; passes that find nothing are not worth a report."""
+    if not isinstance(step, Pass):
+        return (yield step)
+    return (yield replace(step, name=f"Giving way: {step.name}")) if step.edits else Rejected("nothing to do")

@@ -7,7 +7,7 @@ model itself, so it needs no `await` and no error handling, and a test feeds it 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -100,3 +100,17 @@ def ask(*questions: Ask) -> Generator[Step, Any, tuple[Answer, ...]]:
     """Yield the questions together and give back their answers, in order; use with `yield from`."""
     answers: tuple[Answer, ...] = yield questions
     return answers
+
+
+def follow(
+    steps: Steps, now: Applied, reply: Callable[[Step], Generator[Step, Any, Any]]
+) -> Generator[Step, Any, Applied]:
+    """Let the steps run to their end, each replied to as told, and give back what the last accepted pass left."""
+    answer: Any = None
+    while True:
+        try:
+            step = steps.send(answer)
+        except StopIteration:
+            return now
+        answer = yield from reply(step)
+        now = answer if isinstance(answer, Applied) else now

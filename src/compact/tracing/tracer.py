@@ -95,7 +95,7 @@ class Tracer:
         try:
             name, session = repaired(str(taken.name)), str(taken.session_id)
             seconds, failed, properties = float(taken.seconds), bool(taken.failed), writable(taken.properties)
-        except Exception as error:  # noqa: BLE001 - as in `emit`
+        except Exception as error:  # noqa: BLE001 - a door, as in `emit`: the caller goes on
             return "", Event(_UNREADABLE, {"error_type": type(error).__name__}, failed=True)
         return session, Event(name, self._leaving(name, properties), seconds, failed)
 

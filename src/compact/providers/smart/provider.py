@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
 
 from compact.messages import Pass
 from compact.policies import Configuration
 from compact.ports import Answer, Ask, Event
-from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
+from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, follow, propose
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.individual import rewrite_each
 from compact.providers.smart.selecting import Positions, selected
@@ -48,7 +48,7 @@ class SmartProvider:
             for step in stages:
                 current = replace(task, conversation=now.conversation, tokens=now.tokens)
                 steps = _run(current, step, task, settings)
-                now = yield from _followed(steps, now, known, again=attempt > 0)
+                now = yield from follow(steps, now, _sparing(known, again=attempt > 0))
                 if task.reached(now.tokens):
                     return
             if now is before:
@@ -84,24 +84,17 @@ def _remove_losslessly(task: Task, settings: Prelude) -> Steps:
         yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level, handles=settings.handles))
 
 
-def _followed(steps: Steps, now: Applied, known: dict[Ask, Answer], *, again: bool) -> Generator[Step, Any, Applied]:
-    """Let the steps run to their end, and give back what the last accepted pass left.
+def _sparing(known: dict[Ask, Answer], *, again: bool) -> Callable[[Step], Generator[Step, Any, Any]]:
+    """Replies to steps so that no question is asked twice; passes that find nothing `again` are not worth a report."""
 
-    No question is asked twice. When steps run `again`, passes that find nothing are not worth a report.
-    """
-    reply: Any = None
-    while True:
-        try:
-            step = steps.send(reply)
-        except StopIteration:
-            return now
+    def reply(step: Step) -> Generator[Step, Any, Any]:
         if isinstance(step, Pass):
-            reply = Rejected("nothing to do") if again and not step.edits else (yield step)
-            now = reply if isinstance(reply, Applied) else now
-        elif isinstance(step, Event):
-            reply = yield step
-        else:
-            fresh = tuple(question for question in dict.fromkeys(step) if question not in known)
-            if fresh:
-                known.update(zip(fresh, (yield fresh), strict=True))
-            reply = tuple(known[question] for question in step)
+            return Rejected("nothing to do") if again and not step.edits else (yield step)
+        if isinstance(step, Event):
+            return (yield step)
+        fresh = tuple(question for question in dict.fromkeys(step) if question not in known)
+        if fresh:
+            known.update(zip(fresh, (yield fresh), strict=True))
+        return tuple(known[question] for question in step)
+
+    return reply
