@@ -16,8 +16,27 @@ from compact.server.serving import running
 from compact.server.state import ServerState
 from compact.settings.server import ServerSettings
 from compact.testing.vendors import FakeVendors
+from compact.testing.vendors.server import Arrived, Server
+from compact.testing.vendors.wire import Answer
 
 VENDOR_KEY = "sk-the-operators-own-key"
+
+
+class Recorder:
+    """A vendor that keeps the bytes it gets and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.arrived: list[Arrived] = []
+        self.answers: list[Answer] = []
+        self._server = Server(self._respond)
+        self.url = f"http://127.0.0.1:{self._server.port}"
+
+    def _respond(self, arrived: Arrived) -> Answer:
+        self.arrived.append(arrived)
+        return self.answers.pop(0) if self.answers else Answer(200, {"content-type": "application/json"}, (b"{}",))
+
+    def stop(self) -> None:
+        self._server.stop()
 
 
 @dataclass
@@ -96,3 +115,15 @@ def long_history(turns: int, *, first: str = "Begin.") -> list[dict[str, Any]]:
 def told(response: httpx2.Response) -> str:
     """What the server says is wrong."""
     return str(json.loads(response.content)["error"]["message"])
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    made = Recorder()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def recorded(serve: Serve, recorder: Recorder) -> Served:
+    return serve(recorder.url)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -14,40 +13,10 @@ from compact.server.serving import running
 from compact.server.state import ServerState
 from compact.settings.server import ServerSettings
 from compact.testing.vendors import FakeVendors, Fault
-from compact.testing.vendors.server import Arrived, Server
 from compact.testing.vendors.wire import Answer
-from tests.server.conftest import VENDOR_KEY, Serve, Served
+from tests.server.conftest import VENDOR_KEY, Recorder, Serve, Served
 
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
-
-
-class Recorder:
-    """A vendor that keeps the bytes it gets and answers as it is told."""
-
-    def __init__(self) -> None:
-        self.arrived: list[Arrived] = []
-        self.answers: list[Answer] = []
-        self._server = Server(self._respond)
-        self.url = f"http://127.0.0.1:{self._server.port}"
-
-    def _respond(self, arrived: Arrived) -> Answer:
-        self.arrived.append(arrived)
-        return self.answers.pop(0) if self.answers else Answer(200, {"content-type": "application/json"}, (b"{}",))
-
-    def stop(self) -> None:
-        self._server.stop()
-
-
-@pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    made = Recorder()
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
-def recorded(serve: Serve, recorder: Recorder) -> Served:
-    return serve(recorder.url)
 
 
 ODD = b'{ "model":"gpt-4o",\n "messages" : [ {"role":"user","content":"caf\\u00e9 \xc3\xa9 1.0 1e2"} ], "x": 1.50 }'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from time import monotonic, sleep
 from typing import Any
 
@@ -19,25 +19,12 @@ from compact.server.gateway.learning import Learning, _Ends, _learn, tokens_repo
 from compact.server.gateway.managers import Managers
 from compact.settings import load_calibrations
 from compact.testing.vendors.wire import Answer
-from tests.server.conftest import Serve, Served, long_history
-from tests.server.test_gateway_bytes import Recorder
+from tests.server.conftest import Recorder, Served, long_history
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 EVENTS = {"content-type": "text/event-stream"}
 WHOLE = {"content-type": "application/json"}
 HISTORY: list[dict[str, Any]] = long_history(10, first="learning")
-
-
-@pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    made = Recorder()
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
-def recorded(serve: Serve, recorder: Recorder) -> Served:
-    return serve(recorder.url)
 
 
 def samples(model: str) -> int:

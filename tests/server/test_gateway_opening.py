@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
 
@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from compact.server.gateway import opening
 from compact.server.gateway.opening import read_opening, told_by
 from compact.testing.vendors.wire import Answer
-from tests.server.conftest import Serve, Served, long_history
-from tests.server.test_gateway_bytes import Recorder
+from tests.server.conftest import Recorder, Served, long_history
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 EVENTS = {"content-type": "text/event-stream; charset=utf-8"}
@@ -46,18 +45,6 @@ CONTENT = [
     b": keep-alive\n\n" + event({"error": {"message": "later"}}),
     b"",
 ]
-
-
-@pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    made = Recorder()
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
-def recorded(serve: Serve, recorder: Recorder) -> Served:
-    return serve(recorder.url)
 
 
 def asked(path: str, model: str) -> dict[str, Any]:
