@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.cli.options import grouped
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,41 +19,47 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json · "
-    "compact models detect --profile openrouter"
+    "compact models --detect --profile openrouter"
 )
 
-DETECT = "detect"
-"""What is named in place of a model to ask the vendors."""
 _PRICES = {"in ": "input", "out ": "output", "write ": "cache_write", "read ": "cache_read"}
 
 
-def models(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A model's name; or a part of one, to list those that match; or detect, to ask vendors."),
-    ] = None,
-    vendor: Annotated[str | None, typer.Option(help="Only this vendor's models.")] = None,
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `compact models` is told."""
+
+    name: Annotated[str | None, typer.Argument(help="A model's name; or a part of one, to list those that match.")] = (
+        None
+    )
+    vendor: Annotated[str | None, typer.Option(help="Only this vendor's models.")] = None
+    detect: Annotated[bool, typer.Option("--detect", help="Ask the vendors how much their models take.")] = False
     profile: Annotated[
-        str | None, typer.Option("--profile", help="With detect: ask this profile's vendor, not all configured ones.")
-    ] = None,
+        str | None, typer.Option("--profile", help="With --detect: ask this profile's vendor, not all configured ones.")
+    ] = None
     database: Annotated[
-        str | None, typer.Option("--database", help="With detect: the database of sessions to store it in.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+        str | None, typer.Option("--database", help="With --detect: the database of sessions to store it in.")
+    ] = None
+    as_json: AsJson = False
+
+
+@grouped
+def models(options: Options) -> None:
     """Show windows and prices (dollars per million tokens) of the models Compact knows.
 
-    With detect, ask the vendors of your profiles how much their models read and write, and store what they tell for
+    With --detect, ask the vendors of your profiles how much their models read and write, and store what they tell for
     the sessions in the database. What a person has set stays. The status is 1 if a vendor could not be asked.
     """
-    if name == DETECT:
-        _require_none(vendor, "--vendor", "Name a profile: --profile NAME.")
-        _detect(profile, database or "", as_json=as_json)
+    name, vendor = options.name, options.vendor
+    if options.detect:
+        for value, option in ((name, "NAME"), (vendor, "--vendor")):
+            _require_none(value, option, "Name a profile: --profile NAME.")
+        _detect(options.profile, options.database or "", as_json=options.as_json)
         return
-    for value, option in ((profile, "--profile"), (database, "--database")):
-        _require_none(value, option, "Ask vendors: compact models detect.")
+    for value, option in ((options.profile, "--profile"), (options.database, "--database")):
+        _require_none(value, option, "Ask vendors: compact models --detect.")
     found = _find(name, vendor)
-    if as_json:
+    if options.as_json:
         print_json([_row(model) for model in found])
         return
     columns = {"model": "id", "window ": "context_window", "max in ": "max_input", "max out ": "max_output"}
@@ -80,7 +88,9 @@ def _detect(profile: str | None, database: str, *, as_json: bool) -> None:
     if as_json:
         print_json([_detection(one) for one in found])
     elif not found:
-        screen().print("No profile is configured, so nobody was asked; name one: compact models detect --profile NAME.")
+        screen().print(
+            "No profile is configured, so nobody was asked; name one: compact models --detect --profile NAME."
+        )
     for one in () if as_json else found:
         _show_detection(one)
     if any(one.problem for one in found):
