@@ -13,7 +13,7 @@ from compact.app.counting import count
 from compact.formats import FORMATS, convert, parse, violations
 from compact.lab.decay import average, decay
 from compact.lab.evaluating import Terms, cases
-from compact.lab.findings import Trial, measure
+from compact.lab.findings import Experiment, measure
 from compact.lab.growing import ROUNDS, Growth, growth
 from compact.lab.retention import missing, text_of
 from compact.messages import Conversation, Json
@@ -115,7 +115,7 @@ def test_what_no_plan_brings_back_is_lost() -> None:
 def test_findings_with_something_lost_are_not_flawless(rounds: int) -> None:
     session = named()
     for terms, flawless in ((TERMS, True), (Terms("gpt-4o", run=forget), False)):
-        trial = Trial([way("v2")], [0.25], terms, rounds, [None])
+        trial = Experiment([way("v2")], [0.25], terms, rounds, [None])
         assert measure([session], list(cases(session)), trial, lambda _: nullcontext()).flawless is flawless
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from compact.app.condensing import Condensation, Result
     from compact.app.costing import Way
     from compact.lab.evaluating import Case, Comparison, Row, Run
-    from compact.lab.findings import Findings, Trial
+    from compact.lab.findings import Experiment, Findings
     from compact.messages import Conversation, Json
     from compact.policies import Profile
     from compact.summaries.strategy import Strategy
@@ -85,7 +85,7 @@ def evaluate(options: Options) -> None:
         )
     written: dict[str, Written] = {}
     run = None if profile is None else _Summarizing(profile, written)
-    findings = measure([session for _, session in sessions], found, _trial(options, ways, run), busy)
+    findings = measure([session for _, session in sessions], found, _experiment(options, ways, run), busy)
     if options.as_json:
         print_json(findings.to_json() | {"summaries": {name: _plain(one) for name, one in written.items()}})
     else:
@@ -96,11 +96,11 @@ def evaluate(options: Options) -> None:
         raise typer.Exit(1)
 
 
-def _trial(options: Options, ways: Sequence[Way], run: Run | None) -> Trial:
+def _experiment(options: Options, ways: Sequence[Way], run: Run | None) -> Experiment:
     """What is to be tried; ways that were named are compared with each other."""
     from compact.app import DEFAULT_MODEL
     from compact.lab.evaluating import SHARES, Terms, run_offline
-    from compact.lab.findings import Trial
+    from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
     terms = Terms(options.model or DEFAULT_MODEL, "facts" if options.retain_facts else None, run or run_offline)
@@ -110,7 +110,7 @@ def _trial(options: Options, ways: Sequence[Way], run: Run | None) -> Trial:
     if options.presets or options.prompts:
         # A prompt is compared with the first one of the same preset, and that with the first preset.
         beside[1:] = [at - at % prompts if at % prompts else 0 for at in range(1, len(ways))]
-    return Trial(ways, options.shares or SHARES, terms, rounds, beside)
+    return Experiment(ways, options.shares or SHARES, terms, rounds, beside)
 
 
 def _profile(options: Options) -> Profile | None:

@@ -19,7 +19,7 @@ Busy: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Experiment:
     """What is tried: which ways, down to which sizes, on which terms, and in how many compactions in a row.
 
     `beside` names for each way the position of the one that it is compared with, None where it is compared with none.
@@ -34,7 +34,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a trial came to; `decay` has the rounds of each way, on the average of the sessions that tell something."""
+    """What an experiment came to; `decay` has the rounds of each way, on the average of the sessions that tell."""
 
     cases: Sequence[Case]
     rows: Sequence[Row]
@@ -78,36 +78,36 @@ class Findings:
         }
 
 
-def measure(sessions: Sequence[Conversation], cases: Sequence[Case], trial: Trial, busy: Busy) -> Findings:
+def measure(sessions: Sequence[Conversation], cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Findings:
     """Try the ways on the cases, with answers that are spoiled, and on sessions that grow."""
-    model = trial.terms.model
-    scored = list(_scored(cases, trial, busy))
+    model = experiment.terms.model
+    scored = list(_scored(cases, experiment, busy))
     with busy("spoiling one answer in twenty"):
-        survival = survive(cases, trial.ways, model, Faulty(seed=0))
+        survival = survive(cases, experiment.ways, model, Faulty(seed=0))
     with busy("parting the sessions"):
-        parted = (growth(session, model, trial.rounds) for session in sessions if trial.rounds)
+        parted = (growth(session, model, experiment.rounds) for session in sessions if experiment.rounds)
         growths = [grown for grown in parted if grown is not None]
     rows, compared = [row for row, _ in scored], [one for _, one in scored if one is not None]
-    return Findings(cases, rows, compared, survival, trial.rounds, growths, _decayed(growths, trial, busy))
+    return Findings(cases, rows, compared, survival, experiment.rounds, growths, _decayed(growths, experiment, busy))
 
 
-def _scored(cases: Sequence[Case], trial: Trial, busy: Busy) -> Iterator[tuple[Row, Comparison | None]]:
+def _scored(cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Iterator[tuple[Row, Comparison | None]]:
     """Every case condensed in every way to every size."""
     done: dict[tuple[int, float], list[Score]] = {}
-    for at, (way, base) in enumerate(zip(trial.ways, trial.beside, strict=True)):
-        for share in trial.shares:
+    for at, (way, base) in enumerate(zip(experiment.ways, experiment.beside, strict=True)):
+        for share in experiment.shares:
             scores = done[at, share] = []
             for number, case in enumerate(cases, 1):
                 with busy(f"{way.name} at {share:.0%}: case {number:,} of {len(cases):,}"):
-                    scores.append(score(case, way, share, trial.terms))
+                    scores.append(score(case, way, share, experiment.terms))
             row = summary(way.name, share, scores)
-            other = None if base is None else compare(row, scores, trial.ways[base].name, done[base, share])
+            other = None if base is None else compare(row, scores, experiment.ways[base].name, done[base, share])
             yield row, other
 
 
-def _decayed(growths: Sequence[Growth], trial: Trial, busy: Busy) -> dict[str, list[Round]]:
+def _decayed(growths: Sequence[Growth], experiment: Experiment, busy: Busy) -> dict[str, list[Round]]:
     found: dict[str, list[Round]] = {}
-    for way in trial.ways if growths else ():
-        with busy(f"{way.name}: {trial.rounds:,} compactions in a row"):
-            found[way.name] = average([list(decay(grown, way, trial.terms)) for grown in growths])
+    for way in experiment.ways if growths else ():
+        with busy(f"{way.name}: {experiment.rounds:,} compactions in a row"):
+            found[way.name] = average([list(decay(grown, way, experiment.terms)) for grown in growths])
     return found
