@@ -10,12 +10,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from compact.server.serving import running
 from compact.server.state import ServerState
 from scripts import build_page
 from tests.page.driving import Opened, find_chromium
+
+expect.set_options(timeout=20_000)  # a busy machine paints late; a page that is right still passes at once
 
 _FLAGS = [
     "--headless",
