@@ -18,7 +18,7 @@ from compact.ports.spans import Span
 from compact.redaction import Redactor
 from compact.tracing import Tracer, trace_id_of
 from compact.tracing.capture import DEPTH, NODES, capture, writable
-from compact.tracing.line import CAPACITY, Line
+from compact.tracing.line import AWAKE, BATCH, CAPACITY, Line
 from tests.tracing.servers import eventually
 
 
@@ -29,9 +29,11 @@ class Kept:
         self.spans: list[Span] = []
         self.threads: set[str] = set()
         self.closed = 0
+        self.reached = threading.Event()
         self._gate = gate
 
     def emit(self, span: Span) -> None:
+        self.reached.set()
         if self._gate is not None:
             self._gate.wait(10)
         self.threads.add(threading.current_thread().name)
@@ -265,7 +267,7 @@ def test_overflow_drops_the_oldest_and_tells(capsys: pytest.CaptureFixture[str])
     kept = Kept(gate)
     tracer = Tracer([kept])
     tracer.emit("s", Event("e", {"n": -1}))
-    assert eventually(tracer._line._queue.empty)
+    assert kept.reached.wait(10)
     for number in range(CAPACITY + 50):
         tracer.emit("s", Event("e", {"n": number}))
     gate.set()
@@ -308,6 +310,24 @@ def test_a_line_survives_a_delivery_that_raises(monkeypatch: pytest.MonkeyPatch)
     line.put(1)
     assert line.flush(5)
     assert (got, len(shown)) == ([1], 1)
+    line.close()
+
+
+@pytest.mark.clock
+@pytest.mark.parametrize("linger", [0.0, 0.01])
+def test_a_line_gathers_what_comes_close_together_and_rests_when_nothing_comes(linger: float) -> None:
+    batches: list[list[int]] = []
+    line: Line[int] = Line("test", batches.append, linger=linger)
+    for start in (0, 200, 400):  # the first finds no thread, the second one that looks by itself, the third one asleep
+        for number in range(start, start + 200):
+            line.put(number)
+        assert eventually(lambda: sum(map(len, batches)) == start + 200)  # noqa: B023 - called at once
+        time.sleep(AWAKE * linger * (start > 0) + 0.05)
+    assert [number for batch in batches for number in batch] == list(range(600))
+    assert max(map(len, batches)) <= BATCH
+    began = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - began < 0.1
     line.close()
 
 

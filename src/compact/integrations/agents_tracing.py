@@ -17,7 +17,7 @@ from compact.ports import Exporter, Span
 from compact.redaction import Redactor
 from compact.tracing.capture import capture, writable
 from compact.tracing.complaints import Complaints
-from compact.tracing.line import Line
+from compact.tracing.line import LINGER, Line
 from compact.tracing.tracer import PATIENCE
 
 try:
@@ -39,7 +39,7 @@ class RedactingProcessor(TracingProcessor):
         self._exporters = tuple(exporters)
         self._redact = redact or Redactor().json
         self._complaints = Complaints("[compact] tracing:")
-        self._line: Line[object] = Line("compact traces of agents", self._deliver)
+        self._line: Line[object] = Line("compact traces of agents", self._deliver, linger=LINGER)
 
     def on_trace_start(self, trace: Trace) -> None:
         """Nothing is told before it has ended."""

@@ -13,6 +13,10 @@ from weakref import WeakSet
 
 CAPACITY: Final = 4096
 BATCH: Final = 64
+LINGER: Final = 0.05
+"""Seconds that an item may wait for others and for its caller to be done: waking a thread costs more than the rest."""
+AWAKE: Final = 20
+"""So many lingers after the last item the thread still looks by itself, and nobody has to wake it."""
 
 Item = TypeVar("Item")
 
@@ -32,10 +36,13 @@ class Line(Generic[Item]):
     When it is full the oldest go; `dropped` counts them. A forked child has a line of its own, empty at first.
     """
 
-    def __init__(self, name: str, deliver: Callable[[list[Item]], None], capacity: int = CAPACITY) -> None:
+    def __init__(
+        self, name: str, deliver: Callable[[list[Item]], None], capacity: int = CAPACITY, *, linger: float = 0.0
+    ) -> None:
         self._name = name
         self._deliver = deliver
         self._capacity = capacity
+        self._linger = linger
         self._closed = False
         self._fresh()
         _lines.add(self)
@@ -44,6 +51,9 @@ class Line(Generic[Item]):
         self._queue: SimpleQueue[Item | _Mark] = SimpleQueue()
         self._thread: Thread | None = None
         self._starting = Lock()
+        self._called = Event()
+        self._hurried = False
+        self._asleep = False
         self._drops = count(1)
         self.dropped = 0
         self._busy = 0
@@ -63,9 +73,12 @@ class Line(Generic[Item]):
     def put(self, item: Item) -> None:
         if self._closed:
             return
-        if self._queue.qsize() >= self._capacity:
+        waiting = self._queue.qsize()
+        if waiting >= self._capacity:
             self._drop()
         self._queue.put(item)
+        if self._asleep or waiting >= BATCH:
+            self._called.set()
         if self._thread is None:
             self.start()
 
@@ -75,6 +88,7 @@ class Line(Generic[Item]):
             return self._closed or self._queue.empty()
         mark = _Mark()
         self._queue.put(mark)
+        self._hurry()
         return mark.reached.wait(max(0.0, deadline))
 
     def close(self) -> int:
@@ -85,7 +99,12 @@ class Line(Generic[Item]):
             while True:
                 left += not isinstance(self._queue.get_nowait(), _Mark)
         self._queue.put(_Mark())
+        self._hurry()
         return left
+
+    def _hurry(self) -> None:
+        self._hurried = True
+        self._called.set()
 
     def _drop(self) -> None:
         with suppress(Empty):
@@ -104,6 +123,7 @@ class Line(Generic[Item]):
             self._thread = None
 
     def _step(self, queue: SimpleQueue[Item | _Mark]) -> None:
+        self._rest(queue)
         batch: list[Item] = []
         entry = queue.get()
         with suppress(Empty):
@@ -118,6 +138,20 @@ class Line(Generic[Item]):
             self._busy = 0
         if isinstance(entry, _Mark):
             entry.reached.set()
+
+    def _rest(self, queue: SimpleQueue[Item | _Mark]) -> None:
+        """Wait until there is something to hand on; who was woken for it lets the caller finish first."""
+        looks = AWAKE if self._linger else 0
+        while queue.empty() and not self._closed:
+            self._asleep = not looks
+            if queue.empty():  # asked again: what was put in before it fell asleep woke nobody
+                self._called.wait(self._linger if looks else None)
+                looks = max(0, looks - 1)
+            self._called.clear()
+        woken, self._asleep = self._asleep, False
+        if woken and self._linger and not self._hurried:
+            self._called.wait(self._linger)
+        self._hurried = False
 
 
 _lines: WeakSet[Line[Any]] = WeakSet()

@@ -13,7 +13,7 @@ from compact.ports import Event
 from compact.ports.spans import Exporter, Span
 from compact.tracing.capture import capture, repaired, writable
 from compact.tracing.complaints import Complaints
-from compact.tracing.line import Line
+from compact.tracing.line import LINGER, Line
 from compact.tracing.tree import Tree
 
 PATIENCE: Final = 2.0
@@ -45,7 +45,7 @@ class Tracer:
         self._redact = redact
         self._tree = Tree()
         self._complaints = Complaints("[compact] tracing:")
-        self._line: Line[_Taken] = Line("compact tracing", self._deliver)
+        self._line: Line[_Taken] = Line("compact tracing", self._deliver, linger=LINGER)
         self._dropped = 0
         self._closed = False
         atexit.register(self.close)
