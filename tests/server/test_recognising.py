@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.messages import Json
-from compact.server.gateway.recognising import Sessions, rolling
+from compact.server.gateway.recognising import Sessions, points_in
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -18,13 +18,17 @@ JSON = st.recursive(
 MESSAGES = st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=6)
 
 
+def every(scope: str, messages: list[Json]) -> list[str]:
+    return points_in(scope, messages, range(len(messages)))
+
+
 def talk(*texts: str) -> list[Json]:
     return [{"role": "user", "content": text} for text in texts]
 
 
 @given(MESSAGES, MESSAGES)
 def test_digests_are_equal_as_far_as_the_messages_are(one: list[Json], other: list[Json]) -> None:
-    first, second = rolling("s", one), rolling("s", other)
+    first, second = every("s", one), every("s", other)
     for length in range(1, min(len(one), len(other)) + 1):
         same = repr(one[:length]) == repr(other[:length])
         moved = "cache_control" in repr(one + other)
@@ -33,15 +37,16 @@ def test_digests_are_equal_as_far_as_the_messages_are(one: list[Json], other: li
 
 @given(MESSAGES)
 def test_digests_know_the_scope_and_whole_messages(messages: list[Json]) -> None:
-    assert len(set(rolling("s", messages))) == len(messages)
-    assert not set(rolling("s", messages)) & set(rolling("t", messages))
+    assert len(set(every("s", messages))) == len(messages)
+    assert not set(every("s", messages)) & set(every("t", messages))
+    assert points_in("s", messages) == every("s", messages)[-1:]
 
 
 def test_a_marker_for_caching_may_move() -> None:
     marked: list[Json] = [
         {"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}
     ]
-    assert rolling("s", marked) == rolling("s", [{"role": "user", "content": [{"type": "text", "text": "a"}]}])
+    assert every("s", marked) == every("s", [{"role": "user", "content": [{"type": "text", "text": "a"}]}])
 
 
 def test_what_continues_a_conversation_is_that_conversation(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Which conversation a request continues, where its client does not say.
 
-A client of a vendor's SDK sends its whole history with every request. So a session is known by a digest of the
-messages of its last request, and by one of the messages that its compactions touched: a request that begins with
-either continues it. One that shares only the opening is another conversation.
+A client of a vendor's SDK sends its whole history with every request. So a session is known by two points: the messages
+of its last request, and those that its compactions touched. A request that begins with either continues it. One that
+shares only the opening is another conversation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import marshal
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -42,10 +42,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """The session of a request, and the digests of its messages: each covers all up to that one."""
+    """The session of a request, and the messages by which it was found; none where the client named it."""
 
     known: Known
-    digests: Sequence[str] = field(repr=False)
+    messages: Sequence[Json] = field(repr=False)
 
 
 class Sessions:
@@ -56,6 +56,7 @@ class Sessions:
         self._lock = Lock()
         self._known: OrderedDict[tuple[str, str], Known] = OrderedDict()
         self._points: dict[str, Known] = {}
+        self._lengths: set[int] = set()  # of which there are or were points
         self._loaded = False
 
     def find(self, scope: str, messages: Sequence[Json], session: str = "") -> Recognised:
@@ -63,22 +64,25 @@ class Sessions:
 
         The scope is what sessions are never shared across, such as the model.
         """
-        digests = [] if session else rolling(scope, messages)
         with self._lock:
             self._load()
-            known = next((self._points[digest] for digest in reversed(digests) if digest in self._points), None)
+            lengths = frozenset(() if session else self._lengths)
+        points = [] if session else points_in(scope, messages, lengths)
+        with self._lock:
+            known = next((self._points[point] for point in reversed(points) if point in self._points), None)
             known = self._used(known or self._known.get((scope, session)) or Known(scope, session or _new()))
-            if digests:
-                self._place(known, digests[-1], known.settled)
-        return Recognised(known, digests)
+            if points:
+                self._place(known, points[-1], known.settled)
+        return Recognised(known, () if session else messages)
 
     def settle(self, found: Recognised, compacted: int, saved: int) -> None:
         """Remember that a compaction touched that many of the first messages, and that it saved tokens."""
         known = found.known
+        points = points_in(known.scope, found.messages[:compacted])
         with self._lock:
             known.saved += saved
-            if found.digests and compacted:
-                self._place(known, known.head, found.digests[compacted - 1])
+            if points:
+                self._place(known, known.head, points[-1])
             line = json.dumps([known.scope, known.session, known.settled, known.saved])
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
@@ -99,7 +103,10 @@ class Sessions:
             if self._points.get(point) is known:
                 del self._points[point]
         known.head, known.settled = head, settled
-        self._points |= {point: known for point in (head, settled) if point}
+        for point in (head, settled):
+            if point:
+                self._points[point] = known
+                self._lengths.add(_length(point))
 
     def _load(self) -> None:
         """Read what was settled before the last start; a line that cannot be read costs a compaction, and no more."""
@@ -118,18 +125,24 @@ class Sessions:
             replace_private(self._path, "".join(f"{line}\n" for line in kept))
 
 
-def rolling(scope: str, messages: Sequence[Json]) -> list[str]:
-    """For each message, a digest of everything up to it."""
+def points_in(scope: str, messages: Sequence[Json], lengths: Collection[int] = ()) -> list[str]:
+    """Names for the messages up to where there are so many of them, and for all: a count, and a digest of them."""
     hasher = sha256(scope.encode("utf-8", "surrogatepass"))
-    digests = []
-    for message in messages:
+    points = []
+    for length, message in enumerate(messages, 1):
         # Several times as quick as JSON; without references between objects, equal values give equal bytes.
         written = marshal.dumps(message, _NO_REFERENCES)
         if not _is_plain(message) and _MOVING.encode() in written:
             written = marshal.dumps(_settled(message), _NO_REFERENCES)
         hasher.update(written)
-        digests.append(hasher.hexdigest())
-    return digests
+        if length in lengths or length == len(messages):
+            points.append(f"{length}:{hasher.hexdigest()}")
+    return points
+
+
+def _length(point: str) -> int:
+    count, _, digest = point.partition(":")
+    return int(count) if digest else 0
 
 
 def _is_plain(message: Json) -> bool:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
+from pydantic_core import from_json
+
 from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError
 from compact.formats import FORMATS
@@ -200,6 +202,10 @@ def _json_in(call: Call) -> Json:
     kind = next((value for name, value in call.headers if name == "content-type"), "")
     if not call.content or not may_be_json(kind):
         return None
+    try:
+        return from_json(call.content)  # a third of json's time
+    except ValueError:  # it knows no half surrogate pairs, and no more than 200 levels
+        pass
     try:
         return json.loads(call.content)
     except (ValueError, RecursionError):
