@@ -144,7 +144,7 @@ def _sorted(
             raise EditError(f"message {message.id!r}: reasoning is dropped whole, and once")
         else:
             dropped.add(block)
-    for block, path in by_place:
+    for block, path in by_place if len(edits) > 1 else ():
         if block in dropped or any((block, path[:length]) in by_place for length in range(len(path))):
             raise EditError(f"message {message.id!r}: edits overlap")
     return by_place, dropped
