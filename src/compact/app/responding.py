@@ -6,7 +6,7 @@ import re
 from base64 import b64decode
 from binascii import Error as NoBase64
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,13 +58,19 @@ class Responder:
             return f"Offline, no model answers: {self.problem}"
         return f"{self.profile.model} ({self.profile.name})"
 
-    def answer(self, conversation: Conversation, tokens: int) -> Answer:
-        """The answer to the last message of a conversation that takes so many tokens; it never raises."""
+    def answer(self, conversation: Conversation, tokens: int, heard: Callable[[str], None] | None = None) -> Answer:
+        """The answer to the last message of a conversation that takes so many tokens; it never raises.
+
+        Where somebody listens, its words are heard as they are written, before it is known how it ends.
+        """
         if self.profile is None:
-            return Completion(answer_offline(conversation, tokens), trusted=True)
+            text = answer_offline(conversation, tokens)
+            if heard is not None:
+                heard(text)
+            return Completion(text, trusted=True)
         import asyncio
 
-        return asyncio.run(_asked(self.profile, conversation))
+        return asyncio.run(_asked(self.profile, conversation, heard))
 
 
 def responder_for(model: str) -> Responder:
@@ -145,7 +151,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in _common)
 
 
-async def _asked(profile: Profile, conversation: Conversation) -> Answer:
+async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
     """The model's answer: one attempt, for whoever asked is there to try again."""
     from anyio import move_on_after
     from anyio.to_thread import run_sync
@@ -155,7 +161,7 @@ async def _asked(profile: Profile, conversation: Conversation) -> Answer:
     with move_on_after(profile.timeout):
         try:
             key = await run_sync(reveal_key, profile, abandon_on_cancel=True)
-            return await _put(profile, key, conversation)
+            return await _put(profile, key, conversation, heard)
         except InvalidConfiguration as error:
             return Failure(str(error), "unconfigured")
         except Trouble as failed:
@@ -163,7 +169,7 @@ async def _asked(profile: Profile, conversation: Conversation) -> Answer:
     return Failure(f"no answer within {profile.timeout:g} s", "timeout")
 
 
-async def _put(profile: Profile, key: str, conversation: Conversation) -> Answer:
+async def _put(profile: Profile, key: str, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
     from anyio import CancelScope
 
     from compact.llm.requesting import Requests, set_up
@@ -171,7 +177,8 @@ async def _put(profile: Profile, key: str, conversation: Conversation) -> Answer
     opened = await set_up(profile, key)
     try:
         requests = Requests(profile, key, opened.model)
-        return await requests.put(list(_history(conversation)), _settings(profile, conversation), _tools(conversation))
+        history, settings = list(_history(conversation)), _settings(profile, conversation)
+        return await requests.put(history, settings, _tools(conversation), heard)
     finally:
         with CancelScope(shield=True):
             await opened.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from compact.errors import CompactError
@@ -13,8 +13,8 @@ from compact.policies import Profile
 from compact.ports import Answer
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
     from pydantic_ai.settings import ModelSettings
 
 
@@ -38,18 +38,41 @@ class Requests:
         self._profile, self._key, self._model = profile, key, model
 
     async def put(
-        self, messages: Sequence[ModelMessage], settings: ModelSettings, tools: ModelRequestParameters | None = None
+        self,
+        messages: Sequence[ModelMessage],
+        settings: ModelSettings,
+        tools: ModelRequestParameters | None = None,
+        heard: Callable[[str], None] | None = None,
     ) -> Answer:
-        """One attempt; raises Trouble."""
-        from pydantic_ai.direct import model_request
+        """One attempt; raises Trouble. Where somebody listens, the words are heard as the model writes them."""
+        from pydantic_ai.direct import model_request, model_request_stream
 
         try:
             # Never instrumented: an application's tracing must not carry off what the conversation says.
-            reply = await model_request(
-                self._model, messages, model_settings=settings, model_request_parameters=tools, instrument=False
-            )
+            if heard is None:
+                reply = await model_request(
+                    self._model, messages, model_settings=settings, model_request_parameters=tools, instrument=False
+                )
+            else:
+                async with model_request_stream(
+                    self._model, messages, model_settings=settings, model_request_parameters=tools, instrument=False
+                ) as stream:
+                    reply = await _listen(stream, heard)
             return read_reply(reply, self._profile)
         except Trouble:
             raise
         except Exception as error:  # noqa: BLE001 - SDKs raise anything on a strange answer; a Failure says so
             raise trouble(error, self._key) from None
+
+
+async def _listen(stream: StreamedResponse, heard: Callable[[str], None]) -> ModelResponse:
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    async for event in stream:
+        match event:
+            case (
+                PartStartEvent(part=TextPart(content=words)) | PartDeltaEvent(delta=TextPartDelta(content_delta=words))
+            ):
+                if words:
+                    heard(words)
+    return stream.get()

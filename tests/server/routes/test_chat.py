@@ -10,6 +10,7 @@ import pytest
 from compact.testing.vendors import FakeVendors, Fault, Reply
 from compact.testing.vendors.faults import Kind
 from tests.server.routes.conversing import SECRET, Api, configure
+from tests.tracing.servers import eventually
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic-messages", "google-gemini")
 
@@ -93,6 +94,37 @@ def test_when_asking_fails_the_message_is_there_to_be_asked_again(
     assert (again[1]["text"], again[-1]["message"]) == ("Here.", asked["id"])
     assert [one["role"] for one in api.get(f"/sessions/{id}/messages")["messages"]] == ["user", "assistant"]
     assert api.say(id)[-1]["field"] == "text"
+
+
+def test_words_arrive_as_they_are_written_and_the_answer_is_stored_though_nobody_listens(
+    api: Api, vendor: FakeVendors
+) -> None:
+    configure(vendor)
+    id = api.session()
+    vendor.reply(Reply("one two three four five six seven eight nine ten"))
+    vendor.fail(Fault("drip", seconds=0.001))
+    with api.client.stream("POST", f"/api/sessions/{id}/chat", json={"text": "Count."}) as answer:
+        first = next(line for line in answer.iter_lines() if '"delta"' in line)
+        assert "ten" not in first
+        assert api.get(f"/sessions/{id}")["session"]["messages"] == 1
+    assert eventually(lambda: api.get(f"/sessions/{id}")["session"]["messages"] == 2, 30)
+    stored = api.get(f"/sessions/{id}/messages")["messages"][-1]
+    assert stored["parts"][0]["text"] == "one two three four five six seven eight nine ten"
+    assert api.say(id, "And again?")[-1]["type"] == "done"
+
+
+@pytest.mark.parametrize("fault", [Fault("stream_error"), Fault("cut")])
+def test_of_an_answer_that_breaks_off_nothing_is_stored(api: Api, vendor: FakeVendors, fault: Fault) -> None:
+    configure(vendor)
+    id = api.session()
+    vendor.reply(Reply("one two three four five six seven eight nine ten"))
+    vendor.fail(fault)
+    events = api.say(id, "Count.")
+    assert [event["type"] for event in events] == ["prepared", *["delta"] * (len(events) - 2), "error"]
+    assert len(events) > 2
+    assert api.get(f"/sessions/{id}")["open_question"]
+    again = api.say(id)
+    assert "".join(event["text"] for event in again[1:-1]) == "one two three four five six seven eight nine ten"
 
 
 def test_a_long_chat_is_compressed_on_its_way(fresh: Api) -> None:

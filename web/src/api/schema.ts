@@ -877,8 +877,8 @@ export interface paths {
          * Say
          * @description Say something, and get the answer as server-sent events; 409 while another answer is under way.
          *
-         *     First `prepared`, then the answer in pieces (`delta`), then `done`; or `error` at any point. A text that begins
-         *     with /summarize compresses the session instead.
+         *     First `prepared`, then the answer as the model writes it (`delta`), then `done`; or `error` at any point. A text
+         *     that begins with /summarize compresses the session instead.
          */
         post: operations["say"];
         delete?: never;

@@ -1,7 +1,9 @@
-"""The chat: what the user says is stored, what would not fit is compressed, and the answer is stored and streamed."""
+"""The chat: what the user says is stored, what would not fit is compressed, and the answer is streamed and stored."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends
@@ -24,8 +26,6 @@ from compact.server.stored import sessions_of, turns_of
 
 router = APIRouter(tags=["chat"], generate_unique_id_function=lambda route: route.name)
 
-_PIECE = 80
-"""Characters of a delta: an answer arrives whole, and is passed on in pieces."""
 _SUMMARIZE = "/summarize"
 _TITLE = 80
 """Characters of the first message that a session without a title is called by."""
@@ -40,27 +40,23 @@ class Exchange:
     text: str | None
     end: Callable[[], None]
 
-    def events(self) -> Iterator[ChatEvent]:
-        """What becomes of it, step by step; with the last one, somebody else may speak."""
-        for event in self._steps():
-            if isinstance(event, Finished | Failed):
-                self.end()
-            yield event
-
-    def _steps(self) -> Iterator[ChatEvent]:
+    def speak(self, tell: Callable[[ChatEvent], None]) -> None:
+        """Tell step by step what becomes of it; with the last one, somebody else may speak."""
         message: int | None = None
         try:
             if self.text is not None and self.text.split(maxsplit=1)[:1] == [_SUMMARIZE]:
-                yield self._summarized(self.text)
-                return
-            message = self._stored()
-            context = self.sessions.prepare(self.id)
-            responder = responder_for(context.session.model)
-            yield self._prepared(message, context, responder)
-            yield from self._answered(message, context, responder)
+                last = self._summarized(self.text)
+            else:
+                message = self._stored()
+                context = self.sessions.prepare(self.id)
+                responder = responder_for(context.session.model)
+                tell(self._prepared(message, context, responder))
+                last = self._answered(message, context, responder, lambda words: tell(Delta(text=showable(words))))
         except CompactError as error:
             field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
-            yield self._failed(type(error).__name__, str(error), message, (field, remedy))
+            last = self._failed(type(error).__name__, str(error), message, (field, remedy))
+        self.end()
+        tell(last)
 
     def _summarized(self, text: str) -> ChatEvent:
         note = text.strip().removeprefix(_SUMMARIZE).strip()
@@ -99,19 +95,16 @@ class Exchange:
             warnings=done.warnings if done else [],
         )
 
-    def _answered(self, message: int | None, context: Context, responder: Responder) -> Iterator[ChatEvent]:
-        answer = responder.answer(_conversation(context), context.tokens)
+    def _answered(
+        self, message: int | None, context: Context, responder: Responder, heard: Callable[[str], None]
+    ) -> ChatEvent:
+        answer = responder.answer(_conversation(context), context.tokens, heard)
         if isinstance(answer, Failure | Refusal) or not answer.text:
             kind, reason = _reason(answer)
-            yield self._failed(kind, reason, message, ("", "Ask again: the message is stored."))
-            return
+            return self._failed(kind, reason, message, ("", "Ask again: the message is stored."))
         wire = wire_of(answer.text, "assistant", context.session.format)
-        # Stored before the first word is shown: whoever stops listening loses nothing.
         (stored,) = self.sessions.append(self.id, [wire], answer.usage)
-        shown: str = showable(answer.text)
-        for start in range(0, len(shown), _PIECE):
-            yield Delta(text=shown[start : start + _PIECE])
-        yield Finished(
+        return Finished(
             message=message,
             answer=stored.id,
             usage=usage_now(self.sessions, self.id),
@@ -128,26 +121,57 @@ class Exchange:
         return Failed(kind=kind, text=showable(text), field=field, remedy=remedy, message=message, blocked=blocked)
 
 
-def exchange(
+class Speaking:
+    """An exchange that goes on in a thread of its own: whoever stops listening loses nothing."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._told: SimpleQueue[ChatEvent | BaseException | None] = SimpleQueue()
+        self._thread = Thread(target=self._speak, args=(exchange,), name="compact chat", daemon=True)
+        self._thread.start()
+
+    def events(self) -> Iterator[ChatEvent]:
+        """What is told, as it is told."""
+        while (told := self._told.get()) is not None:
+            if isinstance(told, BaseException):
+                raise told
+            yield told
+
+    def finish(self) -> None:
+        """Wait until it is over."""
+        self._thread.join()
+
+    def _speak(self, exchange: Exchange) -> None:
+        try:
+            exchange.speak(self._told.put)
+        except BaseException as error:  # noqa: BLE001 - raised again where somebody listens
+            self._told.put(error)
+        self._told.put(None)
+
+
+def speaking(
     id: SessionId,
     said: Annotated[Said, Body()],
     sessions: Annotated[StoredSessions, Depends(sessions_of)],
     state: Annotated[ServerState, Depends(state_of)],
-) -> Iterator[Exchange]:
+) -> Iterator[Speaking]:
     """A dependency: the exchange, for as long as its answer takes; there is one at a time in a session."""
     sessions.session(id)
     with turns_of(state).take(id) as end:
-        yield Exchange(sessions, id, said.text, end)
+        begun = Speaking(Exchange(sessions, id, said.text, end))
+        try:
+            yield begun
+        finally:
+            begun.finish()
 
 
 @router.post("/sessions/{id}/chat", response_class=EventSourceResponse)
-def say(exchange: Annotated[Exchange, Depends(exchange)]) -> Iterator[ChatEvent]:
+def say(speaking: Annotated[Speaking, Depends(speaking)]) -> Iterator[ChatEvent]:
     """Say something, and get the answer as server-sent events; 409 while another answer is under way.
 
-    First `prepared`, then the answer in pieces (`delta`), then `done`; or `error` at any point. A text that begins
-    with /summarize compresses the session instead.
+    First `prepared`, then the answer as the model writes it (`delta`), then `done`; or `error` at any point. A text
+    that begins with /summarize compresses the session instead.
     """
-    yield from exchange.events()
+    yield from speaking.events()
 
 
 @router.get("/answering")
