@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from scripts.build_page import WEB, install
 
@@ -60,6 +60,16 @@ class Opened:
         with self.page.expect_file_chooser() as chooser:
             self.button("Choose a file").click()
         chooser.value.set_files({"name": name, "mimeType": "application/json", "buffer": content})
+
+    def drop_file(self, name: str, content: str, on: str) -> None:
+        """A file dragged from elsewhere, and let go over an element."""
+        held = "([name, content]) => { const held = new DataTransfer(); held.items.add(new File([content], name)); "
+        carried = self.page.evaluate_handle(f"{held}return held }}", [name, content])
+        target = self.page.locator(on)
+        target.dispatch_event("dragover", {"dataTransfer": carried})
+        expect(target).to_have_attribute("data-over", "true")
+        target.dispatch_event("drop", {"dataTransfer": carried})
+        expect(target).not_to_have_attribute("data-over", "true")
 
     def condense(self) -> None:
         self.page.get_by_role("button", name="Condense with").click()

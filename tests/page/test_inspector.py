@@ -35,6 +35,16 @@ def test_the_empty_view_invites(open_page: Open) -> None:
     opened.hold_to_axe()
 
 
+def test_transcripts_are_dropped_on_the_view(open_page: Open) -> None:
+    opened = open_page("inspector")
+    page = opened.page
+    opened.drop_file("first.json", json.dumps([{"role": "user", "content": "The first."}]), ".drop")
+    expect(page.get_by_text("first.json")).to_be_visible()
+    opened.drop_file("second.json", json.dumps([{"role": "user", "content": "The second."}]), ".drop-around")
+    expect(page.get_by_text("second.json")).to_be_visible()
+    expect(page.get_by_text("first.json")).to_have_count(0)
+
+
 def test_a_transcript_is_condensed_looked_at_and_restored(open_page: Open, tmp_path: Path) -> None:
     opened = open_page("inspector")
     page = opened.page
