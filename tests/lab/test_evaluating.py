@@ -15,7 +15,7 @@ from compact.app.counting import count
 from compact.errors import InvalidInput
 from compact.facts import Fact, Kind
 from compact.formats import parse
-from compact.lab.evaluating import Score, Terms, cases, compare, has_room, score, summary, verbatim
+from compact.lab.evaluating import Means, Score, cases, compare, has_room, score, summary, verbatim
 from compact.lab.questions import Question, kept, read_questions, words_of
 from compact.lab.retention import missing, used_again
 from compact.messages import Conversation
@@ -23,7 +23,7 @@ from compact.providers.presets import presets
 from tests.lab.test_replaying import session
 
 SESSION = session(20)
-TERMS = Terms("gpt-4o")
+MEANS = Means("gpt-4o")
 
 
 def way(name: str) -> Way:
@@ -66,7 +66,7 @@ def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
     found = list(cases(named()))
     assert len(found) == 2
     for case in found:
-        got = score(case, way(preset), 0.25, TERMS)
+        got = score(case, way(preset), 0.25, MEANS)
         assert got.in_context + got.recoverable == pytest.approx(1)
         assert got.lost == 0
         assert got.valid
@@ -74,9 +74,9 @@ def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
 
 def test_less_room_keeps_less() -> None:
     (case, _) = cases(named())
-    kept_at = [score(case, way("v2"), share, TERMS).in_context for share in (0.9, 0.5, 0.25)]
+    kept_at = [score(case, way("v2"), share, MEANS).in_context for share in (0.9, 0.5, 0.25)]
     assert kept_at == sorted(kept_at, reverse=True)
-    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, TERMS)])
+    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, MEANS)])
     assert (row.cases, row.answers) == (1, None)
 
 
@@ -130,7 +130,7 @@ def test_somebody_else_may_condense() -> None:
         asked.append(way.name)
         return condensation.run(way.provider, way.settings)
 
-    assert score(case, way("v2"), 0.5, Terms("gpt-4o", run=run)) == score(case, way("v2"), 0.5, TERMS)
+    assert score(case, way("v2"), 0.5, Means("gpt-4o", run=run)) == score(case, way("v2"), 0.5, MEANS)
     assert asked == ["v2"]
 
 
@@ -143,7 +143,7 @@ def test_answers_are_made_of_the_words_of_their_evidence(tmp_path: Path) -> None
     assert second.words == {"file", "fine"}
     assert kept(first, "the File was fine") == pytest.approx(2 / 3)
     assert [case.questions for case in cases(SESSION, [first])][-1] == (first,)
-    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, TERMS)
+    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, MEANS)
     assert got.answers is not None
 
 

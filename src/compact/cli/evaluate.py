@@ -99,18 +99,18 @@ def evaluate(options: Options) -> None:
 def _experiment(options: Options, ways: Sequence[Way], run: Run | None) -> Experiment:
     """What is to be tried; ways that were named are compared with each other."""
     from compact.app import DEFAULT_MODEL
-    from compact.lab.evaluating import SHARES, Terms, run_offline
+    from compact.lab.evaluating import SHARES, Means, run_offline
     from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
-    terms = Terms(options.model or DEFAULT_MODEL, "facts" if options.retain_facts else None, run or run_offline)
+    means = Means(options.model or DEFAULT_MODEL, "facts" if options.retain_facts else None, run or run_offline)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(ways)
     if options.presets or options.prompts:
         # A prompt is compared with the first one of the same preset, and that with the first preset.
         beside[1:] = [at - at % prompts if at % prompts else 0 for at in range(1, len(ways))]
-    return Experiment(ways, options.shares or SHARES, terms, rounds, beside)
+    return Experiment(ways, options.shares or SHARES, means, rounds, beside)
 
 
 def _profile(options: Options) -> Profile | None:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from compact.app.condensing import Condensation
 from compact.app.costing import Way
-from compact.lab.evaluating import Terms, comes_back, is_valid
+from compact.lab.evaluating import Means, comes_back, is_valid
 from compact.lab.growing import Growth
 from compact.lab.retention import missing, text_of
 from compact.messages import Message, Plan
@@ -30,7 +30,7 @@ class Round:
     valid: float
 
 
-def decay(growth: Growth, way: Way, terms: Terms) -> Iterator[Round]:
+def decay(growth: Growth, way: Way, means: Means) -> Iterator[Round]:
     """Add part after part, and compact each time."""
     view = growth.session
     given: tuple[Message, ...] = ()
@@ -39,7 +39,7 @@ def decay(growth: Growth, way: Way, terms: Terms) -> Iterator[Round]:
     for number, part in enumerate(growth.parts, 1):
         given += part
         grown = view.with_messages((*view.messages, *part))
-        result = terms.run(Condensation(grown, terms.model, SHARE, terms.retain), way)
+        result = means.run(Condensation(grown, means.model, SHARE, means.retain), way)
         view, plan = result.conversation, (*plan, *result.plan)
         gone = missing(growth.needed, "\n".join(map(text_of, view.messages)))
         lost = 0 if comes_back(view, plan, view.with_messages(given)) else len(gone)

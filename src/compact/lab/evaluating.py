@@ -30,7 +30,7 @@ def run_offline(condensation: Condensation, way: Way) -> Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Means:
     """For which model sessions are condensed, what is named again, and what does it; nobody is asked by default."""
 
     model: str
@@ -121,10 +121,10 @@ def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator
         yield Case(session, frozenset(), tuple(questions))
 
 
-def score(case: Case, way: Way, share: float, terms: Terms) -> Score:
+def score(case: Case, way: Way, share: float, means: Means) -> Score:
     """Condense the case to a share of its tokens, and look at what is left."""
-    condensation = Condensation(case.before, terms.model, share, terms.retain)
-    result = terms.run(condensation, way)
+    condensation = Condensation(case.before, means.model, share, means.retain)
+    result = means.run(condensation, way)
     text = "\n".join(map(text_of, result.conversation.messages))
     gone = missing(case.needed, text)
     restored = comes_back(result.conversation, result.plan, case.before)
@@ -136,7 +136,7 @@ def score(case: Case, way: Way, share: float, terms: Terms) -> Score:
         recoverable=len(back) / of,
         lost=(len(gone) - len(back)) / of,
         verbatim=verbatim(case.before, result.conversation),
-        room=has_room(case.before, condensation.target or 0, terms.model),
+        room=has_room(case.before, condensation.target or 0, means.model),
         ratio=report.tokens_after / max(report.tokens_before, 1),
         met=report.target_met,
         valid=is_valid(case.before, result.conversation),

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from compact.app.costing import Way
 from compact.lab.decay import Round, average, decay
-from compact.lab.evaluating import Case, Comparison, Row, Score, Terms, compare, score, summary
+from compact.lab.evaluating import Case, Comparison, Means, Row, Score, compare, score, summary
 from compact.lab.faults import Faulty, Survival, survive
 from compact.lab.growing import Growth, growth
 from compact.messages import Conversation, Json
@@ -20,14 +20,14 @@ Busy: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What is tried: which ways, down to which sizes, on which terms, and in how many compactions in a row.
+    """What is tried: which ways, down to which sizes, by which means, and in how many compactions in a row.
 
     `beside` names for each way the position of the one that it is compared with, None where it is compared with none.
     """
 
     ways: Sequence[Way]
     shares: Sequence[float]
-    terms: Terms
+    means: Means
     rounds: int
     beside: Sequence[int | None]
 
@@ -80,7 +80,7 @@ class Findings:
 
 def measure(sessions: Sequence[Conversation], cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Findings:
     """Try the ways on the cases, with answers that are spoiled, and on sessions that grow."""
-    model = experiment.terms.model
+    model = experiment.means.model
     scored = list(_scored(cases, experiment, busy))
     with busy("spoiling one answer in twenty"):
         survival = survive(cases, experiment.ways, model, Faulty(seed=0))
@@ -99,7 +99,7 @@ def _scored(cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Iterat
             scores = done[at, share] = []
             for number, case in enumerate(cases, 1):
                 with busy(f"{way.name} at {share:.0%}: case {number:,} of {len(cases):,}"):
-                    scores.append(score(case, way, share, experiment.terms))
+                    scores.append(score(case, way, share, experiment.means))
             row = summary(way.name, share, scores)
             other = None if base is None else compare(row, scores, experiment.ways[base].name, done[base, share])
             yield row, other
@@ -109,5 +109,5 @@ def _decayed(growths: Sequence[Growth], experiment: Experiment, busy: Busy) -> d
     found: dict[str, list[Round]] = {}
     for way in experiment.ways if growths else ():
         with busy(f"{way.name}: {experiment.rounds:,} compactions in a row"):
-            found[way.name] = average([list(decay(grown, way, experiment.terms)) for grown in growths])
+            found[way.name] = average([list(decay(grown, way, experiment.means)) for grown in growths])
     return found
