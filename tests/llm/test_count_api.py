@@ -27,6 +27,9 @@ def test_failures_are_typed_and_name_the_address() -> None:
         count_remotely("anthropic-messages", ANTHROPIC, url=url, key="k")
     with pytest.raises(InvalidConfiguration, match="must be an http or https address"):
         count_remotely("anthropic-messages", ANTHROPIC, url="file:///etc/passwd", key="k")
+    for wrong, why in (("http://example.com", "in the clear"), ("http://169.254.169.254", "link-local")):
+        with pytest.raises(InvalidConfiguration, match=why):
+            count_remotely("anthropic-messages", ANTHROPIC, url=wrong, key="k")
     for wrong in ("http://h:abc", "http://[::1", "http://h:99999"):
         with pytest.raises(InvalidConfiguration, match="must be an http or https address"):
             count_remotely("anthropic-messages", ANTHROPIC, url=wrong, key="k")

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from compact.errors import InvalidConfiguration, TokenCountError
+from compact.policies import check_address
 
 _PATHS = {
     "anthropic-messages": "/v1/messages/count_tokens",
@@ -58,12 +59,10 @@ def _headers(format: str, key: str) -> dict[str, str]:
 
 def _post(url: str, path: str, body: Any, headers: Mapping[str, str], timeout: float) -> Any:
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        parts, host, port = urlsplit(""), None, None
-    if parts.scheme not in ("http", "https") or not host:
-        raise InvalidConfiguration("must be an http or https address", field="url", remedy="Such as https://host.")
+        parts = urlsplit(check_address(url or "none"))
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise InvalidConfiguration(str(error), field="url", remedy="Such as https://host.") from None
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = kind(host, port, timeout=timeout)
     try:
@@ -72,7 +71,8 @@ def _post(url: str, path: str, body: Any, headers: Mapping[str, str], timeout: f
         response = connection.getresponse()
         text = response.read()
         if response.status != 200:
-            raise TokenCountError(f"{url} answered {response.status}: {text[:300].decode(errors='replace')}")
+            said = text[:300].decode(errors="replace")
+            raise TokenCountError(f"{url} answered {response.status}: {said} Check the key, the model and the address.")
         return json.loads(text)
     except (OSError, HTTPException, ValueError) as error:
         raise TokenCountError(f"{url} cannot be asked: {error}. Check the address and try again.") from error

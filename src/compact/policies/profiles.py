@@ -69,8 +69,8 @@ def _reference(text: str) -> str:
     return text
 
 
-def _address(text: str) -> str:
-    """An address that a key may be sent to: encrypted, unless it is this machine or its own network."""
+def check_address(text: str) -> str:
+    """An address that a key may be sent to: encrypted, unless it is this machine or its own network; or ValueError."""
     if not text:
         return text
     try:
@@ -111,7 +111,7 @@ def _percentage(value: float) -> float:
 
 Word: TypeAlias = Annotated[str, Field(max_length=256), AfterValidator(_no_key)]
 Reference: TypeAlias = Annotated[str, AfterValidator(_reference)]
-Address: TypeAlias = Annotated[str, Field(max_length=2048), AfterValidator(_address)]
+Address: TypeAlias = Annotated[str, Field(max_length=2048), AfterValidator(check_address)]
 
 
 class Profile(Configuration):
