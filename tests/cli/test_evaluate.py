@@ -79,7 +79,7 @@ def test_a_narrow_screen_has_room_for_every_way(run: Run, file: Path, monkeypatc
 
 
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
-    options = ("--preset", "balanced", "--share", "0.3", "--rounds", "3", "--retain-facts", "--json")
+    options = ("--preset", "balanced", "--share", "0.3", "--rounds", "3", "--retain", "facts", "--json")
     told = json.loads(run("evaluate", file, *options).out)
     (row,) = told["ways"]
     assert (row["way"], row["share"], row["lost"]) == ("balanced", 0.3, 0)

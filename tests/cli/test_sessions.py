@@ -51,6 +51,19 @@ def test_a_transcript_is_imported_looked_at_compressed_and_exported(run: Run, fi
     assert run("check", back).status == 0
 
 
+def test_a_summary_is_taken_back_and_a_failure_acknowledged(run: Run, file: Path) -> None:
+    whole = json.loads(run("sessions", "import", file, "--id", "limit", "--json").out)
+    run("sessions", "compact", "limit", "--retention", "3000")
+    told = run("sessions", "undo", "limit")
+    assert told.out == f"limit: 163 messages, {whole['tokens']:,} tokens for claude-sonnet-4-5\n"
+    assert "no summary" in run("sessions", "undo", "limit").err
+    with StoredSessions() as sessions:
+        sessions.store.change("limit", {"blocked": "The automatic compression failed.", "acknowledged": False})
+    assert json.loads(run("sessions", "acknowledge", "limit", "--json").out)["id"] == "limit"
+    with StoredSessions() as sessions:
+        assert sessions.prepare("limit").messages
+
+
 def test_history_goes_page_by_page_and_marks_what_is_summarized(run: Run, file: Path) -> None:
     run("sessions", "import", file, "--id", "limit")
     run("sessions", "compact", "limit", "--retention", "3000")

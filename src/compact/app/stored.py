@@ -16,7 +16,7 @@ from compact.app.profiles import ask_with, condensing_profiles, find_profile
 from compact.app.threads import in_thread
 from compact.engine import Asking, AskModel
 from compact.engine.stored.revising import Revisions
-from compact.engine.stored.service import SessionService
+from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import find_model
 from compact.policies import Profile
@@ -24,6 +24,8 @@ from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, Sto
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
+
+__all__ = ["Detection", "StoredSessions", "Summaries", "Wish"]
 
 if TYPE_CHECKING:
     from compact.llm.listing import Limits, Listing

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from compact import formats
-from compact.errors import InvalidConversation
+from compact.errors import InvalidConversation, UnknownFormat
 from compact.formats.logs import read_log
 from compact.messages import Conversation, Json
 
@@ -14,6 +14,16 @@ from compact.messages import Conversation, Json
 def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
     """The conversation in a file's bytes; errors call it by its name."""
     content = _decode(data, name)
+    try:
+        return _parsed(content, format, name)
+    except (InvalidConversation, UnknownFormat) as error:
+        if error.field == "format" or error.field.startswith(name):
+            raise
+        field = f"{name}: {error.field}" if error.field else name
+        raise type(error)(error.problem, field=field, remedy=error.remedy) from None
+
+
+def _parsed(content: Json, format: str | None, name: str) -> Conversation:
     if format is None and (log := read_log(content)) is not None:
         return formats.parse(log.body, format=log.format)
     content = _unwrapped(content)

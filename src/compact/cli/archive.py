@@ -31,7 +31,7 @@ _LONGEST = 100
 Session: TypeAlias = Annotated[str, typer.Argument(help="The session's id.")]
 AnySession: TypeAlias = Annotated[str | None, typer.Argument(help="Only this session.")]
 ArchivePath: TypeAlias = Annotated[
-    str, typer.Option("--path", help="The folder that holds the archive, or s3://bucket/prefix.")
+    str, typer.Option("--storage", "--path", help="The folder that holds the archive, or s3://bucket/prefix.")
 ]
 
 app = typer.Typer(no_args_is_help=True, help="Look at what was archived before conversations were compacted.")

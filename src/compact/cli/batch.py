@@ -51,7 +51,7 @@ class Options:
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="The model to count for; by default each request's own.")
     ] = None
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for results.")] = Path("condensed")
+    out: Annotated[Path, typer.Option("--out", "--output", "-o", help="The folder for results.")] = Path("condensed")
     jobs: Processes = None
     resume: Annotated[bool, typer.Option(help="Leave alone what was done before, in the same way.")] = True
     database: DatabaseUrl = None

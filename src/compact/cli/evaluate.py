@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: compact evaluate session.json · compact evaluate sessions/*.json --preset balanced --preset v2 · "
-    "compact evaluate chat.json --share 0.25 --retain-facts --json · "
+    "compact evaluate chat.json --share 0.25 --retain facts --json · "
     "compact evaluate session.json --preset balanced --prompt a.md --prompt b.md --profile anthropic"
 )
 _SHOWN_ROUNDS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100)
@@ -59,7 +59,7 @@ class Options:
         int | None,
         typer.Option("--rounds", min=0, max=100, help="Compact so many times in a row; 20, and 0 with a profile."),
     ] = None
-    retain_facts: Annotated[bool, typer.Option("--retain-facts", help="Name missing facts again.")] = False
+    retain: Annotated[str | None, typer.Option(help="Name again what is likely to be needed: facts.")] = None
     as_json: AsJson = False
 
 
@@ -99,11 +99,12 @@ def evaluate(options: Options) -> None:
 def _experiment(options: Options, ways: Sequence[Way], run: Run | None) -> Experiment:
     """What is to be tried; ways that were named are compared with each other."""
     from compact.app import DEFAULT_MODEL
+    from compact.app.condensing import read_retain
     from compact.lab.evaluating import SHARES, Means, run_offline
     from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
-    means = Means(options.model or DEFAULT_MODEL, "facts" if options.retain_facts else None, run or run_offline)
+    means = Means(options.model or DEFAULT_MODEL, read_retain(options.retain), run or run_offline)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(ways)

@@ -30,6 +30,8 @@ _COMPACT = (
     "Examples: compact sessions compact ID · "
     "compact sessions compact ID --retention 2000 --note 'keep every amount' --strategy decision_log"
 )
+_UNDO = "Examples: compact sessions undo ID · compact sessions undo ID --json"
+_ACKNOWLEDGE = "Examples: compact sessions acknowledge ID · compact sessions compact ID"
 _HISTORY = "Examples: compact sessions history ID · compact sessions history ID --after 99 --limit 50 --json"
 _EXPORT = "Examples: compact sessions export ID --output chat.json · compact sessions export ID | compact check -"
 _IMPORT = "Examples: compact sessions import chat.json · compact sessions import - --id support-7 --model gpt-4o"
@@ -48,7 +50,7 @@ DatabaseUrl: TypeAlias = Annotated[
 Workspace: TypeAlias = Annotated[str | None, typer.Option("--workspace", "-w", help="Only this workspace.")]
 Limit: TypeAlias = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
 
-app = typer.Typer(no_args_is_help=True, help="Look at conversations in a database, compress them, move them.")
+app = typer.Typer(no_args_is_help=True, help="Look at conversations in a database, compress and move them.")
 
 
 @app.command("list", epilog=_LIST)
@@ -176,6 +178,24 @@ def compact_session(options: Compress) -> None:
         screen().print(f" - {warning}", soft_wrap=True)
 
 
+@app.command("undo", epilog=_UNDO)
+def undo_summary(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
+    """Take the summary back that stands: what stood before it stands again."""
+    with _open(database) as sessions:
+        sessions.summaries.undo(session)
+        context = sessions.context(session)
+    _told(context, as_json)
+
+
+@app.command("acknowledge", epilog=_ACKNOWLEDGE)
+def acknowledge_failure(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
+    """Let a session go on that a failed summary blocks, at the risk that its requests become too long."""
+    with _open(database) as sessions:
+        sessions.acknowledge(session)
+        context = sessions.context(session)
+    _told(context, as_json)
+
+
 @app.command("history", epilog=_HISTORY)
 def show_history(
     session: Session,
@@ -240,17 +260,21 @@ def import_session(options: Import) -> None:
     with _open(options.database) as sessions, busy(f"storing {name}"):
         new = imported(sessions, data, wanted, name=name)
         context = sessions.context(new)
-    if options.as_json:
-        print_json(_facts(context))
-        return
-    session = context.session
-    screen().print(f"{new}: {session.messages:,} messages, {context.tokens:,} tokens for {session.model}")
+    _told(context, options.as_json)
 
 
 def _open(database: str) -> StoredSessions:
     from compact.app.stored import StoredSessions
 
     return StoredSessions(database)
+
+
+def _told(context: Context, as_json: bool) -> None:
+    if as_json:
+        print_json(_facts(context))
+        return
+    session = context.session
+    screen().print(f"{session.id}: {session.messages:,} messages, {context.tokens:,} tokens for {session.model}")
 
 
 def _facts(context: Context) -> dict[str, Json]:

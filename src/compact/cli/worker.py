@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: compact worker --database postgresql://host/name · "
-    "compact worker --database jobs.db --batch march --jobs 4 --until-empty"
+    "compact worker --database jobs.db --queue march --jobs 4 --until-empty"
 )
 
 
@@ -31,7 +31,7 @@ class Options:
     """What `compact worker` is told."""
 
     database: DatabaseUrl = None
-    batch: Annotated[str | None, typer.Option(help="Only this queue; by default any.")] = None
+    queue: Annotated[str | None, typer.Option("--queue", "--batch", help="Only this queue; by default any.")] = None
     jobs: Processes = None
     until_empty: Annotated[
         bool, typer.Option("--until-empty", help="Leave when nothing is left, instead of waiting for more.")
@@ -61,7 +61,7 @@ def worker(options: Options) -> None:
             lines.print(line_of(outcome), soft_wrap=True)
 
     with open_queue(options.database) as queue:
-        terms = Terms(options.batch, options.jobs or 0, options.until_empty, options.lease)
+        terms = Terms(options.queue, options.jobs or 0, options.until_empty, options.lease)
         working = Worker(queue, terms, tell)
         with _obeying(working):
             working.run()

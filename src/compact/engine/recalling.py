@@ -287,7 +287,9 @@ class Removed:
 def read_handle(given: str) -> str:
     """The handle in what was given, which may be a whole marker."""
     if not isinstance(given, str):
-        raise InvalidInput(f"must be a text, not {type(given).__name__}", field="handle")
+        raise InvalidInput(
+            f"must be a text, not {type(given).__name__}", field="handle", remedy="Such as cut-3f9a2c1d."
+        )
     found = _HANDLE.search(given.lower())
     return found[0] if found else given.strip()
 

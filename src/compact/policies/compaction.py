@@ -80,7 +80,7 @@ class StorageSettings(Configuration):
 
 
 class RedactionSettings(Configuration):
-    """What is taken out of everything that leaves the process."""
+    """What is taken out of the archive and of traces."""
 
     enabled: bool = True
     """Whether secrets are replaced by <REDACTED> in archives and traces."""

@@ -52,7 +52,7 @@ class Traits:
 
 
 COMPARISON = {
-    "native": Traits("medium (2-5 s)", "40-60%", "medium", "$0.001-0.03", "low", "no", "simple, the default"),
+    "native": Traits("medium (2-5 s)", "40-60%", "medium", "$0.001-0.03", "low", "no", "conversations without tools"),
     "lossless": Traits("fast (< 1 s)", "20-40%", "none", "$0", "low", "yes", "quality"),
     "truncation": Traits("very fast (< 100 ms)", "80-95%", "high", "$0", "medium", "no", "speed"),
     "smart": Traits("variable (0-10 s)", "10-90%", "configurable", "$0-0.05", "very high", "optional", "power users"),

@@ -123,7 +123,8 @@ def compress(job: Job, ask: AskModel | None, observe: Observe) -> Compressed:
         )
     if best.assembled.tokens >= job.assembled.tokens:
         raise CompactionBlocked(
-            f"{job.assembled.tokens:,} tokens would have become {best.assembled.tokens:,}. Nothing was changed."
+            f"{job.assembled.tokens:,} tokens would have become {best.assembled.tokens:,}. Nothing was changed. "
+            "Keep fewer of the last messages (`retention`), or unpin some."
         )
     if best.assembled.tokens >= job.enough:
         warnings.append(f"the context is nearly full: {best.assembled.tokens:,} of {job.window:,} tokens")
@@ -234,7 +235,9 @@ def _stored(job: Job, choice: Choice, words: str, count: int) -> Compressed:
         content["thoughtless"] = max(map(int, after.messages), default=0)
         after = _with(job, snapshot, choice)
         if _adds_violations(before.conversation, after.conversation):
-            raise CompactionBlocked("the vendor would reject the compressed request. Nothing was changed.")
+            raise CompactionBlocked(
+                "the vendor would reject the compressed request. Nothing was changed. Retain another part."
+            )
     content["tokensAfter"] = after.tokens
     return Compressed(snapshot, after, len(choice.folded), ())
 

@@ -34,7 +34,7 @@ class TruncationSettings(Configuration):
     lines: Literal["first", "relevant"] = "first"
     """Which lines of a result stay: its first ones, or those with what is most likely to be needed again."""
     tail_lines: int | None = Field(default=None, ge=0)
-    """Lines that stay at the end; unset: none with S3's markers, as many as at the head with S0's."""
+    """Lines that stay at the end; unset: none with the markers `s3`, as many as at the head with `s0`."""
     max_parameter_chars: int = Field(default=100, ge=0)
     """Characters that stay of a text in the arguments of a call."""
     target_reduction: float = Field(default=0.5, gt=0, lt=1)
