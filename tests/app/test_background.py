@@ -134,13 +134,16 @@ def test_a_changed_history_discards_it(make: Bench, position: int) -> None:
     assert not violations(parse(sent))
 
 
-def test_another_system_prompt_discards_it(make: Bench) -> None:
-    manager = prepared(make)
+def test_another_system_prompt_does_not_cost_another_summary(make: Bench) -> None:
+    model = Model()
+    manager = prepared(make, model)
     history = nearly()
-    manager.preflight("s", history, system="Be brief.")
-    wait_for(make, "background_prepared")
-    manager.preflight("s", [*history, *more(history)], system="Be long.")
-    assert make.watcher.last("background_discarded").properties["reason"] == "the history changed"
+    for day in range(3):
+        manager.preflight("s", history, system=f"Today is day {day}.")
+        wait_for(make, "background_prepared")
+    sent = manager.preflight("s", [*history, *more(history)], system="Today is day 4.")
+    assert (len(summaries(sent)), len(model.threads)) == (1, 1)
+    assert not make.watcher.named("background_discarded")
 
 
 def test_a_history_that_changes_before_the_trigger_is_prepared_anew(make: Bench) -> None:

@@ -31,7 +31,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such 
 def test_files_are_where_they_are_promised_to_be(tmp_path: Path) -> None:
     archive: Archive = FileArchive(tmp_path / ".compact")
     places = archive.save(Export("session-1", 3, HELLO, SUMMARY))
-    archive.note("session-1", {"event": "compact.archival"})
+    archive.note("session-1", [{"event": "compact.archival"}])
     folder = tmp_path / ".compact" / "archive" / "session-1"
     assert places == (str(folder / "transcript-pre-compact-003.jsonl"), str(folder / "summary-003.json"))
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -71,7 +71,7 @@ def test_only_the_owner_can_read(tmp_path: Path) -> None:
     try:
         archive = FileArchive(tmp_path / "new")
         archive.save(Export("s", 1, HELLO, SUMMARY))
-        archive.note("s", {})
+        archive.note("s", [{}])
     finally:
         os.umask(before)
     paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
@@ -95,7 +95,7 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(name: str, tmp_path: Path
         archive.save(Export("s", 1, HELLO, SUMMARY))  # what a killed process left is removed, link or not
     else:
         with pytest.raises(OSError, match="symbolic links"):
-            archive.note("s", {}) if name == "events.jsonl" else archive.save(Export("s", 1, HELLO, SUMMARY))
+            archive.note("s", [{}]) if name == "events.jsonl" else archive.save(Export("s", 1, HELLO, SUMMARY))
     assert precious.read_bytes() == b"precious"
 
 
@@ -106,7 +106,7 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(which: str, tmp_path: P
     (tmp_path / "root" / which).parent.mkdir(parents=True)
     (tmp_path / "root" / which).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     archive = FileArchive(tmp_path / "root")
-    for attempt in (lambda: archive.save(Export("s", 1, HELLO, SUMMARY)), lambda: archive.note("s", {})):
+    for attempt in (lambda: archive.save(Export("s", 1, HELLO, SUMMARY)), lambda: archive.note("s", [{}])):
         with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
             attempt()
     assert [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()] == []
@@ -117,7 +117,7 @@ def test_a_session_id_cannot_leave_the_folder(session: str, tmp_path: Path) -> N
     archive = FileArchive(tmp_path / "root")
     for attempt in (
         lambda: archive.save(Export(session, 1, HELLO, SUMMARY)),
-        lambda: archive.note(session, {}),
+        lambda: archive.note(session, [{}]),
         lambda: show(archive, session, 1),
         lambda: export(archive, session),
     ):
@@ -133,7 +133,7 @@ def test_what_is_no_json_or_no_step_is_refused_and_leaves_nothing(tmp_path: Path
     with pytest.raises(InvalidInput, match="summary"):
         archive.save(Export("s", 1, [], b"raw"))
     with pytest.raises(InvalidInput, match="event"):
-        archive.note("s", {"n": object()})
+        archive.note("s", [{"n": object()}])
     with pytest.raises(InvalidInput, match="step"):
         archive.save(Export("s", -1, [], None))
     assert list(tmp_path.iterdir()) == []
@@ -141,12 +141,12 @@ def test_what_is_no_json_or_no_step_is_refused_and_leaves_nothing(tmp_path: Path
 
 def test_an_event_that_was_cut_short_is_dropped_and_the_next_one_is_whole(tmp_path: Path) -> None:
     archive = FileArchive(tmp_path)
-    archive.note("s", {"number": 1})
+    archive.note("s", [{"number": 1}])
     file = tmp_path / "archive" / "s" / "events.jsonl"
     file.write_bytes(file.read_bytes() + b'{"number": "' + b"x" * 100_000)
     assert export(archive, "s")["events"] == [{"number": 1}]
     assert list(verify(archive)) == []
-    archive.note("s", {"number": 2})
+    archive.note("s", [{"number": 2}])
     assert file.read_bytes() == b'{"number":1}\n{"number":2}\n'
 
 
@@ -154,7 +154,7 @@ def test_verify_tells_what_is_damaged_missing_or_unfinished(tmp_path: Path) -> N
     archive = FileArchive(tmp_path)
     for step in (1, 2, 3):
         archive.save(Export("s", step, HELLO, SUMMARY))
-    archive.note("s", {})
+    archive.note("s", [{}])
     folder = tmp_path / "archive" / "s"
     (folder / "transcript-pre-compact-001.jsonl").write_bytes(b"no json\n")
     (folder / "summary-002.json").unlink()
@@ -210,7 +210,7 @@ def test_everything_of_a_session_can_be_exported(tmp_path: Path) -> None:
     archive = FileArchive(tmp_path)
     archive.save(Export("s", 2, HELLO, SUMMARY))
     archive.save(Export("s", 1, HELLO[:1], None))
-    archive.note("s", {"a": 1})
+    archive.note("s", [{"a": 1}])
     assert export(archive, "s") == {
         "session": "s",
         "steps": [
@@ -239,7 +239,7 @@ def test_threads_may_use_one_archive(tmp_path: Path) -> None:
         for step in range(first, first + 10):
             archive.save(Export("s", step, HELLO, {"step": step}))
             archive.save(Export("s", 999, HELLO, {}))
-            archive.note("s", {"step": step})
+            archive.note("s", [{"step": step}])
 
     threads = [threading.Thread(target=work, args=(first,)) for first in (1, 101, 201)]
     for thread in threads:

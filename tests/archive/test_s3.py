@@ -94,7 +94,7 @@ def test_wrong_credentials_are_an_error_that_does_not_tell_them(make: Make, monk
 def test_events_are_kept_in_order(make: Make) -> None:
     archive = make("events")
     for number in range(5):
-        archive.note("s-1", {"number": number})
+        archive.note("s-1", [{"number": number}])
     archive.save(Export("s-1", 1, MESSAGES, {"summary": "x"}))
     everything = export(archive, "s-1")
     assert everything["events"] == [{"number": number} for number in range(5)]

@@ -51,7 +51,7 @@ def filled(tmp_path: Path) -> FileArchive:
     made.save(Export("alpha", 1, MESSAGES[:1], {"summary": "one"}))
     made.save(Export("alpha", 2, MESSAGES, {"summary": "two"}))
     made.save(Export("beta", 1, MESSAGES, {"summary": "other"}))
-    made.note("alpha", {"event": 1})
+    made.note("alpha", [{"event": 1}])
     return made
 
 

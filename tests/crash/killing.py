@@ -81,7 +81,7 @@ def _write(place: Path, session: str, step: int, out: int) -> None:
         os.write(out, _ACK.pack(_ORIGINALS, step))
         archive.save(_export(session, step))
         os.write(out, _ACK.pack(_ARCHIVE, step))
-        archive.note(session, {"step": step})
+        archive.note(session, [{"step": step}])
         os.write(out, _ACK.pack(_EVENT, step))
         step += 1
 

@@ -118,10 +118,10 @@ class ArchiveWorkload:
     def operations(self, base: Path, disk: Disk) -> list[Callable[[], object]]:
         store = FileArchive(base / ".compact", disk=disk)
         return [
-            lambda: store.note("one", {"event": 1}),
+            lambda: store.note("one", [{"event": 1}]),
             lambda: store.save(self._exports[0]),
             lambda: store.save(self._exports[0]),
-            lambda: store.note("one", {"event": 2}),
+            lambda: store.note("one", [{"event": 2}]),
             lambda: store.save(self._exports[1]),
         ]
 
@@ -138,7 +138,7 @@ class ArchiveWorkload:
             seen = export(store, "one")["events"]
             assert [event for event in seen if event["event"] in noted] == [{"event": number} for number in noted]
         third = Export("one", 3, [message("d")], {"summary": "3"})
-        store.note("one", {"event": 3})
+        store.note("one", [{"event": 3}])
         for each in (*self._exports, third):
             store.save(each)
         self._check_saved(store, {each.step: each for each in (*self._exports, third)})

@@ -52,13 +52,26 @@ class Keeper:
         with storing():
             if self._archive is not None:
                 self._export(self._archive, session, done, log, report)
-            if self.originals is not None:
-                kept, plan = log, plan_to_json(done.plan)
-                if self._config.originals == "redact":
-                    kept, plan = self._redactor.json(log), self._redactor.json(plan)
-                parent = after.compactions[-2].number if len(after.compactions) > 1 else 0
-                digests, format = tuple(map(digest_of, kept)), after.frame.format
-                self.originals.put(kept, Record(session, done.number, parent, format, digests, plan, _now()))
+            self._put(session, after, len(after.compactions) - 1)
+
+    def follow_on(self, session: str, after: Projection, before: Sequence[int]) -> None:
+        """Keep anew which compactions those that are left follow, where others went from among them."""
+        parents = dict(zip(before, (0, *before), strict=False))
+        with storing():
+            for at, done in enumerate(after.compactions):
+                if parents[done.number] != _parent(after, at):
+                    self._put(session, after, at)
+
+    def _put(self, session: str, after: Projection, at: int) -> None:
+        if self.originals is None:
+            return
+        done = after.compactions[at]
+        kept: list[Json] = [line.message.wire for line in after.log[: done.upto]]
+        plan: Json = plan_to_json(done.plan)
+        if self._config.originals == "redact":
+            kept, plan = self._redactor.json(kept), self._redactor.json(plan)
+        digests, format = tuple(map(digest_of, kept)), after.frame.format
+        self.originals.put(kept, Record(session, done.number, _parent(after, at), format, digests, plan, _now()))
 
     @contextmanager
     def alone(self, session: str) -> Iterator[None]:
@@ -115,14 +128,15 @@ class Keeper:
 
     def write_events(self, session: str) -> None:
         """Append the events that wait to the archive; where that fails they are lost, and it is told once."""
-        waiting = self._events.pop(session, None)
+        waiting, lines = self._events.pop(session, None), list[Json]()
         try:
             # Taken one by one: a thread that prepares a compaction may be adding to them.
             while waiting:
                 event = waiting.popleft()
-                if self._archive is not None:
-                    line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
-                    self._archive.note(session, self._clean(line))
+                line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
+                lines.append(self._clean(line))
+            if lines and self._archive is not None:
+                self._archive.note(session, lines)
         except Exception as error:  # noqa: BLE001 - a door: events are for reading along, and never fail a request
             self._complaints.failed(f"events of {session} cannot be archived ({type(error).__name__}: {error})")
 
@@ -204,6 +218,10 @@ def _summary(session: str, done: Compaction, report: Report) -> Json:
         "messages": [id for fold in folds for id in fold.messages],
         "report": report.to_json(),
     }
+
+
+def _parent(after: Projection, at: int) -> int:
+    return after.compactions[at - 1].number if at else 0
 
 
 def _now() -> str:

@@ -43,7 +43,7 @@ from compact.engine.telling import (
     told_estimate,
     told_result,
 )
-from compact.errors import CompactionBlocked, InsufficientBudget, InvalidConversation
+from compact.errors import CompactionBlocked, CondensationStalled, InsufficientBudget, InvalidConversation
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id, should_condense
 from compact.ports import Event, Observe
@@ -67,15 +67,15 @@ class CompactManager:
         self._sessions = Sessions(counter_for(config.model))
         self._provider, self._settings = reducer(config.policy)
         self._guard = LoopGuard(monotonic)
-        self._open = ExitStack()
-        self._keeper = Keeper(config, observe)
-        self._open.callback(self._keeper.close)
-        self._recollection = Recollection(self._keeper.originals, self._sessions)
-        self._ask = ask
-        if ask is None and (profiles := condensing_profiles(config.profile)):
-            self._ask = self._open.enter_context(ask_with(profiles, self._relay))
-        self._background = Background(self._keeper.emit)
-        self._open.callback(self._background.close)
+        profiles = condensing_profiles(config.profile) if ask is None else ()
+        with ExitStack() as opened:
+            self._keeper = Keeper(config, observe)
+            opened.callback(self._keeper.close)
+            self._recollection = Recollection(self._keeper.originals, self._sessions)
+            self._ask = opened.enter_context(ask_with(profiles, self._relay)) if profiles else ask
+            self._background = Background(self._keeper.emit)
+            opened.callback(self._background.close)
+            self._open = opened.pop_all()
 
     def preflight(
         self,
@@ -88,12 +88,16 @@ class CompactManager:
         """The messages to send: as they are, or compacted where they have reached the trigger.
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
-        forbids to prune without; CondensationStalled where compacting keeps freeing next to nothing; StorageError where
-        what goes cannot be kept.
+        forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
+        nothing, it is left alone for a while, as long as what is sent fits.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
             own = self._follow(session, messages, system, tools)
             decision = self._decide(session)
+            if decision.triggered and self._is_behind(session):
+                session.projection = None
+                own = self._follow(session, messages, system, tools)
+                decision = self._decide(session)
             if decision.triggered:
                 self._compact(session, decision, note="")
             else:
@@ -134,6 +138,7 @@ class CompactManager:
             number = compaction if compaction is not None else (before[-1].number if before else 0)
             after = session.current.without(number)
             left = {done.number for done in after.compactions}
+            self._keeper.follow_on(session_id, after, [done.number for done in before])
             self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
             session.projection = after
             return session.sent({})
@@ -193,8 +198,8 @@ class CompactManager:
         """Keep what goes, and only then let it go."""
         began = perf_counter()
         before = session.current.conversation
-        if not note:
-            self._guard.admit(session.id)
+        if not note and decision.used <= decision.budget and not self._admitted(session):
+            return
         outcome = None if note else self._prepared(session, decision)
         outcome = outcome or self._reduced(session, decision, note)
         if not outcome.plan:
@@ -234,11 +239,25 @@ class CompactManager:
     def _target(self, decision: Decision) -> int:
         return max(1, min(int(self.window * self.config.policy.target_pct), decision.used - 1))
 
+    def _is_behind(self, session: Session) -> bool:
+        with storing():
+            return session.is_behind(self._keeper.originals)
+
+    def _admitted(self, session: Session) -> bool:
+        try:
+            self._guard.admit(session.id)
+        except CondensationStalled:
+            return False
+        return True
+
     def _record(self, session: Session, decision: Decision, used: int) -> None:
-        """Tell the loop guard what an automatic compaction came to."""
+        """Tell the loop guard what an automatic compaction came to, and others if it was in vain again."""
         enough = not should_condense(used, self.window, self.config.policy.threshold).triggered
         floor = floor_of(session.current.conversation, session.gauge)
-        self._guard.record(session.id, Progress(decision.used, used, self._target(decision), floor, enough))
+        try:
+            self._guard.record(session.id, Progress(decision.used, used, self._target(decision), floor, enough))
+        except CondensationStalled as stalled:
+            self._keeper.emit(session.id, told_error(type(stalled).__name__, str(stalled), "none"))
 
     def _prepare(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""

@@ -125,9 +125,10 @@ def condense_kept(
     result = Condensation(conversation, model, target, handles=True).run(provider, with_handles(settings))
     if result.plan:
         log = [message.wire for message in conversation.messages]
-        number = originals.last(check_session_id(session)) + 1
         digests, at = tuple(map(digest_of, log)), datetime.now(UTC).isoformat(timespec="milliseconds")
-        originals.put(log, Record(session, number, 0, conversation.format, digests, plan_to_json(result.plan), at))
+        with originals.alone(check_session_id(session)):
+            number = originals.last(session) + 1
+            originals.put(log, Record(session, number, 0, conversation.format, digests, plan_to_json(result.plan), at))
     return result
 
 

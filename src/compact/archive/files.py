@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -73,9 +73,9 @@ class FileArchive:
                         raise OSError(errno.EIO, "what was written reads differently", _join(folder.path, name))
             return tuple(_join(folder.path, name) for name in files)
 
-    def note(self, session: str, event: Json) -> None:
+    def note(self, session: str, events: Sequence[Json]) -> None:
         """Append to the session's events; they are for reading along, so it does not wait for the drive."""
-        line = json_bytes(event, "event") + b"\n"
+        lines = b"".join(json_bytes(event, "event") + b"\n" for event in events)
         with contextlib.ExitStack() as open_folders:
             try:
                 folder = open_folders.enter_context(self._reading(check_session_id(session)))
@@ -83,7 +83,7 @@ class FileArchive:
                 folder = open_folders.enter_context(self._session(session))
             with opened(self._disk, folder, EVENTS, APPEND | CREATE) as file, locked(self._disk, file):
                 self._cut(file)
-                write_all(self._disk, file, line)
+                write_all(self._disk, file, lines)
 
     def entries(self, session: str | None = None) -> tuple[Entry, ...]:
         """The files of the session, or of all; also those that were saved and are gone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
@@ -49,9 +49,9 @@ class S3Archive:
             self._create(key, data)
         return tuple(map(self._place, keys))
 
-    def note(self, session: str, event: Json) -> None:
-        """Keep an event beside the session's transcripts."""
-        data = json_bytes(event, "event") + b"\n"
+    def note(self, session: str, events: Sequence[Json]) -> None:
+        """Keep events, as one object, beside the session's transcripts."""
+        data = b"".join(json_bytes(event, "event") + b"\n" for event in events)
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         self._create(f"{check_session_id(session)}/events/{now}-{sha256(data).hexdigest()[:16]}.json", data)
 

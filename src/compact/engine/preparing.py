@@ -33,13 +33,14 @@ class _Job:
     basis: Projection
     outcome: Outcome | None = None
     dropped: bool = False
+    thread: Thread | None = None
     done: Flag = field(default_factory=Flag)
 
     def fits(self, projection: Projection) -> bool:
         """Whether the projection is the one it is made of, with nothing but more messages at the end."""
         basis = self.basis
         return (
-            projection.frame is basis.frame
+            projection.frame.format == basis.frame.format
             and projection.compactions is basis.compactions
             and projection.log[: len(basis.log)] == basis.log
         )
@@ -61,15 +62,21 @@ class Background:
             known = self._jobs.get(session)
             if known is not None and known.fits(basis):
                 return
-            job = self._jobs[session] = _Job(session, basis)
-            if self._closed or len(self._threads) >= MOST:
-                del self._jobs[session]
-            else:
-                thread = Thread(target=self._work, args=(job, work), name="compact background", daemon=True)
-                self._threads.add(thread)
-                thread.start()
+            self._jobs.pop(session, None)
+            if not self._closed and len(self._threads) < MOST:
+                self._start(_Job(session, basis), work)
         if known is not None:
             self._discard(known, "the history changed")
+
+    def _start(self, job: _Job, work: Callable[[], Outcome]) -> None:
+        thread = Thread(target=self._work, args=(job, work), name="compact background", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many, or the interpreter ends: it is done when it must be
+            return
+        job.thread = thread
+        self._jobs[job.session] = job
+        self._threads.add(thread)
 
     def take(self, session: str, projection: Projection, measure: Measure) -> Outcome | None:
         """What was prepared, as it comes out for the projection as it is now; waits for what is under way.
@@ -83,7 +90,9 @@ class Background:
         if not job.fits(projection):
             self._discard(job, "the history changed")
             return None
-        job.done.wait()
+        while not job.done.wait(1.0):
+            if job.thread is None or not job.thread.is_alive():  # it was left behind in a process that forked
+                return None
         if job.outcome is None:
             return None
         applied = _applied(job.outcome, projection, len(job.basis.log), measure)

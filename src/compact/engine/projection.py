@@ -15,7 +15,19 @@ from typing import TypeAlias
 
 from compact.errors import EditError
 from compact.formats import render
-from compact.messages import Conversation, Fold, Json, Message, Pass, Plan, apply_plan, common_prefix, freeze
+from compact.messages import (
+    SUPERSEDED,
+    Conversation,
+    Fold,
+    Json,
+    Message,
+    Pass,
+    Plan,
+    apply_plan,
+    common_prefix,
+    freeze,
+    unresolved,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +111,9 @@ class Projection:
             for message in after.messages
         )
         number = self.counted + 1
-        done = Compaction(number, len(self.log), max(touched, default=-1), plan, view)
+        # What is superseded is so by something further down, without which it would be missed.
+        reach = len(self.log) - 1 if _looks_ahead(plan) else max(touched, default=-1)
+        done = Compaction(number, len(self.log), reach, plan, view)
         return replace(self, compactions=(*self.compactions, done), counted=number)
 
     def counting_from(self, number: int) -> Projection:
@@ -115,7 +129,21 @@ class Projection:
         projection = replace(self, compactions=self.compactions[:at])
         for later in self.compactions[at + 1 :]:
             projection = projection.repeat(later)
-        return projection
+        return projection.sound()
+
+    def sound(self) -> Projection:
+        """The projection without its last compactions, as far as their references lead nowhere any more."""
+        sound = self
+        while sound.compactions and (lost := unresolved(sound.conversation)):
+            # The caller's own messages may quote a reference.
+            if not lost - unresolved(self.frame.with_messages([line.message for line in self.log])):
+                break
+            sound = replace(sound, compactions=sound.compactions[:-1])
+        return sound
+
+    def rewound(self, before: Projection) -> bool:
+        """Whether it is what became of an earlier one that the caller went back in."""
+        return self.log[: len(before.log)] != before.log
 
     def _view(self, count: int) -> Lines:
         if not count:
@@ -206,6 +234,10 @@ def _touched(plan: Plan, positions: dict[str, int]) -> Iterator[Message]:
 
 def _originals(plan: Plan) -> list[Json]:
     return [message.wire for step in plan for _, message in step.originals]
+
+
+def _looks_ahead(plan: Plan) -> bool:
+    return any(edit.why == SUPERSEDED for step in plan for edit in step.edits)
 
 
 def _folds(step: Pass) -> Iterable[Fold]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
@@ -54,13 +54,18 @@ class Session:
         elif self._beside != [system, tools]:
             frame = parse([], format=self.projection.frame.format, system=system, tools=tools)
             self._measured(frame, system, tools)
-            self.projection = replace(self.projection, frame=frame)
-        followed = self._followed(self.projection, messages)
-        if followed is None:
+            self.projection = replace(self.projection, frame=frame).sound()
+        before = self.projection
+        followed = self._followed(before, messages, lambda: detect(messages, system=system, tools=tools).name)
+        if followed is None or (followed[0].rewound(before) and self.is_behind(originals)):
             self.projection = None
             return self.follow(messages, system, tools, originals)
         self.projection, own = followed
         return own
+
+    def is_behind(self, originals: Originals | None) -> bool:
+        """Whether another process has compacted the session since it was taken up here."""
+        return originals is not None and originals.last(self.id) > self.current.counted
 
     def recollect(self, originals: Originals | None) -> None:
         """Take up what was kept of the session last; NotFound where nothing was."""
@@ -76,7 +81,7 @@ class Session:
         self.projection = replace(known, counted=originals.last(self.id))
 
     def _followed(
-        self, projection: Projection, messages: Sequence[Json]
+        self, projection: Projection, messages: Sequence[Json], format: Callable[[], str]
     ) -> tuple[Projection, Mapping[Line, Json]] | None:
         """What the messages continue; None where what is new tells that they are in another format than was thought.
 
@@ -85,14 +90,16 @@ class Session:
         try:
             after, own = projection.follow(messages)
         except InvalidConversation:
-            if projection.frame.format == detect(messages).name:
+            if projection.frame.format == format():
                 raise
             return None
         fresh = takewhile(
             lambda line: line not in projection.log[line.position : line.position + 1], reversed(after.log)
         )
         proven = recognise([own[line] for line in fresh])
-        return None if proven is not None and proven.name != projection.frame.format else (after, own)
+        if proven is not None and projection.frame.format not in (proven.name, format()):
+            return None
+        return after, own
 
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
         """What is to be sent: the caller's own objects where they are unchanged, else copies."""
@@ -123,9 +130,12 @@ class Sessions:
     @contextmanager
     def hold(self, id: str) -> Iterator[Session]:
         """The session, for one thread at a time."""
-        session = self.get(id)
-        with session.lock:
-            yield session
+        while True:
+            session = self.get(id)
+            with session.lock:
+                if self.get(id) is session:  # else it was forgotten while this thread waited for it
+                    yield session
+                    return
 
     def projections(self) -> dict[str, Projection]:
         """What is held of each session that has messages; projections do not change, so no lock is needed to read."""
@@ -168,4 +178,4 @@ def _replayed(
         if projection is not None:
             projection = projection.extended(log[len(projection.log) : len(record.log)])
             projection = projection.replay(plan_from_json(record.plan), record.number, len(record.log))
-    return projection
+    return projection.sound() if projection is not None else None

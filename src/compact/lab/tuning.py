@@ -13,8 +13,8 @@ from statistics import fmean
 
 from compact.app.costing import Way
 from compact.app.reducing import LAYERS, reducer
-from compact.engine import Gauge, LoopGuard, Progress, floor_of
-from compact.errors import CondensationStalled, InsufficientBudget, InvalidInput
+from compact.engine import Gauge
+from compact.errors import InsufficientBudget, InvalidInput
 from compact.facts import Fact
 from compact.lab.replaying import NOTHING, Condenser, Played, Terms, gauge_for, play, replay
 from compact.lab.retention import missing, text_of, used_again
@@ -89,17 +89,17 @@ class Rehearsal:
         """Play the session under the policy, and look at what each compaction left."""
         terms = replace(self.terms, trigger=policy.trigger_pct, target=policy.target_pct, buffer=policy.hard_cap_buffer)
         way, gauge = way_of(policy), gauge_for(self.session, terms)
-        condenser, managing = Condenser(way, terms, gauge), _Managing(terms, gauge)
+        condenser = Condenser(way, terms, gauge)
         views: list[Conversation] = []
 
         def shrink(view: Conversation) -> Conversation:
             views.append(condenser(view))
-            managing.allow(view, views[-1])
+            _allow(views[-1], terms, gauge)
             return views[-1]
 
         try:
             played = condenser.played(play(self.session, shrink, terms))
-        except (CondensationStalled, InsufficientBudget):
+        except InsufficientBudget:
             return Trial(policy, way.name, len(views) - 1)
         after = [(one.position, view) for one, view in zip(played.sent, views, strict=True) if one.before]
         return Trial(policy, way.name, len(views), played, self._retention(after))
@@ -119,27 +119,15 @@ class Rehearsal:
         return self.needed[position]
 
 
-class _Managing:
-    """Refuses what a `CompactManager` would: requests that are still too large, and compacting in vain."""
-
-    def __init__(self, terms: Terms, gauge: Gauge) -> None:
-        self._terms, self._gauge = terms, gauge
-        self._guard = LoopGuard(lambda: 0.0)
-
-    def allow(self, before: Conversation, after: Conversation) -> None:
-        terms, used, left = self._terms, self._gauge.conversation(before), self._gauge.conversation(after)
-        decision = should_condense(used, terms.window, terms.threshold)
-        if not decision.triggered:
-            return
-        if left > decision.budget:
-            raise InsufficientBudget(
-                f"{left:,} tokens are left where {decision.budget:,} may be used. Use a larger window.",
-                needed=left,
-                budget=decision.budget,
-            )
-        enough = not should_condense(left, terms.window, terms.threshold).triggered
-        target = max(1, min(int(terms.window * terms.target), used - 1))
-        self._guard.record("", Progress(used, left, target, floor_of(before, self._gauge), enough))
+def _allow(left: Conversation, terms: Terms, gauge: Gauge) -> None:
+    """Refuse what a `CompactManager` would: a request that is still too large."""
+    decision = should_condense(gauge.conversation(left), terms.window, terms.threshold)
+    if decision.used > decision.budget:
+        raise InsufficientBudget(
+            f"{decision.used:,} tokens are left where {decision.budget:,} may be used. Use a larger window.",
+            needed=decision.used,
+            budget=decision.budget,
+        )
 
 
 def way_of(policy: Policy) -> Way:

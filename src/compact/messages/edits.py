@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from compact.messages.blocks import Path
 from compact.messages.conversation import Message
@@ -26,6 +26,10 @@ class Where:
     block: int
     path: Path = ()
     lines: tuple[int, int] | None = None
+
+
+SUPERSEDED: Final = "superseded"
+"""Why a text goes that something further down says anew."""
 
 
 @dataclass(frozen=True, slots=True)

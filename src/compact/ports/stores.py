@@ -79,6 +79,6 @@ class Archive(Protocol):
         """Write transcript and summary; when it returns they are durable and verified. The places, for the audit."""
         ...
 
-    def note(self, session: str, event: Json) -> None:
+    def note(self, session: str, events: Sequence[Json]) -> None:
         """Append to the session's events."""
         ...

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from compact.messages import (
     MARK,
+    SUPERSEDED,
     Conversation,
     Json,
     Replace,
@@ -66,7 +67,7 @@ class _Marking:
         if self.handles:
             marker = with_handle(marker, text)
         if self.count(marker) < self.count(text):
-            yield Replace(where, marker, "superseded")
+            yield Replace(where, marker, SUPERSEDED)
 
 
 def find_superseded(
