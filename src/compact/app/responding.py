@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from binascii import Error as NoBase64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,15 +152,21 @@ def _words(text: str) -> frozenset[str]:
 
 async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
     """The model's answer: one attempt, for whoever asked is there to try again."""
-    from anyio import move_on_after
+    from anyio import current_time, move_on_after
     from anyio.to_thread import run_sync
 
     from compact.llm.failures import Trouble
 
-    with move_on_after(profile.timeout):
+    with move_on_after(profile.timeout) as patience:
+
+        def listen(words: str) -> None:
+            patience.deadline = current_time() + profile.timeout  # a long answer is no silence
+            if heard is not None:
+                heard(words)
+
         try:
             key = await run_sync(reveal_key, profile, abandon_on_cancel=True)
-            return await _put(profile, key, conversation, heard)
+            return await _put(profile, key, conversation, listen if heard else None)
         except InvalidConfiguration as error:
             return Failure(str(error), "unconfigured")
         except Trouble as failed:
@@ -253,7 +258,7 @@ def _content(block: object) -> Iterator[UserContent]:
         case Image(media_type=kind, data=str(data)):
             try:
                 yield BinaryContent(b64decode(data), media_type=kind or "image/png")
-            except NoBase64:
+            except ValueError:
                 yield "[a picture that cannot be read]"
         case Image(url=str(url)):
             yield ImageUrl(url)

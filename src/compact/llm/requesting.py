@@ -75,4 +75,7 @@ async def _listen(stream: StreamedResponse, heard: Callable[[str], None]) -> Mod
             ):
                 if words:
                     heard(words)
-    return stream.get()
+    reply = stream.get()
+    if reply.finish_reason is None:
+        raise Trouble("unavailable", "the answer broke off")
+    return reply

@@ -15,6 +15,7 @@ from compact.policies import Profile, Vendor
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
 
 _EXTRAS: Final[Mapping[Vendor, tuple[str, str]]] = {
     "openai": ("openai", "openai"),
@@ -102,7 +103,8 @@ def _openai(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    return OpenAIChatModel(profile.model, provider=OpenAIProvider(openai_client=_openai_client(profile, key, client)))
+    provider = OpenAIProvider(openai_client=_openai_client(profile, key, client))
+    return OpenAIChatModel(profile.model, provider=provider, profile=_says_how_it_ends())
 
 
 def _compatible(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
@@ -142,7 +144,14 @@ def _azure(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
     else:
         root = profile.url.rstrip("/")
         sdk = _openai_client(profile, key, client, url=root if root.endswith("/v1") else f"{root}/openai/v1")
-    return OpenAIChatModel(profile.model, provider=AzureProvider(openai_client=sdk))
+    return OpenAIChatModel(profile.model, provider=AzureProvider(openai_client=sdk), profile=_says_how_it_ends())
+
+
+def _says_how_it_ends() -> OpenAIModelProfile:
+    """What OpenAI's own servers do: a stream that ends without saying so has broken off."""
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    return OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
 
 
 def _openai_client(profile: Profile, key: str, client: httpx2.AsyncClient, *, url: str = "") -> Any:

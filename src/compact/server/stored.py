@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Annotated, Final
@@ -34,12 +33,8 @@ class Turns:
         self._lock = Lock()
         self._taken: dict[str, object] = {}
 
-    @contextmanager
-    def take(self, session: str) -> Iterator[Callable[[], None]]:
-        """Be the only one who answers in the session; 409 where somebody does so already.
-
-        Gives what ends the turn, for whoever knows sooner than the end of the block.
-        """
+    def take(self, session: str) -> Callable[[], None]:
+        """Be the only one who answers in the session; 409 where somebody does so already. Gives what ends the turn."""
         turn = object()
         with self._lock:
             if session in self._taken:
@@ -51,10 +46,7 @@ class Turns:
                 if self._taken.get(session) is turn:
                     del self._taken[session]
 
-        try:
-            yield end
-        finally:
-            end()
+        return end
 
 
 class Told:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from time import monotonic
 
 import pytest
 
@@ -113,9 +114,48 @@ def test_words_arrive_as_they_are_written_and_the_answer_is_stored_though_nobody
     assert api.say(id, "And again?")[-1]["type"] == "done"
 
 
-@pytest.mark.parametrize("fault", [Fault("stream_error"), Fault("cut")])
-def test_of_an_answer_that_breaks_off_nothing_is_stored(api: Api, vendor: FakeVendors, fault: Fault) -> None:
+@pytest.mark.clock
+def test_an_answer_may_take_longer_than_its_silence(api: Api, vendor: FakeVendors) -> None:
+    configure(vendor, timeout=3.0)
+    id = api.session()
+    vendor.reply(Reply("one two three four five six seven eight nine ten " * 4))
+    vendor.fail(Fault("drip", seconds=0.0005))
+    began = monotonic()
+    last = api.say(id, "Count.")[-1]
+    assert last["type"] == "done", last
+    assert monotonic() - began > 3.0  # as long as may pass without a word
+
+
+def test_a_picture_that_cannot_be_read_stops_no_answer(api: Api, vendor: FakeVendors) -> None:
     configure(vendor)
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,\N{LATIN SMALL LETTER E WITH ACUTE}"}}
+    messages = [{"role": "user", "content": [picture]}, {"role": "assistant", "content": "I see."}]
+    id = api.post("/sessions/import", {"model": "gpt-4o", "messages": messages})["session"]["id"]
+    vendor.reply(Reply("Nothing."))
+    assert api.say(id, "What is in it?")[-1]["type"] == "done"
+
+
+def test_those_who_left_before_their_answer_hold_up_nobody(api: Api, vendor: FakeVendors) -> None:
+    configure(vendor)
+    answer = Event()
+    vendor.reply(lambda _: Reply("Done." if answer.wait(60) else "Late."))
+    ids = [api.session() for _ in range(45)]  # more than there are threads for requests
+    try:
+        for id in ids:
+            with api.client.stream("POST", f"/api/sessions/{id}/chat", json={"text": "Take your time."}) as begun:
+                next(line for line in begun.iter_lines() if '"prepared"' in line)
+        assert api.get("/sessions", limit=1)
+    finally:
+        answer.set()
+    assert eventually(lambda: all(api.get(f"/sessions/{id}")["session"]["messages"] == 2 for id in ids), 60)
+
+
+@pytest.mark.parametrize("fault", [Fault("stream_error"), Fault("cut"), Fault("cut", clean=True)])
+def test_of_an_answer_that_breaks_off_nothing_is_stored(
+    api: Api, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    configure(vendor, vendor="openai", key="env:TEST_KEY")
     id = api.session()
     vendor.reply(Reply("one two three four five six seven eight nine ten"))
     vendor.fail(fault)

@@ -1,8 +1,10 @@
 """The chat: what the user says is stored, what would not fit is compressed, and the answer is streamed and stored."""
 
-from collections.abc import Callable, Iterator
+import logging
+from asyncio import AbstractEventLoop, Queue, get_running_loop
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from queue import SimpleQueue
 from threading import Thread
 from typing import Annotated
 
@@ -26,6 +28,7 @@ from compact.server.stored import sessions_of, turns_of
 
 router = APIRouter(tags=["chat"], generate_unique_id_function=lambda route: route.name)
 
+_log = logging.getLogger("compact.server")
 _SUMMARIZE = "/summarize"
 _TITLE = 80
 """Characters of the first message that a session without a title is called by."""
@@ -55,6 +58,10 @@ class Exchange:
         except CompactError as error:
             field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
             last = self._failed(type(error).__name__, str(error), message, (field, remedy))
+        except Exception:  # noqa: BLE001 - a door: whoever asked is told, and the log says more
+            _log.exception("an answer failed")
+            remedy = "Try again; if it stays so, the server's log says more."
+            last = self._failed("InternalError", "Something went wrong here.", message, ("", remedy))
         self.end()
         tell(last)
 
@@ -122,30 +129,33 @@ class Exchange:
 
 
 class Speaking:
-    """An exchange that goes on in a thread of its own: whoever stops listening loses nothing."""
+    """An exchange that goes on in a thread of its own: whoever stops listening loses nothing, and holds up nobody."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._told: SimpleQueue[ChatEvent | BaseException | None] = SimpleQueue()
-        self._thread = Thread(target=self._speak, args=(exchange,), name="compact chat", daemon=True)
-        self._thread.start()
+    def __init__(self, exchange: Exchange, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._told: Queue[ChatEvent | None] = Queue()
+        Thread(target=self._speak, args=(exchange,), name="compact chat", daemon=True).start()
 
-    def events(self) -> Iterator[ChatEvent]:
+    async def events(self) -> AsyncIterator[ChatEvent]:
         """What is told, as it is told."""
-        while (told := self._told.get()) is not None:
-            if isinstance(told, BaseException):
-                raise told
+        while (told := await self._told.get()) is not None:
             yield told
-
-    def finish(self) -> None:
-        """Wait until it is over."""
-        self._thread.join()
 
     def _speak(self, exchange: Exchange) -> None:
         try:
-            exchange.speak(self._told.put)
-        except BaseException as error:  # noqa: BLE001 - raised again where somebody listens
-            self._told.put(error)
-        self._told.put(None)
+            exchange.speak(self._tell)
+        finally:
+            exchange.end()
+            self._tell(None)
+
+    def _tell(self, event: ChatEvent | None) -> None:
+        with suppress(RuntimeError):  # the server has stopped, and nobody listens
+            self._loop.call_soon_threadsafe(self._told.put_nowait, event)
+
+
+async def running_loop() -> AbstractEventLoop:
+    """A dependency: the loop that answers are sent from."""
+    return get_running_loop()
 
 
 def speaking(
@@ -153,25 +163,27 @@ def speaking(
     said: Annotated[Said, Body()],
     sessions: Annotated[StoredSessions, Depends(sessions_of)],
     state: Annotated[ServerState, Depends(state_of)],
-) -> Iterator[Speaking]:
-    """A dependency: the exchange, for as long as its answer takes; there is one at a time in a session."""
+    loop: Annotated[AbstractEventLoop, Depends(running_loop)],
+) -> Speaking:
+    """A dependency: the exchange, begun; there is one at a time in a session."""
     sessions.session(id)
-    with turns_of(state).take(id) as end:
-        begun = Speaking(Exchange(sessions, id, said.text, end))
-        try:
-            yield begun
-        finally:
-            begun.finish()
+    end = turns_of(state).take(id)
+    try:
+        return Speaking(Exchange(sessions, id, said.text, end), loop)
+    except BaseException:
+        end()
+        raise
 
 
 @router.post("/sessions/{id}/chat", response_class=EventSourceResponse)
-def say(speaking: Annotated[Speaking, Depends(speaking)]) -> Iterator[ChatEvent]:
+async def say(speaking: Annotated[Speaking, Depends(speaking)]) -> AsyncIterator[ChatEvent]:
     """Say something, and get the answer as server-sent events; 409 while another answer is under way.
 
     First `prepared`, then the answer as the model writes it (`delta`), then `done`; or `error` at any point. A text
     that begins with /summarize compresses the session instead.
     """
-    yield from speaking.events()
+    async for event in speaking.events():
+        yield event
 
 
 @router.get("/answering")
