@@ -9,13 +9,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import TypeAlias
 
 import pytest
 
+from compact.app.bulk import Job, Outcome, Place
+from compact.app.bulk.queue import Terms, Worker, enqueue
+from compact.errors import StorageError
 from compact.sessions import open_store
+from compact.sessions.jobs import Job as Claim
 from compact.sessions.jobs import Jobs, Progress
-from tests.app.test_batch import chat, write
+from tests.app.test_batch import MANNER, chat, write
 from tests.cli.conftest import Run
 from tests.sessions.postgres import postgres_server, postgres_url
 
@@ -40,6 +45,19 @@ def start(tmp_path: Path) -> Start:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
     return begin
+
+
+class Unheard(Jobs):
+    """Jobs whose first claim is stored, while its answer is lost with the connection."""
+
+    lost = 0
+
+    def claim(self, worker: str, count: int = 1, *, batch: str | None = None) -> list[Claim]:
+        claims = super().claim(worker, count, batch=batch)
+        if not self.lost:
+            self.lost = len(claims)
+            raise StorageError("the server closed the connection. Try again.")
+        return claims
 
 
 def progress(url: str) -> Progress:
@@ -97,3 +115,23 @@ def test_a_worker_that_is_asked_to_leave_finishes_and_one_that_is_killed_is_repl
     assert (told.status, told.err) == (0, "")
     assert progress(url) == Progress(done=40)
     assert len(list((tmp_path / "out" / "many").glob("*.plan.json"))) == 40
+
+
+def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, tmp_path: Path) -> None:
+    places = [Place(f"{n}.json", str(write(tmp_path / f"{n}.json", chat(str(n), 2)))) for n in range(3)]
+    told: list[Outcome] = []
+    with open_store(url) as store:
+        queue = Unheard(store)
+        enqueue(queue, "march", [Job(place, MANNER, str(tmp_path / "out")) for place in places])
+        worker = Worker(queue, Terms("march", processes=1, until_empty=True, lease=1), told.append)
+        impatient = Timer(60, worker.stop)
+        impatient.start()
+        try:
+            worker.run()
+        finally:
+            impatient.cancel()
+            impatient.join()
+        assert queue.lost == 1
+        assert queue.progress("march") == Progress(done=3)
+        assert sorted(one.attempts for one in queue.results("march")) == [1, 1, 2]
+    assert sorted(one.name for one in told) == ["0.json", "1.json", "2.json"]

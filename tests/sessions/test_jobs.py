@@ -55,7 +55,7 @@ def test_the_jobs_of_a_silent_worker_go_to_others(store: DatabaseStore) -> None:
     assert jobs.release(60) == 0
     with store.database.writing() as connection:
         connection.exec_driver_sql("""UPDATE jobs SET "claimedAt" = '2020-01-01T00:00:00.000000Z'""")
-    assert jobs.touch("alive") == 1
+    assert jobs.touch([kept]) == 1
     assert jobs.release(60) == 1
     (again,) = jobs.claim("other", 2)
     assert (again.key, again.attempt) == ("one", 2)
@@ -64,6 +64,22 @@ def test_the_jobs_of_a_silent_worker_go_to_others(store: DatabaseStore) -> None:
     assert jobs.finish(again, "in time")
     assert next(jobs.results("b")).result == "in time"
     assert jobs.finish(kept)
+
+
+def test_a_claim_that_nobody_heard_of_is_not_kept_alive_by_its_worker(store: DatabaseStore) -> None:
+    jobs = Jobs(store)
+    jobs.add("b", {"unheard": 1, "held": 2})
+    jobs.claim("w")  # its answer is lost, and the worker asks again
+    (held,) = jobs.claim("w")
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("""UPDATE jobs SET "claimedAt" = '2020-01-01T00:00:00.000000Z'""")
+    assert jobs.touch([]) == 0
+    assert jobs.touch([held]) == 1
+    assert jobs.release(60) == 1
+    (again,) = jobs.claim("w", 2)
+    assert (again.key, again.attempt) == ("unheard", 2)
+    assert jobs.finish(held)
+    assert jobs.touch([held]) == 0
 
 
 def test_a_job_that_silences_its_workers_is_given_up(store: DatabaseStore) -> None:

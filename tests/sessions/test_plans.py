@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
+from compact.sessions.cursors import cursor_of
 from compact.sessions.jobs import Jobs
 from compact.sessions.store import DatabaseStore
 from tests.sessions.test_store import new, said, summary
@@ -106,11 +107,18 @@ def test_sessions_are_listed_by_an_index(store: DatabaseStore) -> None:
         )
         connection.execute(text("ANALYZE"))
     assert len(store.sessions("w1", limit=5)) == 5
+    last = store.sessions(limit=5)[-1]
     plans = _plans(store, lambda: [store.sessions(limit=5), store.sessions("w1", limit=5, after="s2991")])
+    plans += _plans(store, lambda: store.sessions(limit=5, after=cursor_of(last)))
+    within = _plans(store, lambda: store.sessions("w1", limit=5, after=cursor_of(last)))
     assert "ix_sessions_updatedAt_id" in plans
     assert "ix_sessions_workspace_updatedAt_id" in plans
-    assert "Seq Scan" not in plans
-    assert "TEMP B-TREE" not in plans
+    assert "ix_sessions_workspace_updatedAt_id" in within
+    assert "Seq Scan" not in plans + within
+    assert "TEMP B-TREE" not in plans + within
+    if not store.database.is_postgresql:
+        assert "(updatedAt,id)<(?,?)" in plans
+        assert "(workspace=? AND (updatedAt,id)<(?,?))" in within
 
 
 def test_jobs_are_claimed_by_an_index(store: DatabaseStore) -> None:
@@ -122,3 +130,5 @@ def test_jobs_are_claimed_by_an_index(store: DatabaseStore) -> None:
     plans = _plans(store, lambda: jobs.claim("w", 5))
     assert "ix_jobs_queued" in plans, plans
     assert "Seq Scan" not in plans
+    held = jobs.claim("w", 5)
+    assert "jobs" not in SCAN.findall(_plans(store, lambda: jobs.touch(held)))

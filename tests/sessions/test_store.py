@@ -10,6 +10,7 @@ import pytest
 
 from compact.errors import InvalidInput, NotFound
 from compact.ports import ModelConfig, NewMessage, SessionStore, Snapshot, StoredSession
+from compact.sessions.cursors import cursor_of
 from compact.sessions.store import DatabaseStore
 
 ODD = "nul \0 half \udc80 whole 😀 quote ' \" \\"
@@ -59,6 +60,7 @@ def test_what_is_not_there_is_not_found(store: DatabaseStore) -> None:
     calls: list[Callable[[], object]] = [
         lambda: store.session("x"),
         lambda: store.sessions(after="x"),
+        lambda: store.sessions(after="x|\0"),
         lambda: store.change("x", {}),
         lambda: store.delete("x"),
         lambda: store.append("x", [said()]),
@@ -135,6 +137,30 @@ def test_sessions_are_listed_by_their_last_change_page_by_page(store: DatabaseSt
         store.sessions(limit=0)
 
 
+def test_a_page_goes_on_where_the_last_one_ended_whatever_has_changed_meanwhile(store: DatabaseStore) -> None:
+    for number in range(7):
+        new(store, f"s{number}", workspace="w")
+    first = store.sessions(limit=3)
+    store.append(first[-1].id, [said()])
+    assert [one.id for one in store.sessions("w", limit=2, after=cursor_of(first[-1]))] == ["s3", "s2"]
+    store.delete(first[-1].id)
+    store.delete("s3")
+    seen, page = first, first
+    while page := store.sessions(limit=2, after=cursor_of(page[-1])):
+        seen = seen + page
+    assert [one.id for one in seen] == ["s6", "s5", "s4", "s2", "s1", "s0"]
+
+
+def test_sessions_that_were_changed_at_the_same_moment_are_all_listed(store: DatabaseStore) -> None:
+    for number in range(5):
+        new(store, f"s{number}")
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("""UPDATE sessions SET "updatedAt" = '2020-01-01T00:00:00.000000Z'""")
+    first = store.sessions(limit=2)
+    rest = store.sessions(after=cursor_of(first[-1]))
+    assert [one.id for one in first + rest] == ["s4", "s3", "s2", "s1", "s0"]
+
+
 def test_messages_keep_their_bytes_and_get_consecutive_positions(store: DatabaseStore) -> None:
     new(store)
     raws = [b"\x00\xff not even text", json.dumps(ODD).encode(), b""]
@@ -158,7 +184,6 @@ def test_counts_pins_and_usage_are_set(store: DatabaseStore) -> None:
     a, b, c = store.append("s", [said(), said(), said()])
     revisions = [store.session("s").revision]
     changes: list[Callable[[], None]] = [
-        lambda: store.recount({a.id: 100, c.id: 300}, "other"),
         lambda: store.pin("s", [a.id, b.id], pinned=True),
         lambda: store.pin("s", [b.id], pinned=False),
         lambda: store.report_usage(b.id, 11, 22),
@@ -167,6 +192,9 @@ def test_counts_pins_and_usage_are_set(store: DatabaseStore) -> None:
         change()
         revisions.append(store.session("s").revision)
     assert revisions == sorted(set(revisions))
+    before = store.session("s")
+    store.recount({a.id: 100, c.id: 300}, "other")
+    assert store.session("s") == before  # nothing was said, and nothing is at the top of the list for it
     assert store.history("s") == [
         replace(a, tokens=100, counter="other", pinned=True),
         replace(b, input_tokens=11, output_tokens=22),

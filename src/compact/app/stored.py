@@ -86,7 +86,11 @@ class StoredSessions(SessionService):
     def sessions(
         self, workspace: str | None = None, *, limit: int = 100, after: str | None = None
     ) -> list[StoredSession]:
-        """The sessions, the one changed last first; `after` is the id of the last one of the page before."""
+        """The sessions, the one changed last first.
+
+        `after` is where the page before ended: `cursor_of` (`compact.sessions.cursors`) its last session, which stays
+        there whatever becomes of that, or its id.
+        """
         return self.store.sessions(workspace, limit=limit, after=after)
 
     def session(self, id: str) -> StoredSession:

@@ -18,7 +18,7 @@ class StoredSession:
     """A conversation in the database, without its messages.
 
     `blocked` says why no request may be made, empty where one may; `acknowledged` that a person takes the risk.
-    `revision` grows with every change, so that a reader knows whether what it holds is still so.
+    `revision` grows with every change but counting, so that a reader knows whether what it holds is still so.
     """
 
     id: str
@@ -143,7 +143,11 @@ class SessionStore(Protocol):
     def sessions(
         self, workspace: str | None = None, *, limit: int = 100, after: str | None = None
     ) -> list[StoredSession]:
-        """The sessions, the one changed last first; `after` is the id of the last one of the page before."""
+        """The sessions, the one changed last first.
+
+        `after` is where the page before ended: `cursor_of` (`compact.sessions.cursors`) its last session, which stays
+        there whatever becomes of that, or its id.
+        """
         ...
 
     def change(self, id: str, changes: Mapping[str, Json]) -> StoredSession:
@@ -169,7 +173,7 @@ class SessionStore(Protocol):
     def messages(self, session: str, ids: Sequence[int]) -> list[StoredMessage]: ...
 
     def recount(self, counts: Mapping[int, int], counter: str) -> None:
-        """Set the sizes of messages, by id, as another tokenizer has counted them."""
+        """Set the sizes of messages, by id, as another tokenizer has counted them; nothing else changes."""
         ...
 
     def report_usage(self, message: int, input_tokens: int | None, output_tokens: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
@@ -65,7 +65,8 @@ class Jobs:
     """The jobs in a store's database.
 
     A claim is a lease: a worker says `touch` while it works, and `release` gives the jobs of those that fell silent to
-    others. Should such a worker come back, its `finish` and `fail` are refused, so that no job is done twice.
+    others. Should such a worker come back, its `finish` and `fail` are refused, so that no job is done twice. A claim
+    whose answer was lost on the way is nobody's: it is not touched, and released like those of the silent.
     """
 
     def __init__(self, store: DatabaseStore) -> None:
@@ -107,11 +108,14 @@ class Jobs:
         """Queue the job again, or give it up after so many attempts; False where the claim was lost meanwhile."""
         return self._end(job, {"state": "queued" if job.attempt < attempts else "failed", "error": storable(error)})
 
-    def touch(self, worker: str) -> int:
-        """Say that the worker is alive; gives how many claims it has."""
+    def touch(self, held: Collection[Job]) -> int:
+        """Say that these are being worked on; gives how many of the claims still stand."""
+        if not held:
+            return 0
+        mine = (jobs.c.id.in_([job.id for job in held]), jobs.c.worker.in_({job.worker for job in held}))
+        renewed = update(jobs).where(*mine, jobs.c.state == text("'running'"))
         with self._database.writing() as connection:
-            mine = update(jobs).where(jobs.c.state == text("'running'"), jobs.c.worker == storable(worker))
-            return connection.execute(mine.values(claimedAt=_moment(connection))).rowcount
+            return connection.execute(renewed.values(claimedAt=_moment(connection))).rowcount
 
     def release(self, lease: float, *, attempts: int = ATTEMPTS) -> int:
         """Queue the jobs whose workers were silent for so many seconds, or give up those that had their attempts."""

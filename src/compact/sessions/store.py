@@ -25,6 +25,7 @@ from compact.ports.sessions import (
 )
 from compact.sessions import configuration
 from compact.sessions.adding import add
+from compact.sessions.cursors import place_of
 from compact.sessions.database import Database, now
 from compact.sessions.rows import (
     MESSAGE,
@@ -100,8 +101,8 @@ class DatabaseStore:
             asked = asked.where(sessions.c.workspace == storable(workspace))
         with self.database.reading() as connection:
             if after is not None:
-                last = _row(connection, after)
-                asked = asked.where(tuple_(sessions.c.updatedAt, sessions.c.id) < (last.updatedAt, last.id))
+                place = place_of(name(after)) or _place(_row(connection, after))
+                asked = asked.where(tuple_(sessions.c.updatedAt, sessions.c.id) < place)
             return [session_of(row) for row in connection.execute(asked)]
 
     def change(self, id: str, changes: Mapping[str, Json]) -> StoredSession:
@@ -159,6 +160,7 @@ class DatabaseStore:
         return sorted(found, key=lambda one: one.position)
 
     def recount(self, counts: Mapping[int, int], counter: str) -> None:
+        """Set the sizes of messages. What was said is what it was, so the sessions' revisions and times stay."""
         ids = known_ids(list(counts), "message")
         with self.database.writing() as connection:
             of: dict[int, str] = {}
@@ -168,7 +170,7 @@ class DatabaseStore:
             _require_all(ids, of)
             # In order, so that two who recount the same ones never wait for each other in a circle.
             for session in sorted(set(of.values())):
-                _changed(connection, session)
+                _row(connection, session, lock=True)
             if ids:
                 set_count = update(messages).where(messages.c.id == bindparam("message"))
                 values = [{"message": id, "tokenCount": counts[id], "counter": storable(counter)} for id in ids]
@@ -285,6 +287,11 @@ def _row(connection: Connection, session: str, *, lock: bool = False) -> Row[Any
     if row is None:
         raise missing("session", session)
     return row
+
+
+def _place(row: Row[Any]) -> tuple[str, str]:
+    """Where the session stands in the list of all."""
+    return row.updatedAt, row.id
 
 
 def _changed(connection: Connection, session: str, **columns: Any) -> Row[Any]:

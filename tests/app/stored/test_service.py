@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,10 @@ from compact.engine.stored.service import Wish
 from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidConversation, InvalidInput, NotFound
 from compact.formats import parse, violations
 from compact.messages import Json
+from compact.models import find_model
 from compact.ports import Completion, Failure, ModelConfig, StoredSession
+from compact.settings import save_calibration
+from compact.tokens import Calibration
 from tests.app.stored.conftest import WINDOW, Desk, turn, user
 
 
@@ -174,6 +178,51 @@ def test_another_model_counts_anew(desk: Desk) -> None:
     assert after > before
     assert {one.counter for one in desk.sessions.history("a")} != {"o200k_base*1@openai"}
     assert desk.sessions.context("a").tokens == after
+
+
+def test_to_read_a_session_does_not_move_it(desk: Desk) -> None:
+    desk.say(5)
+    desk.sessions.store.change("a", {"model": "claude-sonnet-4-5"})
+    desk.sessions.create(StoredSession(id="b", model="gpt-4o", format="openai-chat"))
+    before = desk.sessions.sessions()
+    desk.sessions.context("a")
+    assert [one.id for one in before] == ["b", "a"]
+    assert desk.sessions.sessions() == before
+    assert {one.counter for one in desk.sessions.history("a")} != {"o200k_base*1@openai"}
+
+
+def test_a_learned_factor_that_hardly_moves_counts_nothing_anew(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
+    model = find_model("claude-sonnet-4-5")
+
+    def after_learning(factor: float) -> tuple[int, set[str]]:
+        save_calibration(model.id, Calibration(factor, 1, (factor,)))
+        tokens = desk.sessions.context("a").tokens
+        return tokens, {one.counter.split("*")[1] for one in desk.sessions.history("a")}
+
+    desk.sessions.store.change("a", {"model": model.id})
+    desk.say(5)
+    first, factors = after_learning(1.2)
+    assert factors == {"1.2@anthropic"}
+    assert after_learning(1.191) == after_learning(1.209) == (first, factors)
+    desk.say(1, 5)
+    second, factors = after_learning(1.218)  # small steps add up: only the last messages are near enough
+    assert factors == {"1.218@anthropic", "1.209@anthropic"}
+    third, factors = after_learning(2.0)
+    assert factors == {"2@anthropic"}
+    assert first < second < third
+
+
+def test_a_tokenizer_of_the_models_own_believes_no_other(desk: Desk) -> None:
+    desk.say(5)
+    exact = desk.sessions.context("a").tokens
+    stored = desk.sessions.history("a")
+    for name in ("o200k_base*1.001@openai", "o200k_base*1@google", "o200k_base"):
+        desk.sessions.store.recount({one.id: one.tokens + 1 for one in stored}, name)
+        assert desk.sessions.context("a").tokens == exact
+        assert desk.sessions.history("a") == stored
 
 
 def test_bytes_are_kept_as_they_were_given(desk: Desk) -> None:

@@ -144,3 +144,15 @@ def test_what_is_wrong_is_named(api: Api, method: str, path: str, body: object, 
 
 def _picture() -> dict[str, object]:
     return {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+
+
+def test_a_page_of_sessions_goes_on_where_the_last_one_ended(fresh: Api) -> None:
+    made = [fresh.session(title=str(number)) for number in range(5)]
+    first = fresh.get("/sessions", limit=2)
+    fresh.ask("PATCH", f"/sessions/{made[3]}", {"title": "changed"})
+    rest = [made[2], made[1], made[0]]
+    assert [row["id"] for row in fresh.get("/sessions", after=first["next"])["sessions"]] == rest
+    fresh.delete(f"/sessions/{made[3]}")
+    assert [row["id"] for row in fresh.get("/sessions", after=first["next"])["sessions"]] == rest
+    assert [row["id"] for row in fresh.get("/sessions", after=made[1])["sessions"]] == [made[0]]
+    fresh.refused(404, "GET", "/sessions", after="nowhere")

@@ -60,6 +60,11 @@ class Pool(Generic[Tag]):
     def idle(self) -> bool:
         return not self._running and not self._suspects
 
+    @property
+    def tags(self) -> list[Tag]:
+        """The tags of the jobs whose outcomes it has not given back yet."""
+        return [tag for _, tag in (*self._running.values(), *self._suspects)]
+
     def submit(self, job: Job, tag: Tag) -> None:
         try:
             self._running[self._executor.submit(condense_file, job)] = (job, tag)

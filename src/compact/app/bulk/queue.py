@@ -81,7 +81,7 @@ class Worker:
             due = monotonic()
             while not (self._stopped and pool.idle):
                 if monotonic() >= due:
-                    self._patiently(self._beat)
+                    self._patiently(lambda: self._beat(pool))
                     due = monotonic() + beat
                 taken = 0 if self._stopped else self._take(pool)
                 if not pool.idle:
@@ -118,8 +118,9 @@ class Worker:
         limit = {} if attempts is None else {"attempts": attempts}
         return self._patiently(lambda: self._queue.fail(claim, problem, **limit))
 
-    def _beat(self) -> None:
-        self._queue.touch(self.name)
+    def _beat(self, pool: Pool[Claim]) -> None:
+        # Not all that the database has under this name: the answer to a claim may have been lost on the way.
+        self._queue.touch(pool.tags)
         self._queue.release(self._terms.lease)
 
     def _is_over(self) -> bool:

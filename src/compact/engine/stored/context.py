@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compact.formats import parse, tools_of
 from compact.messages import Conversation, Drop, Json, Message, Pass, Reasoning, Tool, Where, apply, exchanges
 from compact.ports import Active, StoredMessage
 from compact.tokens import Counter
+
+_NEAR = 0.01
+_NAME = re.compile(r"(.+)\*(\d+(?:\.\d+)?)@(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ def assemble(
     """The conversation as it would be sent, and its size.
 
     `kept` are messages from before the summary that stand all the same. What the database says of a message's size
-    is believed where the same tokenizer has counted it.
+    is believed where the same tokenizer has counted it, by a factor that is not far off.
     """
     session = active.session
     frame = parse([], format=session.format, system=session.system, tools=_listed(session.tools))
@@ -46,7 +50,8 @@ def assemble(
     bare = _without_reasoning(frame, lines, active)
     fresh = [frame.dialect.parse_message(wire, f"input-{at}") for at, wire in enumerate(input)]
     whole = frame.with_messages(_with_summary(frame, active, [*bare, *fresh]))
-    known = {message.id: read[message.id].tokens for message in lines if _is_counted(read[message.id], counter)}
+    trusted = believed(stored, counter)
+    known = {message.id: read[message.id].tokens for message in lines if read[message.id].counter in trusted}
     unchanged = {message.id for message, other in zip(lines, bare, strict=True) if message is other}
     sizes = (
         known[message.id] if message.id in known and message.id in unchanged else counter.message(message)
@@ -58,6 +63,15 @@ def assemble(
 def counter_name(counter: Counter) -> str:
     """What tells counts apart: the tokenizer, and what its counts are multiplied with."""
     return f"{counter.meter.encoding}*{counter.meter.factor:.6g}@{counter.meter.vendor}"
+
+
+def believed(messages: Iterable[StoredMessage], counter: Counter) -> set[str]:
+    """Those who counted the messages whose counts hold for this counter, by their names.
+
+    A learned factor is an estimate and moves a little with every answer of the vendor. Counts by one that is less than
+    1% off hold, or whoever reads a session would have to count and store all of it again each time.
+    """
+    return {name for name in {one.counter for one in messages} if _holds(name, counter)}
 
 
 def kept_ids(active: Active) -> list[int]:
@@ -111,8 +125,12 @@ def _read(frame: Conversation, stored: StoredMessage) -> Message:
     return replace(message, protected=True) if stored.pinned else message
 
 
-def _is_counted(stored: StoredMessage, counter: Counter) -> bool:
-    return stored.counter == counter_name(counter)
+def _holds(name: str, counter: Counter) -> bool:
+    meter, read = counter.meter, _NAME.fullmatch(name)
+    if meter.precision != "calibrated" or read is None:
+        return name == counter_name(counter)
+    encoding, factor, vendor = read.groups()
+    return (encoding, vendor) == (meter.encoding, meter.vendor) and abs(float(factor) / meter.factor - 1) < _NEAR
 
 
 def _position(stored: StoredMessage) -> int:

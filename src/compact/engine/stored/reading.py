@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compact.engine.stored.context import Assembled, assemble, counter_name, kept_ids
+from compact.engine.stored.context import Assembled, assemble, believed, counter_name, kept_ids
 from compact.engine.stored.preferences import Effective, Preferences
 from compact.errors import NotFound
 from compact.formats import parse
@@ -63,17 +63,21 @@ class Reader:
     ) -> tuple[Active, list[StoredMessage]]:
         """The same, with the messages that another tokenizer had counted counted again, for good."""
         name = counter_name(counter)
+        messages = (*active.pinned, *kept, *active.recent)
+        trusted = believed(messages, counter)
         frame = parse([], format=active.session.format)
         counts = {
             one.id: counter.message(frame.dialect.parse_message(json.loads(one.raw), str(one.id)))
-            for one in (*active.pinned, *kept, *active.recent)
-            if one.counter != name
+            for one in messages
+            if one.counter not in trusted
         }
         if not counts:
             return active, kept
         self.store.recount(counts, name)
 
         def counted(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
-            return tuple(replace(one, tokens=counts.get(one.id, one.tokens), counter=name) for one in messages)
+            return tuple(
+                replace(one, tokens=counts[one.id], counter=name) if one.id in counts else one for one in messages
+            )
 
         return replace(active, pinned=counted(active.pinned), recent=counted(active.recent)), list(counted(kept))

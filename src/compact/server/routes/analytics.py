@@ -35,6 +35,7 @@ from compact.server.routes.shapes.figures import (
 from compact.server.routes.shapes.showing import money
 from compact.server.state import ServerState, state_of
 from compact.server.stored import sessions_of
+from compact.sessions.cursors import cursor_of
 from compact.settings.spending import load_spending
 
 router = APIRouter(prefix="/analytics", tags=["analytics"], generate_unique_id_function=lambda route: route.name)
@@ -103,7 +104,7 @@ def _stored(sessions: StoredSessions, first: str) -> Iterator[Done]:
                 return
             found = of_session(session, sessions.summaries.standing(session.id, retired=True))
             yield from (one for one in found if one.at >= first)
-        seen, after = seen + len(page), page[-1].id
+        seen, after = seen + len(page), cursor_of(page[-1])
 
 
 def _day(day: date, found: Total) -> Day:

@@ -28,6 +28,7 @@ from compact.server.routes.shapes.conversations import (
 from compact.server.routes.shapes.showing import blocked_of, page_of, row_of, summary_of, usage_of
 from compact.server.security import large_upload
 from compact.server.stored import sessions_of
+from compact.sessions.cursors import cursor_of
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_function=lambda route: route.name)
 
@@ -46,7 +47,7 @@ def list_sessions(
 ) -> SessionPage:
     """The sessions, the one changed last first."""
     found = sessions.sessions(workspace, limit=limit + 1, after=after)
-    shown, following = page_of(found, limit, lambda session: session.id)
+    shown, following = page_of(found, limit, cursor_of)
     return SessionPage(sessions=[row_of(session) for session in shown], next=following)
 
 
