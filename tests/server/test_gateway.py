@@ -173,6 +173,24 @@ def test_conversations_with_the_same_opening_are_told_apart(narrow: Served) -> N
     assert [turn([*history, {"role": "user", "content": "more"}]) for history in histories] == first
 
 
+def test_a_conversation_that_goes_back_keeps_the_compactions_it_still_contains(
+    narrow: Served, vendor: FakeVendors
+) -> None:
+    def turn(history: list[dict[str, Any]]) -> tuple[str, str, Any]:
+        told = narrow.ask("POST", CHAT, json={"model": "gpt-4o", "messages": history}).headers
+        return told["x-compact-session"], told["x-compact-compaction"], sent(vendor)["messages"]
+
+    whole = long_history(80, first="going back")
+    turns = [turn(whole[:length]) for length in range(1, len(whole), 2)]
+    # What follows the opening changes with each compaction.
+    compacted = [at for at in range(2, len(turns)) if turns[at][2][1] != turns[at - 1][2][1]]
+    assert len(compacted) > 2
+    for at in reversed(compacted[:-1]):
+        session, done, messages = turn([*whole[: 2 * at], {"role": "user", "content": "Another way."}])
+        assert (session, done) == (turns[0][0], "applied")
+        assert messages[:2] == turns[at][2][:2]
+
+
 def test_a_conversation_is_continued_after_a_restart_with_the_same_bytes(
     vendor: FakeVendors, environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

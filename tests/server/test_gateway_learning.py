@@ -125,7 +125,8 @@ def test_models_whose_tokenizer_is_known_are_not_watched(tmp_path: Any, recorded
     for model in ("gpt-4o", "claude-haiku-4-5"):
         asked = Asked("openai-chat", b"", {"model": model, "messages": HISTORY})
         pieces = nothing()
-        outgoing = Outgoing(asked, "none", 3_000, 3_000, None, managers.get(model, None))
+        with managers.using(model, None) as manager:
+            outgoing = Outgoing(asked, "none", 3_000, 3_000, None, manager)
         watched[model] = watching.watch(outgoing, httpx2.Response(200), pieces) is not pieces
     watching.close()
     managers.close()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
+from compact.models import find_model
+from compact.server.gateway.compacting import Compactor
 from compact.testing.vendors import FakeVendors
-from tests.server.conftest import Served, long_history
+from compact.testing.vendors.wire import Answer
+from tests.server.conftest import Recorder, Served, long_history
+
+if TYPE_CHECKING:
+    import httpx2
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 
@@ -29,6 +38,85 @@ def test_an_overflow_forces_one_compaction_and_one_retry(served: Served, vendor:
     assert len(vendor.requests) == before + 3
 
 
+def window_of(served: Served, model: str) -> int:
+    with served.state.service("gateway", Compactor)._managers.using(model, None) as manager:
+        return manager.window
+
+
+def refusal(message: str) -> Answer:
+    body = json.dumps({"error": {"type": "invalid_request_error", "message": message}}).encode()
+    return Answer(400, {"content-type": "application/json"}, (body,))
+
+
+def ask(served: Served, model: str, first: str, turns: int = 60) -> httpx2.Response:
+    history = long_history(turns, first=f"{model} {first}")
+    return served.ask("POST", CHAT, json={"model": model, "messages": history, "max_tokens": 4_000})
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            "gpt-4o",
+            (
+                "This model's maximum context length is 20000 tokens. However, you requested 37500 tokens (18000 in "
+                "the messages, 19500 in the completion)."
+            ),
+        ),
+        (
+            "gpt-4.1",
+            (
+                "This endpoint's maximum context length is 20000 tokens. However, you requested about 39000 tokens "
+                "(18000 of text input, 21000 in the output)."
+            ),
+        ),
+        ("gpt-4.1-mini", "input length and `max_tokens` exceed context limit: 18000 + 19900 > 20000"),
+        (
+            "gpt-4o-mini",
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 30000. This model's maximum context length is "
+                "20000 tokens and your request has 18000 input tokens (30000 > 20000 - 18000)."
+            ),
+        ),
+    ],
+)
+def test_an_answer_that_leaves_no_room_for_any_input_is_the_clients_affair(
+    recorded: Served, recorder: Recorder, model: str, message: str
+) -> None:
+    before = len(recorder.arrived)
+    recorder.answers.append(refusal(message))
+    refused = ask(recorded, model, "greedy")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (400, message)
+    assert refused.headers["x-compact-compaction"] == "none"
+    assert len(recorder.arrived) == before + 1
+    assert window_of(recorded, model) == find_model(model).max_input
+    assert ask(recorded, model, "modest").headers["x-compact-compaction"] == "none"
+
+
+def test_room_for_one_answer_is_made_once_and_for_its_conversation_alone(recorded: Served, recorder: Recorder) -> None:
+    before, model = len(recorder.arrived), "gpt-4.1-nano"
+    recorder.answers.append(refusal("input length and `max_tokens` exceed context limit: 18000 + 10000 > 20000"))
+    forced = ask(recorded, model, "room")
+    assert forced.headers["x-compact-compaction"] == "forced"
+    assert int(forced.headers["x-compact-tokens-after"]) < 10_000
+    assert window_of(recorded, model) == find_model(model).max_input
+    assert ask(recorded, model, "another").headers["x-compact-compaction"] == "none"
+    again = ask(recorded, model, "room")
+    assert again.headers["x-compact-compaction"] == "applied"
+    assert again.headers["x-compact-session"] == forced.headers["x-compact-session"]
+    assert recorder.arrived[-1].body == recorder.arrived[before + 1].body
+
+
+def test_a_window_is_known_as_the_vendor_tells_it_once_the_input_alone_was_too_long(
+    recorded: Served, recorder: Recorder
+) -> None:
+    model = "o3-mini"
+    recorder.answers.append(refusal("input length and `max_tokens` exceed context limit: 21000 + 4000 > 16000"))
+    assert ask(recorded, model, "long").headers["x-compact-compaction"] == "forced"
+    assert window_of(recorded, model) == 16_000
+    assert ask(recorded, model, "another", turns=70).headers["x-compact-compaction"] == "applied"
+
+
 def test_an_overflow_that_nothing_can_be_done_about_is_the_vendors(served: Served, vendor: FakeVendors) -> None:
     before = len(vendor.requests)
     ask = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "word " * 9_000}]}
@@ -36,3 +124,4 @@ def test_an_overflow_that_nothing_can_be_done_about_is_the_vendors(served: Serve
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "context_length_exceeded"
     assert len(vendor.requests) == before + 1
+    assert window_of(served, "gpt-4.1") == find_model("gpt-4.1").max_input

@@ -70,10 +70,72 @@ def test_no_path_reaches_another_deployment() -> None:
     ("message", "found"),
     [
         ("prompt is too long: 215000 tokens > 200000 maximum", Overflow(215_000, 200_000)),
-        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", Overflow(190_000, 180_000)),
         (
-            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000, decrease input length or "
+                "`max_tokens` and try again"
+            ),
+            Overflow(190_000, 200_000, 64_000),
+        ),
+        (
+            (
+                "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens "
+                "(8500 in the messages, 501 in the functions)."
+            ),
             Overflow(9_001, 8_192),
+        ),
+        (
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (1900 in the "
+                "messages, 100 in the functions, 8000 in the completion)."
+            ),
+            Overflow(2_000, 8_192, 8_000),
+        ),
+        (
+            (
+                "This model's maximum context length is 8191 tokens, however you requested 8238 tokens (8238 in your "
+                "prompt; 0 for the completion)."
+            ),
+            Overflow(8_238, 8_191),
+        ),
+        (
+            (
+                "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens "
+                "(20000 of text input, 120000 in the output)."
+            ),
+            Overflow(20_000, 131_072, 120_000),
+        ),
+        (
+            (
+                "This endpoint's maximum context length is 16384 tokens. However, you requested about 94307 tokens "
+                "(94307 of text input)."
+            ),
+            Overflow(94_307, 16_384),
+        ),
+        (
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is "
+                "8192 tokens and your request has 2000 input tokens (8000 > 8192 - 2000)."
+            ),
+            Overflow(2_000, 8_192, 8_000),
+        ),
+        (
+            (
+                "You passed 9000 input tokens and requested 16 output tokens. However, the model's context length is "
+                "only 8192 tokens, resulting in a maximum input length of 8176 tokens."
+            ),
+            Overflow(9_000, 8_192, 16),
+        ),
+        (
+            (
+                "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and "
+                "your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens."
+            ),
+            Overflow(0, 128_000, 65_535),
+        ),
+        (
+            "request (10000 tokens) exceeds the available context size (8192 tokens), try increasing it",
+            Overflow(10_000, 8_192),
         ),
         ("the request exceeds the available context size. try increasing it", Overflow()),
         ("`inputs` must have less than 4096 tokens. Given: 5000", Overflow()),
@@ -92,3 +154,23 @@ def test_what_vendors_say_of_a_long_request(message: str, found: Overflow | None
 @pytest.mark.parametrize("told", [None, [], "x", {}, {"error": "prompt is too long"}, {"response": []}, {"message": 1}])
 def test_what_is_no_error_says_nothing(told: Any) -> None:
     assert overflow_told(told) is None
+
+
+@pytest.mark.parametrize(
+    ("overflow", "window", "learned"),
+    [
+        (Overflow(), 3_000, 0),
+        (Overflow(16_000, 8_000), 1_500, 8_000),
+        (Overflow(6_000, 8_000, 4_000), 2_000, 0),
+        (Overflow(6_000, 8_000, 8_000), 0, 0),
+        (Overflow(6_000, 8_000, 9_000), 0, 0),
+        (Overflow(6_000, 8_000, 1_000), 3_000, 0),
+        (Overflow(0, 8_000, 4_000), 3_000, 0),
+        (Overflow(0, 8_000, 6_000), 2_000, 0),
+        (Overflow(0, 2_500, 500), 2_000, 2_500),
+    ],
+)
+def test_what_fits_is_this_requests_and_what_is_learned_the_vendors(
+    overflow: Overflow, window: int, learned: int
+) -> None:
+    assert (overflow.window(3_000), overflow.learned(3_000)) == (window, learned)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from compact.errors import InvalidInput
+from compact import CompactManager
+from compact.errors import InsufficientBudget, InvalidInput
 from compact.policies import Profile
 from compact.server.gateway import managers
 from compact.server.gateway.compacting import Compactor
@@ -20,26 +22,85 @@ def _alone(environment: Path) -> None:
     """Nothing is configured but what the environment says."""
 
 
-def test_memory_lets_go_of_what_has_rested_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Managers]:
+    made = Managers(tmp_path, lambda session, event: None)
+    yield made
+    made.close()
+
+
+def is_closed(manager: CompactManager) -> bool:
+    return manager._keeper._tracer._closed
+
+
+def test_memory_lets_go_of_what_has_rested_longest(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(managers, "_LIVE", 2)
-    made = Managers(tmp_path, lambda session, event: None)
-    manager = made.get("gpt-4o", None)
-    for session in ("a", "b", "a", "c", "d"):
-        with made.at_work(manager, session):
-            manager.preflight(session, [{"role": "user", "content": session}])
-    held = set(manager._sessions.projections())
-    made.close()
-    assert held == {"c", "d"}
+    with made.using("gpt-4o", None) as manager:
+        for session in ("a", "b", "a", "c", "d"):
+            with made.at_work(manager, session):
+                manager.preflight(session, [{"role": "user", "content": session}])
+        assert set(manager._sessions.projections()) == {"c", "d"}
 
 
-def test_only_so_many_models_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_lets_go_of_what_was_refused(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(managers, "_LIVE", 1)
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "4000")
+    with made.using("gpt-4o", None) as manager:
+        for session in ("a", "b", "c"):
+            with pytest.raises(InsufficientBudget), made.at_work(manager, session):
+                manager.preflight(session, [{"role": "system", "content": f"{session} " * 5_000}])
+        assert set(manager._sessions.projections()) <= {"c"}
+
+
+def test_beyond_so_many_models_the_one_that_rested_longest_is_closed(
+    made: Managers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(managers, "_MOST", 2)
-    made = Managers(tmp_path, lambda session, event: None)
-    assert made.get("one", None) is made.get("one", None)
-    made.get("two", None)
-    with pytest.raises(InvalidInput, match="2 models are served already"):
-        made.get("three", None)
-    made.close()
+    with made.using("one", None) as one, made.at_work(one, "s"):
+        one.preflight("s", [{"role": "user", "content": "Hi"}])
+    with made.using("one", None) as again, made.using("two", None) as two, made.using("two", None):
+        assert again is one
+    with made.using("three", None) as three:
+        assert is_closed(one)
+        assert not made._live
+        with made.using("one", None) as again:
+            assert again is not one
+            assert is_closed(two)
+            assert not is_closed(three)
+
+
+def test_a_model_in_use_is_not_let_go_of(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(managers, "_MOST", 2)
+    with made.using("one", None) as one:
+        with made.using("two", None), pytest.raises(InvalidInput, match="2 models are served already"):
+            made.using("three", None).__enter__()
+        with made.using("three", None), made.using("one", None) as again:
+            assert again is one
+            assert not is_closed(one)
+
+
+def test_a_window_that_a_vendor_told_outlasts_its_manager(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(managers, "_MOST", 1)
+    with made.using("one", None) as one:
+        made.narrow("one", None, 5_000)
+        assert not is_closed(one)
+    assert is_closed(one)
+    with made.using("two", None) as two:
+        assert two.window != 5_000
+    with made.using("one", None) as one:
+        assert one.window == 5_000
+    made.narrow("one", None, 4_000)
+    assert is_closed(one)
+
+
+def test_every_model_is_compacted_however_many_there_were(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(managers, "_MOST", 2)
+    done = []
+    for number in range(4):
+        ask = {"model": f"own-{number}", "messages": [{"role": "user", "content": "Hi"}]}
+        answer = served.ask("POST", "/v1/chat/completions", json=ask)
+        done.append(answer.headers["x-compact-compaction"])
+    assert done == ["none"] * 4
 
 
 def test_a_profile_decides_when_its_model_is_compacted(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.messages import Json
+from compact.server.gateway import recognising
 from compact.server.gateway.recognising import Sessions, points_in
 
 JSON = st.recursive(
@@ -49,6 +51,16 @@ def test_a_marker_for_caching_may_move() -> None:
     assert every("s", marked) == every("s", [{"role": "user", "content": [{"type": "text", "text": "a"}]}])
 
 
+@given(st.text(), st.booleans())
+def test_a_text_alone_in_a_block_is_that_text(text: str, marked: bool) -> None:
+    mark: dict[str, Json] = {"cache_control": {"type": "ephemeral"}} if marked else {}
+    block: dict[str, Json] = {"type": "text", "text": text, **mark}
+    assert every("s", [{"role": "user", "content": [block]}]) == every("s", talk(text))
+    others: list[list[Json]] = [[block, block], [{**block, "citations": []}], [{**block, "type": "input_text"}], []]
+    for content in others:
+        assert every("s", [{"role": "user", "content": content}]) != every("s", talk(text))
+
+
 def test_what_continues_a_conversation_is_that_conversation(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path / "s.jsonl")
     first = sessions.find("m", talk("a")).known
@@ -65,6 +77,41 @@ def test_a_conversation_that_went_back_keeps_what_was_compacted(tmp_path: Path) 
     sessions.settle(found, 2, 100)
     assert sessions.find("m", talk("a", "b", "x")).known is found.known
     assert sessions.find("m", talk("a", "x")).known is not found.known
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_conversation_may_go_back_behind_its_last_compactions(tmp_path: Path, restart: bool) -> None:
+    sessions, texts = Sessions(tmp_path / "s.jsonl"), [str(number) for number in range(60)]
+    session = sessions.find("m", talk(texts[0])).known.session
+    for length in range(2, 60, 2):
+        sessions.settle(sessions.find("m", talk(*texts[: length + 1])), length, 100)
+    sessions = Sessions(tmp_path / "s.jsonl") if restart else sessions
+    for kept in (58, 40, 28):
+        known = sessions.find("m", talk(*texts[:kept], "x", str(kept))).known
+        assert (known.session, known.saved) == (session, 100 * kept // 2)
+        assert len(known.settled) == 16
+    assert sessions.find("m", talk(*texts[:26], "x")).known.session != session
+
+
+def test_what_is_settled_twice_is_settled_once(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path / "s.jsonl")
+    for _ in range(20):
+        sessions.settle(sessions.find("m", talk("a", "b")), 1, 5)
+    assert list(sessions.find("m", talk("a", "b")).known.settled.values()) == [100]
+
+
+def test_a_file_that_has_grown_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognising, "_MOST", 5)
+    sessions = Sessions(tmp_path / "s.jsonl")
+    for number in range(40):
+        sessions.settle(sessions.find("m", talk("a", str(number))), 1, 1)
+        sessions.settle(sessions.find("m", talk("q"), "named"), 0, 7)
+    again = Sessions(tmp_path / "s.jsonl")
+    again.find("m", talk("a"))
+    assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 2
+    last = Sessions(tmp_path / "s.jsonl")
+    assert last.find("m", talk("a")).known.saved == 40
+    assert last.find("m", talk("z"), "named").known.saved == 280
 
 
 def test_what_was_compacted_is_known_after_a_restart(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from compact.policies import Profile, check_session_id
 from compact.ports import Event
 from compact.redaction import Redactor
 from compact.server.gateway.failing import Overflow
-from compact.server.gateway.managers import Managers
+from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.recognising import Recognised, Sessions
 from compact.server.ingest import Keeping, store_of
 from compact.server.state import ServerState
@@ -133,28 +133,42 @@ class Compactor:
         """What to send in place of a request that the vendor found too long; None where nothing shorter can be had."""
         if sent.manager is None or sent.found is None or (messages := original.messages) is None:
             return None
-        manager = sent.manager
-        window = overflow.window(sent.after or manager.window)
+        used = sent.after or sent.manager.window
+        window = overflow.window(used)
+        if window < LEAST:  # not even a short input would leave the answer its room
+            return None
         try:
-            if window < manager.window:
-                manager = self._managers.narrow(original.model, original.profile, window)
-            with self._managers.at_work(manager, sent.session) as heard:
-                after = manager.manual_compact(sent.session, messages, _NOTE, **beside(original))
-            forced = self._outgoing(original, messages, after, (sent.found, manager, heard))
+            forced = self._fitted(sent.found, original, messages, window)
+            shorter = len(forced.asked.raw) < len(sent.asked.raw)
+            if shorter and forced.manager is not None and 0 < overflow.learned(used) < forced.manager.window:
+                self._managers.narrow(original.model, original.profile, overflow.limit)
         except CompactError as error:
             _log.warning("a request that was too long cannot be compacted: %s: %s", type(error).__name__, error)
             return None
         except Exception:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
             _log.exception("a request that was too long was not compacted")
             return None
-        return replace(forced, done="forced") if len(forced.asked.raw) < len(sent.asked.raw) else None
+        return replace(forced, done="forced") if shorter else None
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
-        manager = self._managers.get(asked.model, asked.profile)
         scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
-        found = self._sessions.find(scope, messages, asked.session)
-        with self._managers.at_work(manager, found.known.session) as heard:
-            sent = manager.preflight(found.known.session, messages, **beside(asked))
+        with self._managers.using(asked.model, asked.profile) as manager:
+            found = self._sessions.find(scope, messages, asked.session)
+            with self._managers.at_work(manager, found.known.session) as heard:
+                sent = manager.preflight(found.known.session, messages, **beside(asked))
+        return self._outgoing(asked, messages, sent, (found, manager, heard))
+
+    def _fitted(self, found: Recognised, asked: Asked, messages: list[Json], window: int) -> Outgoing:
+        """The request, compacted for this once into less than its model's window."""
+        session = found.known.session
+        with self._managers.using(asked.model, asked.profile) as manager:
+            window = min(window, manager.window)
+            with (
+                self._managers.fitting(asked.model, asked.profile, window) as fitting,
+                self._managers.hearing(session) as heard,
+            ):
+                sent = fitting.manual_compact(session, messages, _NOTE, **beside(asked))
+            manager.forget(session)
         return self._outgoing(asked, messages, sent, (found, manager, heard))
 
     def _outgoing(

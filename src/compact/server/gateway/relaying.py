@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
@@ -33,6 +32,7 @@ from compact.server.gateway.sending import (
     read_raw,
     whole,
 )
+from compact.server.gateway.threads import Threads
 from compact.server.gateway.upstreams import SPEAKS, Speaks, Upstream, Upstreams
 from compact.server.security import LARGEST_BODY, may_be_json
 from compact.server.state import ServerState
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _THREADS: Final = 64
 """Requests that are compacted at the same time; one that waits for a summary keeps its thread."""
+_CLOSING: Final = 2.0
+"""Seconds in which what is under way may still end."""
 _ROUNDS: Final = 4
 """How often a model may recall before it answers."""
 
@@ -68,11 +70,11 @@ class Gateway:
         self._upstreams = Upstreams(state.settings)
         self._line = Line(state.settings.upstream_networks)
         self._learning = Learning()
-        self._threads = ThreadPoolExecutor(_THREADS, "compact gateway")
+        self._threads = Threads(_THREADS, "compact gateway")
 
     async def close(self) -> None:
         await self._line.close()
-        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._threads.close, _CLOSING)
         await asyncio.to_thread(self._learning.close)
 
     async def converse(self, call: Call, format: str, session: str = "") -> Response:
@@ -87,7 +89,7 @@ class Gateway:
     async def pass_through(self, call: Call, speaks: Speaks) -> Response:
         """The vendor's answer to anything else."""
         try:
-            upstream = await self._in_thread(self._upstreams.find, speaks, _model_in(call))
+            upstream = await self._in_thread(self._upstream, call, speaks)
             response = await self._line.send(call, upstream)
         except CompactError as error:
             return in_words_of(speaks, error)
@@ -95,7 +97,10 @@ class Gateway:
 
     async def _in_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         # Parsing and counting would hold up every other request; waiting for a summary, all the more.
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+        return await asyncio.wrap_future(self._threads.submit(lambda: work(*args, **kwargs)))
+
+    def _upstream(self, call: Call, speaks: Speaks) -> Upstream:
+        return self._upstreams.find(speaks, _model_in(call))
 
     def _prepare(self, call: Call, format: str, session: str) -> _Ready:
         body = _json_in(call)
