@@ -188,7 +188,7 @@ def _wait(url: str) -> None:
 
 
 def _gateway(upstream: str, home: str, window: str = "") -> None:
-    from compact.server.serving import running
+    from compact.server.serving import running, settle
     from compact.server.state import ServerState
     from compact.settings.server import ServerSettings
 
@@ -197,6 +197,7 @@ def _gateway(upstream: str, home: str, window: str = "") -> None:
         os.environ["COMPACT_MAX_CONTEXT_TOKENS"] = window
     settings = ServerSettings(token=TOKEN, upstream_openai=f"{upstream}/v1")
     with running(ServerState(Path(home), settings=settings)) as url:
+        settle()
         _wait(url)
 
 

@@ -7,6 +7,7 @@ import errno
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
@@ -25,6 +26,7 @@ _STARTING: Final = 20.0
 _CLOSING: Final = 10
 _PATIENCE: Final = 1.0
 _IDLE: Final = 75
+_TURN: Final = 0.0005
 
 
 def check_host(host: str, state: ServerState) -> None:
@@ -66,12 +68,19 @@ def address_of(bound: socket.socket) -> str:
 def serve(state: ServerState, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until interrupted; `ready` is called once requests are answered."""
     server = _Server(_config(state), ready)
-    # What is loaded by now stays to the end: no collection of garbage, which holds up every request, need look at it.
-    gc.collect()
-    gc.freeze()
+    settle()
     # uvicorn passes the signal on once it has closed everything.
     with suppress(KeyboardInterrupt):
         server.run(sockets=[bound])
+
+
+def settle() -> None:
+    """Make this process one that serves: nothing holds up its requests that need not."""
+    # What is loaded by now stays to the end: no collection of garbage need look at it.
+    gc.collect()
+    gc.freeze()
+    # The loop has its turn after that long, however many threads are compacting.
+    sys.setswitchinterval(_TURN)
 
 
 @contextmanager
