@@ -119,7 +119,7 @@ def test_an_answer_may_take_longer_than_its_silence(api: Api, vendor: FakeVendor
     configure(vendor, timeout=3.0)
     id = api.session()
     vendor.reply(Reply("one two three four five six seven eight nine ten " * 4))
-    vendor.fail(Fault("drip", seconds=0.0005))
+    vendor.fail(Fault("drip", seconds=0.001))
     began = monotonic()
     last = api.say(id, "Count.")[-1]
     assert last["type"] == "done", last
