@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,8 @@ from compact.errors import InvalidConfiguration
 from compact.formats import FORMATS, parse, render
 from compact.ports import Answer, Ask, Failure
 from compact.providers import presets
-from tests.app.laws import try_laws
+from compact.testing.generate import random_body
+from tests.app.laws import assert_laws, try_laws
 
 ROUNDS, CONVERSATIONS = 50, 100
 """In each of the four formats: 20,000 conversations in all. The soak tries a million."""
@@ -26,6 +28,24 @@ ROUNDS, CONVERSATIONS = 50, 100
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_the_laws_hold(format: str, number: int) -> None:
     try_laws(format, number, CONVERSATIONS)
+
+
+RELEVANT = ("truncation", None, {"lines": "relevant", "mode": "mechanical", "markers": "s0"})
+
+
+@pytest.mark.parametrize(
+    ("format", "seed", "size", "way", "target"),
+    [
+        ("anthropic-messages", 7218, 20, RELEVANT, None),
+        ("openai-chat", 30345, 20, RELEVANT, 0.2),
+        ("anthropic-messages", 12530, 4, (None, "cost", {}), 0.8),
+    ],
+)
+def test_the_laws_hold_where_they_once_did_not(
+    format: str, seed: int, size: int, way: tuple[Any, ...], target: float | None
+) -> None:
+    body = random_body(random.Random(f"ll {seed}"), format, size=size)
+    assert_laws(parse(body, format=format), way, target)
 
 
 def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:

@@ -30,6 +30,7 @@ from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.policies import configure
 from compact.providers import Provider, Task, find_provider
+from compact.providers.provider import quietly
 from compact.settings.presets import find_preset
 
 DEFAULT_PRESET = "v2"
@@ -135,10 +136,14 @@ class Condensation:
         judge = Judge(self.conversation, self._gauge, formats.reject)
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
-            run(provider.condense(task, settings), judge, Asking().now(ask or partial(answer_offline, judge)))
-            if give_way:
-                # A way that asks no model goes on asking none.
-                self._give_way(provider, task, judge, ask if provider.capabilities.summarizes else None)
+            answer = Asking().now(ask or partial(answer_offline, judge))
+            # A way that asks no model goes on asking none.
+            spared = ask if provider.capabilities.summarizes else None
+            run(provider.condense(task, settings), judge, answer)
+            while give_way and self._gave_way(provider, task, judge, spared):
+                # A cut may leave lines that repeat each other: so condensing the result again changes nothing.
+                task = replace(task, conversation=judge.conversation, tokens=judge.tokens)
+                run(quietly(provider.condense(task, settings), task), judge, answer)
             self._put_back(judge)
         outcome = judge.outcome()
         return Result(outcome.conversation, outcome.plan, self._report(provider, settings, outcome))
@@ -156,16 +161,18 @@ class Condensation:
         floor = floor_of(self.conversation, self._gauge).total
         return [goal for goal in dict.fromkeys((self._aim(), self.target)) if goal is not None and floor <= goal]
 
-    def _give_way(self, provider: Provider, task: Task, judge: Judge, ask: AskModel | None) -> None:
-        """Go on where the provider ended above its target."""
-        if task.target is None or task.reached(judge.tokens):
-            return
+    def _gave_way(self, provider: Provider, task: Task, judge: Judge, ask: AskModel | None) -> bool:
+        """Go on where the provider ended above its target; whether that helped, and was not enough."""
+        before = judge.tokens
+        if task.target is None or task.reached(before):
+            return False
         from compact.providers.giving_way import give_way
 
         for goal in self.goals(provider):
             left = replace(task, conversation=judge.conversation, tokens=judge.tokens, target=goal)
             answer = Asking().now(ask or partial(answer_offline, judge))
             run(give_way(left, handles=self._handles), judge, answer)
+        return judge.tokens < before and not task.reached(judge.tokens)
 
     def _put_back(self, judge: Judge) -> None:
         """Name missing facts again, if anything was removed and there is room."""

@@ -102,6 +102,15 @@ def ask(*questions: Ask) -> Generator[Step, Any, tuple[Answer, ...]]:
     return answers
 
 
+def quietly(steps: Steps, task: Task) -> Steps:
+    """The steps without passes that find nothing: they are not worth a report once something was found before."""
+
+    def reply(step: Step) -> Generator[Step, Any, Any]:
+        return Rejected("nothing to do") if isinstance(step, Pass) and not step.edits else (yield step)
+
+    yield from follow(steps, Applied(task.conversation, task.tokens), reply)
+
+
 def follow(
     steps: Steps, now: Applied, reply: Callable[[Step], Generator[Step, Any, Any]]
 ) -> Generator[Step, Any, Applied]:

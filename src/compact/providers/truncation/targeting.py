@@ -34,15 +34,21 @@ class Cutter:
         """What is left of the text."""
         if place.kind in self._suppressed:
             return SUPPRESSED
-        cut = self._cuts[place.kind]
         if self._relevance is not None and place.kind == "result":
-            return self._relevance.apply(cut, place)
-        return cut.apply(place.text, place.tool)
+            return self._relevance.apply(self._cuts[place.kind], place)
+        return self._plain(place)
 
     def cut(self, place: Place) -> Shortening | None:
         """The place with that, if it saves anything."""
         why = "suppressed" if place.kind in self._suppressed else "truncated"
-        return shorten(place, self.text(place), self.measure, why)
+        if self._relevance is None or place.kind in self._suppressed:
+            return shorten(place, self.text(place), self.measure, why)
+        # What is relevant changes with every cut. Whether there is one must not, or there would be others next time.
+        plain = shorten(place, self._plain(place), self.measure, why)
+        return plain and (shorten(place, self.text(place), self.measure, why) or plain)
+
+    def _plain(self, place: Place) -> str:
+        return self._cuts[place.kind].apply(place.text, place.tool)
 
 
 def cut_all(found: Iterable[Place], cutter: Cutter) -> list[Shortening]:
