@@ -14,26 +14,21 @@ from compact.messages import Conversation, Json
 def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
     """The conversation in a file's bytes; errors call it by its name."""
     content = _decode(data, name)
-    try:
-        return _parsed(content, format, name)
-    except (InvalidConversation, UnknownFormat) as error:
-        if error.field == "format" or error.field.startswith(name):
-            raise
-        field = f"{name}: {error.field}" if error.field else name
-        raise type(error)(error.problem, field=field, remedy=error.remedy) from None
-
-
-def _parsed(content: Json, format: str | None, name: str) -> Conversation:
-    if format is None and (log := read_log(content)) is not None:
-        return formats.parse(log.body, format=log.format)
-    content = _unwrapped(content)
-    if not isinstance(content, dict | list):
+    log = read_log(content) if format is None else None
+    body, format = (log.body, log.format) if log is not None else (_unwrapped(content), format)
+    if not isinstance(body, dict | list):
         raise InvalidConversation(
-            f"holds a JSON {type(content).__name__}, not a conversation",
+            f"holds a JSON {type(body).__name__}, not a conversation",
             field=name,
             remedy="Give a list of messages, or a request with its messages.",
         )
-    return formats.parse(content, format=format)
+    try:
+        return formats.parse(body, format=format)
+    except (InvalidConversation, UnknownFormat) as error:
+        if error.field == "format":  # what the caller has named, not what is in the file
+            raise
+        field = f"{name}: {error.field}" if error.field else name
+        raise type(error)(error.problem, field=field, remedy=error.remedy) from None
 
 
 def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> str:

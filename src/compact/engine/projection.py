@@ -78,7 +78,7 @@ class Projection:
     @property
     def conversation(self) -> Conversation:
         """The view as a conversation."""
-        return self.frame.with_messages([line.message for line in self.view])
+        return self._conversation_of(self.view)
 
     def follow(self, messages: Sequence[Json]) -> tuple[Projection, Mapping[Line, Json]]:
         """The projection that the caller's messages continue, and which of its lines are the caller's own objects."""
@@ -133,17 +133,20 @@ class Projection:
 
     def sound(self) -> Projection:
         """The projection without its last compactions, as far as their references lead nowhere any more."""
-        sound = self
-        while sound.compactions and (lost := unresolved(sound.conversation)):
-            # The caller's own messages may quote a reference.
-            if not lost - unresolved(self.frame.with_messages([line.message for line in self.log])):
-                break
+        if not self.compactions or not unresolved(self.conversation):
+            return self
+        # The caller's own messages may quote a reference.
+        quoted, sound = unresolved(self._conversation_of(self.log)), self
+        while sound.compactions and unresolved(sound.conversation) - quoted:
             sound = replace(sound, compactions=sound.compactions[:-1])
         return sound
 
     def rewound(self, before: Projection) -> bool:
         """Whether it is what became of an earlier one that the caller went back in."""
         return self.log[: len(before.log)] != before.log
+
+    def _conversation_of(self, lines: Lines) -> Conversation:
+        return self.frame.with_messages([line.message for line in lines])
 
     def _view(self, count: int) -> Lines:
         if not count:
