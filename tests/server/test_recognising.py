@@ -21,7 +21,8 @@ MESSAGES = st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=6)
 
 
 def every(scope: str, messages: list[Json]) -> list[str]:
-    return points_in(scope, messages, range(len(messages)))
+    """The points of one message, of two, and so on."""
+    return [*points_in(scope, messages, range(len(messages)))][::-1]
 
 
 def talk(*texts: str) -> list[Json]:
@@ -29,7 +30,7 @@ def talk(*texts: str) -> list[Json]:
 
 
 @given(MESSAGES, MESSAGES)
-def test_digests_are_equal_as_far_as_the_messages_are(one: list[Json], other: list[Json]) -> None:
+def test_points_are_equal_as_far_as_the_messages_are(one: list[Json], other: list[Json]) -> None:
     first, second = every("s", one), every("s", other)
     for length in range(1, min(len(one), len(other)) + 1):
         same = repr(one[:length]) == repr(other[:length])
@@ -37,11 +38,18 @@ def test_digests_are_equal_as_far_as_the_messages_are(one: list[Json], other: li
         assert moved or (first[length - 1] == second[length - 1]) == same
 
 
+@given(MESSAGES, st.sets(st.integers(-1, 9)))
+def test_points_do_not_depend_on_one_another(messages: list[Json], lengths: set[int]) -> None:
+    wanted = [length for length in range(1, len(messages) + 1) if length in lengths or length == len(messages)]
+    found = [*points_in("s", messages, lengths)]
+    assert found == [every("s", messages)[length - 1] for length in reversed(wanted)]
+
+
 @given(MESSAGES)
-def test_digests_know_the_scope_and_whole_messages(messages: list[Json]) -> None:
+def test_points_know_the_scope_and_whole_messages(messages: list[Json]) -> None:
     assert len(set(every("s", messages))) == len(messages)
     assert not set(every("s", messages)) & set(every("t", messages))
-    assert points_in("s", messages) == every("s", messages)[-1:]
+    assert [*points_in("s", messages)] == every("s", messages)[-1:]
 
 
 def test_a_marker_for_caching_may_move() -> None:

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.server import security
 from compact.server.gateway import compacting
 from compact.server.gateway.sending import inflated
-from compact.server.security import DEEPEST, Nesting
+from compact.server.security import DEEPEST, DEEPEST_UNFOLDED, Nesting, unfold
 from compact.testing.vendors import FakeVendors
 from tests.server.conftest import Served, told
 
@@ -53,6 +54,20 @@ def test_bombs_depth_is_found_exactly_however_the_text_is_cut(
     assert "levels deep" in found or found == ""
 
 
+@given(VALUES, st.integers(0, 4), st.booleans(), st.booleans())
+def test_bombs_a_route_unfolds_as_deep_as_its_quick_parser(value: Json, more: int, half: bool, plain: bool) -> None:
+    for _ in range(DEEPEST_UNFOLDED - 2):
+        value = [value]
+    for _ in range(more):
+        value = {"a": value, "b": "\ud800" if half else ""}  # which the quick parser does not know
+    text = json.dumps(value, ensure_ascii=plain or half).encode()
+    if depth(value) > DEEPEST_UNFOLDED + 1:  # of an empty array, that parser does not mind one level more
+        with pytest.raises(InvalidInput, match="200 levels deep"):
+            unfold(text)
+    elif depth(value) <= DEEPEST_UNFOLDED:
+        assert unfold(text) == value
+
+
 def test_bombs_a_deep_text_needs_no_stack() -> None:
     many = 50 * sys.getrecursionlimit()
     assert "64 levels" in problem_in(b'{"a":[' * many, [])
@@ -63,9 +78,10 @@ def test_bombs_a_deep_text_needs_no_stack() -> None:
 def test_bombs_what_is_too_deep_is_refused_everywhere(served: Served, vendor: FakeVendors, path: str) -> None:
     before = len(vendor.requests)
     method = "PUT" if path == "/api/settings" else "POST"
-    body = b'{"model": "gpt-4o", "messages": ' + b"[" * DEEPEST + b"]" * DEEPEST + b"}"
+    deepest = DEEPEST_UNFOLDED if path.startswith("/v1/") else DEEPEST
+    body = b'{"model": "gpt-4o", "messages": ' + b"[" * deepest + b"1" + b"]" * deepest + b"}"
     answer = served.ask(method, path, content=body, headers=JSON_TYPE)
-    assert (answer.status_code, "64 levels deep" in told(answer)) == (400, True)
+    assert (answer.status_code, f"{deepest} levels deep" in told(answer)) == (400, True)
     packed = served.ask(method, path, content=gzip.compress(body), headers={**JSON_TYPE, "content-encoding": "gzip"})
     assert packed.status_code == 400
     assert len(vendor.requests) == before
@@ -73,10 +89,10 @@ def test_bombs_what_is_too_deep_is_refused_everywhere(served: Served, vendor: Fa
 
 def test_bombs_a_conversation_may_be_as_deep_as_that(served: Served) -> None:
     inner: Json = "x"
-    for _ in range(DEEPEST - 2):
+    for _ in range(DEEPEST_UNFOLDED - 2):
         inner = [inner]
     body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}], "metadata": {"x": inner}}
-    assert depth(body) == DEEPEST
+    assert depth(body) == DEEPEST_UNFOLDED
     assert served.ask("POST", CHAT, json=body).status_code == 200
 
 

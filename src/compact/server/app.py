@@ -22,7 +22,7 @@ from compact.app import dump_json
 from compact.server import ingest, routes
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
-from compact.server.security import Guard, authorised, error_body, json_only
+from compact.server.security import Guard, authorised, error_body, json_only, unfolds
 from compact.server.state import ServerState, state_of
 
 _STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
@@ -90,7 +90,7 @@ def create_app(state: ServerState) -> FastAPI:
     app.add_middleware(Guard, state=state)
     _tell_errors(app)
     # First, because routes are tried in turn, and here milliseconds count.
-    app.include_router(gateway_router, dependencies=[Depends(authorised)])
+    app.include_router(gateway_router, dependencies=[Depends(authorised), Depends(unfolds)])
     failed = {"default": {"model": ErrorReply, "description": "What went wrong"}}
     app.include_router(_open, prefix="/api", responses=failed)  # type: ignore[arg-type]  # dict is invariant
     private = [Depends(authorised), Depends(json_only)]

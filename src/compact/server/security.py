@@ -12,6 +12,7 @@ import json
 import zlib
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from secrets import compare_digest
@@ -20,9 +21,11 @@ from urllib.parse import unquote_to_bytes
 
 from fastapi import Request, Security
 from fastapi.security import HTTPBearer
+from pydantic_core import from_json
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 
+from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.server.state import ServerState
 
@@ -33,11 +36,14 @@ LARGEST_BODY: Final = 32 * 1024 * 1024
 LARGEST_UPLOAD: Final = 100 * 1024 * 1024
 DEEPEST: Final = 64
 """Levels of arrays and objects in a body."""
+DEEPEST_UNFOLDED: Final = 200
+"""Levels in a body that its route unfolds: those of the quickest parser."""
 MOST_CONTAINERS: Final = 1_000_000
 """Arrays and objects in a body: a few bytes of text for each, but a hundred of memory."""
 _BODY_SECONDS: Final = 60.0
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ROOM: Final = "compact.largest_body"
+_UNFOLDS: Final = "compact.unfolds"
 _STRANGER: Final = "compact.stranger"
 _IN_ADDRESS: Final = b"token="
 _BRACKETS: Final = b"[]{}"
@@ -137,6 +143,11 @@ def may_be_json(content_type: str) -> bool:
     return not kind or kind == "application/json" or kind.endswith("+json")
 
 
+async def unfolds(request: Request) -> None:
+    """A dependency of routes that `unfold` what they were sent themselves, and not on the way in."""
+    request.scope[_UNFOLDS] = True
+
+
 async def large_upload(request: Request) -> None:
     """A dependency of routes that take whole transcripts; the route reads `request.stream()` or `request.body()`."""
     request.scope[_ROOM] = LARGEST_UPLOAD
@@ -154,7 +165,8 @@ class Nesting:
     brackets are told from those inside of strings exactly.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deepest: int = DEEPEST) -> None:
+        self._deepest = deepest
         self._depth = self._containers = 0
         self._in_string = False
         self._held = b""
@@ -174,8 +186,8 @@ class Nesting:
         self._containers += brackets.count(1)
         highest = max(accumulate(steps, initial=self._depth))
         self._depth += sum(steps)
-        if highest > DEEPEST:
-            return f"the body is nested more than {DEEPEST} levels deep"
+        if highest > self._deepest:
+            return f"the body is nested more than {self._deepest} levels deep"
         return f"the body holds more than {MOST_CONTAINERS:,} values" if self._containers > MOST_CONTAINERS else ""
 
     def _outside(self, data: bytes) -> bytes:
@@ -192,6 +204,19 @@ class Nesting:
         outside = b"".join(pieces[self._in_string :: 2])
         self._in_string ^= len(pieces) % 2 == 0
         return outside
+
+
+def unfold(text: bytes) -> Json:
+    """The value of a JSON text that nobody has looked at.
+
+    InvalidInput where it would cost too much to hold, and ValueError where it is no JSON.
+    """
+    if len(text) < 2 * MOST_CONTAINERS:  # too short to hold more of them
+        with suppress(ValueError):  # it knows no half surrogate pairs, and no more than so many levels
+            return from_json(text)
+    if problem := Nesting(DEEPEST_UNFOLDED).problem(text):
+        raise InvalidInput(problem, field="body", remedy="Send less at once.")
+    return json.loads(text)
 
 
 class _Body:
@@ -225,7 +250,7 @@ class _Body:
     def _begin(self) -> None:
         self._begun = True
         headers = Headers(scope=self._scope)
-        if may_be_json(headers.get("content-type", "")):
+        if not self._scope.get(_UNFOLDS) and may_be_json(headers.get("content-type", "")):
             self._nesting = Nesting()
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._room:

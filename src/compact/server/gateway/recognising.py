@@ -3,6 +3,11 @@
 A client of a vendor's SDK sends its whole history with every request. So a session is known by points: the messages of
 its last request, and those that each of its last compactions touched. A request that begins with any of them continues
 it. One that shares only the opening is another conversation.
+
+A point is named after how many messages there are, a digest of the first and the last two, and a checksum of them all:
+a digest of half a megabyte would take as long as all the rest of a request. Two conversations that agree in all of that
+would share a session, whose manager compares every message with its own: they would be compacted anew, and never be
+answered with one another's.
 """
 
 from __future__ import annotations
@@ -11,14 +16,16 @@ import json
 import marshal
 import os
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain, pairwise
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
 from typing import Final
+from zlib import crc32
 
 from compact.messages import Json
 from compact.settings.documents import replace_private
@@ -27,7 +34,8 @@ _MOST: Final = 10_000
 """Sessions that are remembered, in memory and in the file."""
 _SETTLED: Final = 16
 """Compactions of a session behind which a client may go back."""
-_NO_REFERENCES: Final = 2  # the version of the format that has none
+_NO_REFERENCES: Final = 2  # the version of marshal's format that has none between its objects
+_HEADER: Final = 5  # bytes that tell of a list, and of its length
 _MOVING: Final = "cache_control"  # clients move it along to their newest message
 _MARK: Final = _MOVING.encode()
 _ALONE: Final = {"type", "text", _MOVING}
@@ -73,25 +81,23 @@ class Sessions:
         """
         with self._lock:
             self._load()
-            lengths = frozenset(() if session else self._lengths)
-        points = [] if session else points_in(scope, messages, lengths)
-        with self._lock:
-            point = next((point for point in reversed(points) if point in self._points), "")
+            points = points_in(scope, () if session else messages, self._lengths)
+            head = next(points, "")
+            point = next((point for point in chain((head,), points) if point in self._points), "")
             known = self._points.get(point) or self._known.get((scope, session)) or Known(scope, session or _new())
             if point != known.head:  # it went back behind its last request
                 known.saved = known.settled.get(point, known.saved)
             self._used(known)
-            if points:
-                self._move(known, points[-1])
+            if head:
+                self._move(known, head)
         return Recognised(known, () if session else messages)
 
     def settle(self, found: Recognised, compacted: int, saved: int) -> None:
         """Remember that a compaction touched that many of the first messages, and that it saved tokens."""
         known = found.known
-        points = points_in(known.scope, found.messages[:compacted])
+        point = next(points_in(known.scope, found.messages[:compacted]), "")
         with self._lock:
             known.saved += saved
-            point = points[-1] if points else ""
             self._settle(known, point)
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
@@ -158,16 +164,21 @@ def _line(known: Known, point: str, saved: int) -> str:
     return json.dumps([known.scope, known.session, point, saved]) + "\n"
 
 
-def points_in(scope: str, messages: Sequence[Json], lengths: Collection[int] = ()) -> list[str]:
-    """Names for the messages up to where there are so many of them, and for all: a count, and a digest of them."""
-    hasher = sha256(scope.encode("utf-8", "surrogatepass"))
-    points = []
-    for length, message in enumerate(messages, 1):
-        # Several times as quick as JSON; without references between objects, equal values give equal bytes.
-        hasher.update(marshal.dumps(message, _NO_REFERENCES) if _is_plain(message) else _written(message))
-        if length in lengths or length == len(messages):
-            points.append(f"{length}:{hasher.hexdigest()}")
-    return points
+def points_in(scope: str, messages: Sequence[Json], lengths: Collection[int] = ()) -> Iterator[str]:
+    """Names for all the messages, and for those up to where there are so many of them; the longest comes first."""
+    if not messages:
+        return
+    plain = [message if _is_plain(message) else _plain(message) for message in messages]
+    ends = [*sorted(length for length in lengths if 0 < length < len(plain)), len(plain)]
+    checksum, sums = 0, []
+    for start, end in pairwise((0, *ends)):
+        checksum = crc32(_written(plain[start:end]), checksum)
+        sums.append((end, checksum))
+    opening = sha256(scope.encode("utf-8", "surrogatepass") + _written(plain[:1]))
+    for length, checksum in reversed(sums):
+        hasher = opening.copy()
+        hasher.update(_written(plain[max(1, length - 2) : length]))
+        yield f"{length}:{checksum:08x}{hasher.hexdigest()}"
 
 
 def _length(point: str) -> int:
@@ -179,7 +190,7 @@ def _is_plain(message: Json) -> bool:
     return isinstance(message, dict) and isinstance(message.get("content"), str) and _MOVING not in message
 
 
-def _written(message: Json) -> bytes:
+def _plain(message: Json) -> Json:
     """The message without what moves, and with its text as such where it is alone in a block.
 
     Clients make a block of a text to mark it, and a text of the block once the mark has moved on.
@@ -189,14 +200,18 @@ def _written(message: Json) -> bytes:
         text = block.get("text")
         if isinstance(text, str) and block.get("type") == "text" and block.keys() <= _ALONE:
             message = {**message, "content": text}
-    written = marshal.dumps(message, _NO_REFERENCES)
-    return marshal.dumps(_unmarked(message), _NO_REFERENCES) if _MARK in written else written
+    return _unmarked(message) if _MARK in marshal.dumps(message) else message
 
 
 def _unmarked(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items() if key != _MOVING}
     return [_unmarked(item) for item in value] if isinstance(value, list) else value
+
+
+def _written(messages: list[Json]) -> bytes:
+    """Messages as bytes, one after the other: equal ones where they are equal, and far quicker than JSON."""
+    return marshal.dumps(messages, _NO_REFERENCES)[_HEADER:]
 
 
 def _new() -> str:
