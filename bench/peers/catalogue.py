@@ -52,6 +52,8 @@ WAYS = (
     Way("compact", "quality-model", "Compact quality, summaries by the model", "preset", asks=True),
     Way("compact", "lossless", "Compact lossless, superseded", "preset", blind=True),
     Way("compact", "layers", "Compact layers", "preset"),
+    Way("compact", "native", "Compact native", "preset"),
+    Way("compact", "native-facts", "Compact native, facts retained", "best"),
     Way("compact", "v2-facts", "Compact v2, facts retained", "best"),
     Way("compact", "balanced-facts", "Compact balanced, facts retained", "best"),
     Way("compact", "summary", "Compact offline summary as large as fits", "best"),

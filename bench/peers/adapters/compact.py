@@ -73,6 +73,8 @@ WAYS: dict[str, Way] = {
     "summary": summarized,
     "summary-facts": partial(summarized, retain="facts"),
     "layers": partial(condense, provider="layers"),
+    "native": partial(condense, provider="native"),
+    "native-facts": partial(condense, provider="native", retain="facts"),
     "balanced-model": partial(asking, preset="balanced"),
     "quality-model": partial(asking, preset="quality"),
 }
