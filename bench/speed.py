@@ -2,8 +2,8 @@
 
 Counting is not what is measured: all counts are known before the clock starts. Everything else is: each run begins with
 the conversation parsed anew. All presets are run as `compact plan` runs them, with answers as long as a model's would
-be. Times are processor times, the shortest of some runs, and the cold count is taken in the same run: machines differ,
-ratios hardly do.
+be. Times are processor times, the shortest of some runs, and the cold count is taken again right after each way:
+machines differ, and are slower one minute than the next; ratios hardly are.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ Way = tuple[Provider, Any]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A conversation's tokens, the seconds of one cold count, and of each way to condense it."""
+    """A conversation's tokens; for each way to condense it the seconds it took, and those of one cold count then."""
 
     tokens: int
-    cold: float
-    seconds: dict[str, float]
+    seconds: dict[str, tuple[float, float]]
 
 
 def run(out: TextIO) -> None:
@@ -77,13 +76,14 @@ def measure(conversation: Conversation) -> Measured:
     messages = render(conversation)
     tokens = Condensation(conversation, "gpt-4o", None).tokens
     runs = 2 if tokens >= LARGE else 5
-    cold = min(_timed(lambda: compact.count_tokens(messages), forget) for _ in range(runs))
     seconds = {}
     for name, target, ways in _tasks():
         _condense(Condensation(conversation, "gpt-4o", target), ways)  # counts what has to be counted
         fresh = (Condensation(parse(messages), "gpt-4o", target) for _ in range(2 if len(ways) > 1 else runs))
-        seconds[name] = min(_timed(partial(_condense, condensation, ways)) for condensation in fresh)
-    return Measured(tokens, cold, seconds)
+        taken = min(_timed(partial(_condense, condensation, ways)) for condensation in fresh)
+        cold = min(_timed(lambda: compact.count_tokens(messages), forget) for _ in range(runs))
+        seconds[name] = taken, cold
+    return Measured(tokens, seconds)
 
 
 def _condense(condensation: Condensation, ways: Sequence[Way]) -> None:
@@ -167,11 +167,10 @@ def _call(id: str, name: str, arguments: dict[str, Any], answer: str) -> Iterato
 
 
 def _row(out: TextIO, label: str, measured: Measured, names: Sequence[str]) -> None:
-    cells = [
-        f" {f'{measured.seconds[name] * 1e3:,.1f} ({measured.seconds[name] / measured.cold:.1f})':>21}"
-        for name in names
-    ]
-    print(f"{label:22} {measured.tokens:>9,} {measured.cold * 1e3:>8.1f}" + "".join(cells), file=out, flush=True)
+    shown = [f"{taken * 1e3:,.1f} ({taken / cold:.1f})" for taken, cold in map(measured.seconds.__getitem__, names)]
+    cold = min(cold for _, cold in measured.seconds.values())
+    cells = "".join(f" {cell:>21}" for cell in shown)
+    print(f"{label:22} {measured.tokens:>9,} {cold * 1e3:>8.1f}{cells}", file=out, flush=True)
 
 
 def _timed(work: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
