@@ -13,7 +13,7 @@ from typing import Any
 from compact.messages import Pass
 from compact.providers.layers import LayersProvider, LayersSettings
 from compact.providers.native import slide
-from compact.providers.provider import Applied, Rejected, Step, Steps, Task, follow
+from compact.providers.provider import Applied, Step, Steps, Task, follow, quietly
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.settings import BatchSettings, PassSettings
 from compact.providers.truncation import TruncationProvider, TruncationSettings
@@ -37,14 +37,13 @@ def give_way(task: Task, *, handles: bool = False) -> Steps:
     )
     step = 0
     while step < len(ways) and not (task.target is None or task.reached(task.tokens)):
-        now = yield from follow(ways[step](task), Applied(task.conversation, task.tokens), _announced)
+        steps = quietly(ways[step](task), task)
+        now = yield from follow(steps, Applied(task.conversation, task.tokens), _announced)
         # What went may have been all that kept another text from being cut.
         step = 0 if now.tokens < task.tokens else step + 1
         task = replace(task, conversation=now.conversation, tokens=now.tokens)
 
 
 def _announced(step: Step) -> Generator[Step, Any, Any]:
-    """The reply to a step, which says what it is part of; passes that find nothing are not worth a report."""
-    if not isinstance(step, Pass):
-        return (yield step)
-    return (yield replace(step, name=f"Giving way: {step.name}")) if step.edits else Rejected("nothing to do")
+    """The reply to a step, whose pass says what it is part of."""
+    return (yield replace(step, name=f"Giving way: {step.name}") if isinstance(step, Pass) else step)

@@ -8,8 +8,8 @@ from typing import Any
 
 from compact.messages import Pass
 from compact.policies import Configuration
-from compact.ports import Answer, Ask, Event
-from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, follow, propose
+from compact.ports import Answer, Ask
+from compact.providers.provider import Applied, Capabilities, Step, Steps, Task, follow, propose, quietly
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.individual import rewrite_each
 from compact.providers.smart.selecting import Positions, selected
@@ -48,7 +48,7 @@ class SmartProvider:
             for step in stages:
                 current = replace(task, conversation=now.conversation, tokens=now.tokens)
                 steps = _run(current, step, task, settings)
-                now = yield from follow(steps, now, _sparing(known, again=attempt > 0))
+                now = yield from follow(quietly(steps, current) if attempt else steps, now, _sparing(known))
                 if task.reached(now.tokens):
                     return
             if now is before:
@@ -84,13 +84,11 @@ def _remove_losslessly(task: Task, settings: Prelude) -> Steps:
         yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level, handles=settings.handles))
 
 
-def _sparing(known: dict[Ask, Answer], *, again: bool) -> Callable[[Step], Generator[Step, Any, Any]]:
-    """Replies to steps so that no question is asked twice; passes that find nothing `again` are not worth a report."""
+def _sparing(known: dict[Ask, Answer]) -> Callable[[Step], Generator[Step, Any, Any]]:
+    """Replies to steps so that no question is asked twice."""
 
     def reply(step: Step) -> Generator[Step, Any, Any]:
-        if isinstance(step, Pass):
-            return Rejected("nothing to do") if again and not step.edits else (yield step)
-        if isinstance(step, Event):
+        if not isinstance(step, tuple):
             return (yield step)
         fresh = tuple(question for question in dict.fromkeys(step) if question not in known)
         if fresh:
