@@ -198,3 +198,29 @@ def test_a_user_message_of_results_only_is_nobody_speaking() -> None:
     assert untouchable(conversation) == {"0", "1", "2"}
     spoken = parse([*messages[:2], {"role": "user", "content": [*content, {"type": "text", "text": "and"}]}])
     assert [message.from_user for message in spoken.messages] == [True, False, True]
+
+
+def test_what_the_vendor_keeps_stays_with_the_answers_that_follow_it() -> None:
+    def refer(id: str) -> Json:
+        return {"type": "item_reference", "id": id}
+
+    def answer(id: str) -> Json:
+        return {"type": "function_call_output", "call_id": id, "output": "done"}
+
+    items: list[Json] = [
+        {"role": "user", "content": "Go."},
+        *(refer("rs_1"), refer("fc_1"), refer("fc_2"), answer("1"), answer("2")),
+        *(refer("fc_3"), answer("3")),
+        {"role": "user", "content": "And?"},
+    ]
+    assert exchanges(parse(items).messages) == ((0,), (1, 2, 3, 4, 5), (6, 7), (8,))
+
+
+def test_an_approval_stays_with_what_it_approves() -> None:
+    asked = {"server_label": "files", "name": "delete", "arguments": '{"path": "a"}'}
+    items: list[Json] = [
+        {"role": "user", "content": "Go."},
+        {"type": "mcp_approval_request", "id": "mcpr_1", **asked},
+        {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
+    ]
+    assert exchanges(parse(items).messages) == ((0,), (1, 2))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
-from compact.messages.blocks import Block, Reasoning, ToolCall, ToolResult
+from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
 from compact.messages.seals import is_pruned, is_summary
@@ -115,7 +115,7 @@ def _exchanges(given: _Same) -> tuple[Exchange, ...]:
     for (result, _), (call, _) in pairs(messages).items():
         join(call, result)
         last_answer[call] = max(last_answer.get(call, 0), result)
-    for earlier, later in _split_turns(messages, last_answer):
+    for earlier, later in (*_split_turns(messages, last_answer), *_referred(messages)):
         join(earlier, later)
     groups: dict[int, list[int]] = {}
     for index, earlier in enumerate(leader):
@@ -184,6 +184,29 @@ def _split_turns(messages: Sequence[Message], last_answer: dict[int, int]) -> li
                 joined.append((index - 1, index))
         reasoned = reasoned or _only_reasons(message.blocks)
     return joined
+
+
+def _referred(messages: Sequence[Message]) -> list[tuple[int, int]]:
+    """Neighbours of which the first refers to an item that the vendor keeps.
+
+    That may be the call whose answer comes next, or reasoning that the next item depends on: nobody here can know.
+    """
+    if not any(map(_refers, messages)):
+        return []
+    paired = pairs(messages)
+    joined = []
+    waiting = False
+    for index, message in enumerate(messages):
+        answers = bool(message.results) and (index, 0) not in paired
+        if (waiting and answers) or (_refers(message) and index and _refers(messages[index - 1])):
+            joined.append((index - 1, index))
+        waiting = _refers(message) or (waiting and answers)
+    return joined
+
+
+def _refers(message: Message) -> bool:
+    block = message.blocks[0] if message.blocks else None
+    return isinstance(block, Opaque) and block.kind == "item_reference"
 
 
 def _only_reasons(blocks: Sequence[Block]) -> bool:

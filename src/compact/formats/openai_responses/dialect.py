@@ -51,6 +51,11 @@ def parse_message(wire: Json, id: str) -> Message:
         return read_message(wire, id, require_role(wire, id), _parts(wire.get("content"), ("content",)))
     if kind == "reasoning":
         return read_message(wire, id, "assistant", (_reasoning(wire),))
+    if kind == "mcp_approval_request":  # to which the application's answer refers
+        asked, name = text_of(wire.get("id")), text_of(wire.get("name")) or kind
+        return read_message(wire, id, "assistant", (ToolCall(asked, name, wire.get("arguments"), ("arguments",)),))
+    if kind == "mcp_approval_response":
+        return read_message(wire, id, "tool", (ToolResult(text_of(wire.get("approval_request_id")), (), False, ()),))
     if "call_id" in wire and kind.endswith("_output"):
         parts = tuple(_parts(wire.get("output"), ("output",)))
         failed = wire.get("status") in ("failed", "incomplete")
