@@ -16,7 +16,7 @@ from compact.engine import Gauge, Judge, RetainFacts
 from compact.errors import InvalidConfiguration
 from compact.facts import Kind
 from compact.formats import FORMATS, parse, reject, render, tools_of, violations
-from compact.messages import Json, Pass, Replace, Where, is_summary, untouchable
+from compact.messages import Json, Pass, Replace, Where, count_of, is_summary, untouchable, version_of
 from compact.ports import Ask, Completion
 from compact.providers import Applied, Rejected, presets
 from compact.providers.truncation.cutting import is_condensed
@@ -165,3 +165,23 @@ def test_a_pass_with_a_limit_may_grow_up_to_it() -> None:
     applied = verdict(tokens + 10)
     assert isinstance(applied, Applied)
     assert tokens < applied.tokens <= tokens + 10
+
+
+def test_a_rolling_summary_stays_one_where_facts_are_put_back() -> None:
+    messages: list[Json] = [{"role": "user", "content": "Look at every service, one after the other."}]
+    for number in range(20):
+        function = {"name": "status", "arguments": f'{{"service": "service-{number}"}}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        lines = "\n".join(f"host-{number}-{line}.example.org port {8000 + line} up since {line}h" for line in range(30))
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": lines},
+        ]
+    messages.append({"role": "user", "content": "Which one is slow?"})
+    kept = compact.condense(messages, provider="layers", target=0.3, retain="facts")
+    plain = compact.condense(messages, provider="layers", target=0.3)
+    assert "Facts put back" in [done.name for done in kept.report.passes if done.edits]
+    summaries = [[one for one in result.conversation.messages if is_summary(one)] for result in (kept, plain)]
+    (with_facts,), (without,) = summaries
+    assert (count_of(with_facts), version_of(with_facts)) == (count_of(without), version_of(without))
+    assert with_facts.text.count("Summary of") == 1

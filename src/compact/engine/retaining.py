@@ -6,7 +6,6 @@ cut, behind its marker. The laws stay: the result is valid, within its target, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from pydantic import Field
@@ -20,10 +19,13 @@ from compact.messages import (
     Replace,
     Where,
     apply,
+    body_of,
+    count_of,
     is_summary,
     message_texts,
     seal,
     untouchable,
+    version_of,
 )
 from compact.policies import Configuration
 from compact.ports import Measure
@@ -43,7 +45,6 @@ _PHRASES = {
 }
 _LONGEST_PHRASE = 240
 _ATTEMPTS = 4
-_COUNT = re.compile(r"\d+")
 
 
 class RetainFacts(Configuration):
@@ -67,10 +68,10 @@ def restate(before: Conversation, after: Conversation, room: int, limit: int, me
     missing = Missing(before, after)
     fixed = untouchable(after)
     summaries = [message for message in after.messages if is_summary(message) and message.id not in fixed]
-    at = next((where for where in map(_place, reversed(summaries)) if where), None)
+    found = next(((one, where) for one in reversed(summaries) if (where := _place(one))), None)
     for _ in range(_ATTEMPTS):
-        if at is not None:
-            edits = tuple(_in_summary(at, missing, room, measure))
+        if found is not None:
+            edits = tuple(_in_summary(*found, Basket(room, measure.text), missing))
         else:
             edits = tuple(behind_markers(before, after, missing, room, measure.text))
         if not edits:
@@ -83,17 +84,13 @@ def restate(before: Conversation, after: Conversation, room: int, limit: int, me
     return Pass(PASS, (), ("nothing that is missing fits into the room there is",))
 
 
-def _place(summary: Message) -> tuple[Where, str] | None:
-    """Where in its message a summary stands, and the whole of it; None where it stands in pieces."""
-    found = [(where, text) for where, text in message_texts(summary) if text == summary.text]
-    return found[0] if found else None
+def _place(summary: Message) -> Where | None:
+    """Where in its message a summary stands; None where it stands in pieces."""
+    return next((where for where, text in message_texts(summary) if text == summary.text), None)
 
 
-def _in_summary(place: tuple[Where, str], missing: Missing, room: int, measure: Measure) -> Iterator[Replace]:
-    at, text = place
-    first, _, rest = text.partition("\n")
-    body, count = rest.rpartition("\n")[0], _COUNT.search(first)
-    basket = Basket(room, measure.text)
+def _in_summary(summary: Message, at: Where, basket: Basket, missing: Missing) -> Iterator[Replace]:
+    body, room = body_of(summary), basket.left
     for kind, (section, share, form) in _PHRASES.items():
         limit = share * room
         for fact in missing.said(kind):
@@ -106,8 +103,9 @@ def _in_summary(place: tuple[Where, str], missing: Missing, room: int, measure: 
         root = found if basket.take(Item(Section.STATE, f"{ROOT}{found}", (), 0, 0), basket.left / 4) else ""
     for item in name_items(merge(entries, root), missing.length, basket):
         basket.take(item, basket.left)
-    if basket.items and count:
-        yield Replace(at, seal(_with_items(body, list(basket.items)), int(count[0])), "missing facts named")
+    if basket.items:
+        said = seal(_with_items(body, list(basket.items)), count_of(summary), version_of(summary) or None)
+        yield Replace(at, said, "missing facts named")
 
 
 def _root(body: str) -> str:

@@ -31,7 +31,16 @@ from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
-from compact.messages.seals import count_of, is_pruned, is_summary, seal, stands_for, summary_handle, version_of
+from compact.messages.seals import (
+    body_of,
+    count_of,
+    is_pruned,
+    is_summary,
+    seal,
+    stands_for,
+    summary_handle,
+    version_of,
+)
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
@@ -73,6 +82,7 @@ __all__ = [
     "Which",
     "apply",
     "apply_plan",
+    "body_of",
     "check",
     "checksum",
     "common_prefix",

@@ -55,6 +55,12 @@ def stands_for(message: Message) -> int:
     return int(pruned["count"]) if pruned else count_of(message) or 1
 
 
+def body_of(message: Message) -> str:
+    """What a summary says, without its marks; nothing for everything else."""
+    found = _read(message)
+    return found["body"] if found else ""
+
+
 def version_of(message: Message) -> int:
     """The version of a rolling summary; 0 for everything else."""
     found = _read(message)
