@@ -45,5 +45,6 @@ def test_the_window_slides_on_until_the_target_is_met_or_nothing_is_left() -> No
     assert met.passes[-1].tokens_after <= 800
     least = sliding(parse(messages), 1)
     assert texts(least.conversation)[0] == messages[0]["content"]
-    assert least.conversation.messages[-1].text == messages[-1]["content"]
+    assert texts(least.conversation)[1].startswith("⟨ 10 earlier messages removed")
+    assert least.conversation.messages[-1].text == messages[-2]["content"]  # the last that a person said
     assert render(restore(least.conversation, least.plan)) == messages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compact.messages import Conversation, Fold, Message, Pass, stands_for
+from compact.messages import Conversation, Fold, Message, Pass, is_pruned, stands_for
 from compact.policies import Retention, select
 from compact.providers.folding import standing
 from compact.providers.provider import Applied, Steps, Task, propose
@@ -36,7 +36,8 @@ def _oldest(task: Task, conversation: Conversation, tokens: int) -> list[Message
     limit = (len(conversation) - 1) // 2 // 2 * 2
     chosen: list[int] = []
     for group in older:
-        if len(chosen) + len(group) > max(limit, len(older[0])):
+        # Marks of before alone would only be written anew.
+        if len(chosen) + len(group) > limit and not all(is_pruned(messages[index]) for index in chosen):
             break
         chosen += group
         tokens -= sum(count(messages[index]) for index in group)

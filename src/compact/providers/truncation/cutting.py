@@ -13,9 +13,11 @@ Markers: TypeAlias = Literal["s3", "s0"]
 
 SUPPRESSED = "⟨ Content suppressed ⟩"
 SUMMARIZED = "⟨ Summarized by LLM ⟩"
+EXTRACTED = "⟨ Summarized in its own words ⟩"
 _CUT = "⟨ ... truncated ⟩"
 _OWN = re.compile(
-    r"^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized by LLM|Superseded: [^\n⟨⟩]+"
+    r"^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
+    r"|Superseded: [^\n⟨⟩]+"
     r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$",
     re.MULTILINE,
 )
@@ -56,7 +58,8 @@ class Cut:
         if self.markers == "s0":
             return _joined([head, _CUT, tail] if whole_lines else [head + _CUT, tail])
         if whole_lines:
-            missing = f"{_count_lines(text) - _count_lines(head) - _count_lines(tail)} more lines"
+            kept_lines = (head.count("\n") + 1 if head else 0) + _count_lines(tail)
+            missing = f"{_count_lines(text) - kept_lines} more lines"
         else:
             missing = f"{len(text) - len(head) - len(tail)} more characters"
         return "\n\n".join(piece for piece in (head, _marker(missing, tool), tail) if piece)
@@ -111,7 +114,8 @@ def _start_of_last_lines(text: str, count: int) -> int:
 
 
 def _count_lines(text: str) -> int:
-    return text.count("\n") + 1 if text else 0
+    """A line feed at the very end begins no line."""
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
 def _joined(pieces: list[str]) -> str:
