@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -54,6 +55,47 @@ def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
     assert not result.target_met
     assert "cannot be condensed" in result.report.notes[0]
     assert result.messages == messages
+
+
+@pytest.mark.parametrize("preset", ["speed", "balanced", "quality", "v2"])
+def test_an_unreachable_target_gives_as_little_as_a_reachable_one(preset: str) -> None:
+    messages = talk_without_tools()
+    least = compact.condense(messages, preset=preset, target=20)
+    assert "cannot be condensed" in least.report.notes[0]
+    assert least.report.tokens_after < 300  # two messages that must stay, and a mark
+    assert not compact.condense(least.messages, preset=preset, target=20).plan
+
+
+def test_requests_that_stay_behind_a_summary_are_said_to_be_answered() -> None:
+    jobs = ["Delete the bucket.", "Push to main.", "Write to Ann.", "Rotate the keys.", "Close the ticket."]
+    messages = [{"role": "user", "content": "Set up the repository."}]
+    for number, job in enumerate(jobs):
+        words = " ".join(f"detail{number}{word}" for word in range(120))
+        messages += [{"role": "assistant", "content": f"Done: {words}"}, {"role": "user", "content": job}]
+    result = compact.condense(messages, preset="balanced", target=0.4)
+    texts = [message["content"] for message in result.messages]
+    answered = [job for job, after in pairwise(texts) if job in jobs and after in jobs]
+    assert len(answered) > 1
+    assert f"⟨ The user's next {len(answered)} messages were answered in what is summarized here ⟩" in texts[1]
+
+
+def test_each_of_several_answers_is_summarized_by_itself() -> None:
+    names = ("alpha", "beta")
+    logs = {name: "\n".join(f"{name} request {n} took latency_{name}={n * 7}ms" for n in range(120)) for name in names}
+    uses = [{"type": "tool_use", "id": name, "name": "logs", "input": {"service": name}} for name in names]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": logs[name]} for name in names]
+    messages: list[Any] = [
+        {"role": "user", "content": "Compare the logs."},
+        {"role": "assistant", "content": uses},
+        {"role": "user", "content": results},
+    ]
+    for number in range(8):
+        messages += [{"role": "assistant", "content": f"Step {number}."}, {"role": "user", "content": "Go on."}]
+    result = compact.condense(messages, preset="quality", target=0.5)
+    alpha, beta = (block["content"] for block in result.messages[2]["content"])
+    assert alpha.startswith("⟨ Summarized in its own words ⟩")
+    assert ("alpha" in alpha, "beta" in alpha) == (True, False)
+    assert ("alpha" in beta, "beta" in beta) == (False, True)
 
 
 def talk_without_tools() -> list[dict[str, str]]:
@@ -172,6 +214,21 @@ def test_messages_alone_restore_what_is_verbatim() -> None:
     assert result.report.tokens_after < result.report.tokens_before * 0.7
     assert compact.restore(result.messages) == messages
     assert render(compact.restore(result.conversation)) == messages
+
+
+def test_a_system_prompt_beside_the_messages_is_given_again_to_restore_them() -> None:
+    prompt = "\n".join(f"Rule {number}: whoever changes a file also changes its tests." for number in range(30))
+    call = {"id": "c", "type": "function", "function": {"name": "rules", "arguments": "{}"}}
+    messages: list[Any] = [
+        {"role": "user", "content": "Read the rules."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": prompt},
+        {"role": "assistant", "content": "Read."},
+        {"role": "user", "content": "Thank you."},
+    ]
+    result = compact.condense(messages, provider="lossless", config={"level": "verbatim"}, system=prompt)
+    assert "system prompt" in result.messages[2]["content"]
+    assert compact.restore(result.messages, system=prompt) == messages
 
 
 def test_the_report_reads_as_promised() -> None:

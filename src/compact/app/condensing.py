@@ -155,11 +155,15 @@ class Condensation:
         return max(self.target - self.retain.room(self.target), 1)
 
     def goals(self, provider: Provider) -> list[int]:
-        """What is given way to, one after the other: what leaves room for facts, and the target, where within reach."""
+        """What is given way to, one after the other: what leaves room for facts, and the target.
+
+        Where what must stay takes more than that, it is as little as there can be.
+        """
         if self.target is None or provider.capabilities.lossless:
             return []
         floor = floor_of(self.conversation, self._gauge).total
-        return [goal for goal in dict.fromkeys((self._aim(), self.target)) if goal is not None and floor <= goal]
+        wanted = [goal for goal in dict.fromkeys((self._aim(), self.target)) if goal is not None]
+        return [goal for goal in wanted if floor <= goal] or [floor]
 
     def _gave_way(self, provider: Provider, task: Task, judge: Judge, ask: AskModel | None) -> bool:
         """Go on where the provider ended above its target; whether that helped, and was not enough."""
@@ -200,17 +204,18 @@ class Condensation:
         return (missed, _LOSSY) if isinstance(settings, LosslessSettings) else (missed,)
 
 
-def restore(condensed: Result | Conversation | Sequence[Json]) -> Any:
+def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Json], *, system: Json = None) -> Any:
     """What was there before.
 
     A result gives back its original messages. Condensed messages alone give back what references stand for: that is
-    everything, where the condensation was verbatim.
+    everything, where the condensation was verbatim. A system prompt that was given beside them is given again, as
+    references may lead there.
     """
     if isinstance(condensed, Result):
         return formats.render(restore_plan(condensed.conversation, condensed.plan))
     if isinstance(condensed, Conversation):
         return unfold(condensed)
-    return formats.render(unfold(formats.parse(condensed)))
+    return formats.render(unfold(formats.parse(condensed, system=system)))
 
 
 def _tokens(target: object, tokens: int) -> int | None:

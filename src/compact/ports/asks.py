@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from compact.messages import Where
 from compact.ports.usage import Usage
 
 
@@ -13,7 +14,8 @@ from compact.ports.usage import Usage
 class Ask:
     """A question: what to do, on what material, in how many tokens at most.
 
-    `sources` are the ids of the messages the material comes from. `profile` names the model to ask, if not the usual.
+    `sources` are the ids of the messages the material comes from, and `place` is where in them, if it is one text.
+    `profile` names the model to ask, if not the usual.
     """
 
     instructions: str
@@ -21,6 +23,7 @@ class Ask:
     max_tokens: int
     sources: tuple[str, ...] = ()
     profile: str = ""
+    place: Where | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ const MARKERS: readonly [RegExp, Kind][] = [
   [/^⟨ Tool: /, "truncated"],
   [/⟨ Content suppressed ⟩/, "suppressed"],
   [/⟨ Superseded: /, "superseded"],
-  [/⟨ (?:Summarized by LLM|Original was )/, "summarized"],
+  [/⟨ (?:Summarized (?:by LLM|in its own words)|Original was )/, "summarized"],
   [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed/, "folded"],
 ];
 

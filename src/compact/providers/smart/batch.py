@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 from compact.messages import (
+    Conversation,
     Exchange,
     Message,
     Pass,
     apply,
     exchanges,
     is_pruned,
+    is_summary,
     mend,
     seal,
     untouchable,
@@ -69,7 +72,7 @@ def _enough(task: Task, batch: BatchSettings, groups: list[Exchange], least: int
     if target is None:
         return len(groups), batch.max_tokens
     messages, count = task.conversation.messages, task.measure.message
-    added = count(standing(seal("", len(messages))))
+    added = count(standing(seal(_told(len(messages)), len(messages))))
     answers = sum(not messages[group[0]].from_user for group in groups)
     folded = back = 0
     for taken, group in enumerate(groups, 1):
@@ -110,9 +113,25 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
 
 
 def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | NoSummary) -> Pass:
+    if isinstance(summary, Summary) and (answered := _answered(task.conversation, chosen)):
+        summary = replace(summary, text=f"{_told(answered)}\n{summary.text}")
     folded = fold(chosen, summary, task.measure)
     if isinstance(folded, Declined):
         return Pass(title, (), (f"no summary: {folded.reason}",))
     if isinstance(summary, Summary):
         return Pass(title, (folded,), (f"{len(chosen)} messages summarized", *summary.notes))
     return Pass(title, (folded,), (f"{len(chosen)} messages removed without a summary: {summary.reason}",))
+
+
+def _answered(conversation: Conversation, chosen: list[Message]) -> int:
+    """How many of the user's messages stay where their answers go: a model would act on them again."""
+    gone = {message.id for message in chosen}
+    kept = gone | untouchable(conversation)
+    places = [index for index, message in enumerate(conversation.messages) if message.id in gone]
+    between = conversation.messages[places[0] : places[-1]]
+    return sum(one.from_user and one.id not in kept and not (is_summary(one) or is_pruned(one)) for one in between)
+
+
+def _told(answered: int) -> str:
+    messages = "message was" if answered == 1 else f"{answered} messages were"
+    return f"⟨ The user's next {messages} answered in what is summarized here ⟩"

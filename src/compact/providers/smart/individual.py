@@ -13,7 +13,7 @@ from compact.ports import Answer, Completion, Measure
 from compact.providers.provider import Applied, Step, Steps, Task, ask, propose
 from compact.providers.smart.prompting import question
 from compact.providers.smart.settings import ContentOperation, Overrides, PassSettings, SelectionSettings
-from compact.providers.truncation.cutting import SUMMARIZED, SUPPRESSED
+from compact.providers.truncation.cutting import EXTRACTED, SUMMARIZED, SUPPRESSED
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Kind, Place, Shortening, places, shorten
 from compact.providers.truncation.provider import as_pass
@@ -183,5 +183,5 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
             return verdict.reason
         work.doubted += len(verdict.flags)
         summary = verdict.text
-    text = f"{SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
+    text = f"{EXTRACTED if answer.trusted else SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
     return shorten(place, text, work.task.measure, "summarized") or "it was longer than the text"

@@ -23,7 +23,8 @@ def question(place: Place, operation: ContentOperation) -> Ask:
     told = operation.prompt or _instructions(place, operation.max_tokens)
     instructions = f"{told}\n\n{_prompt('fence').replace('{code}', code)}"
     material = f"=== piece {code} ===\n{place.text}\n=== end of piece {code} ==="
-    return Ask(instructions, material, operation.max_tokens, (place.where.message,), operation.profile)
+    sources = (place.where.message,)
+    return Ask(instructions, material, operation.max_tokens, sources, operation.profile, place.where)
 
 
 def _instructions(place: Place, tokens: int) -> str:
