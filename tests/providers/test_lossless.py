@@ -94,9 +94,9 @@ def test_layout_goes_and_comes_back_with_the_plan() -> None:
 def test_an_answer_gives_way_to_the_later_one_but_errors_stay() -> None:
     old, new = "\n".join(BLOCK), "\n".join(reversed(BLOCK))
     command = {"command": "make test", "description": "first"}
-    again = {"command": "cd src && make test 2>&1 | tail -40", "description": "again"}
+    again = {"command": "make test 2>&1 | tail -40", "description": "again"}
     outcome = condense(session(("run", command, old), ("run", again, new)), "superseded")
-    assert answers(outcome.conversation)[0] == "⟨ Superseded: run cd src && make test 2>&… was run again below ⟩"
+    assert answers(outcome.conversation)[0] == "⟨ Superseded: run make test 2>&1 | tail -… was run again below ⟩"
     assert answers(outcome.conversation)[1] == new
 
 

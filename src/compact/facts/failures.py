@@ -24,18 +24,19 @@ _SIGNS = (
         "ould not ",
         "nable to ",
     ),
-    *("xit code", "xit status", "eturncode", "eturn code", "CONFLICT"),
+    *("xit code", "xit status", "eturncode", "eturn code", "CONFLICT", "[rejected]", "o match found", "not exist"),
 )
 _FAILURE = re.compile(
     r"(?:Error|Exception)\b\s{0,2}(?:\[[^\]]{1,40}\])?:|\b(?:error|fatal|panic)\s?(?:\[[\w:.-]{1,30}\])?:"
-    r"|\bERR!|\bERROR\b|\bFATAL\b|\berror (?:TS|CS|C|LNK)?\d{2,6}\b"
+    r"|\bERR!|\bnpm error\b|\bERROR\b|\bFATAL\b|\berror (?:TS|CS|C|LNK)?\d{2,6}\b"
     r"|\bTraceback \(most recent call last\)|\bSegmentation fault\b|\bpanicked at\b"
     r"|^(?:-{3} )?FAIL\b|\bFAILED\b|^not ok \d|^\s*[✗✖✘×] "
     r"|\b[1-9]\d{0,5} (?:tests? |checks? |specs? |suites? )?fail(?:ed|ures?|ing)\b"
     r"|\bfailed (?:to|with|in|at|because)\b|\bBuild failed\b|\b(?:command|module|file|package|symbol|page) not found\b"
-    r"|: not found$|\bNo such file or directory\b|\b[Pp]ermission denied\b|\b[Cc]onnection refused\b|\b[Tt]imed out\b"
-    r"|(?:^|: )(?:Cannot|Can't|Could not|Unable to) \w"
-    r"|(?:exit|return) ?(?:code|status)>?[ :=]{0,3}-?[1-9]\d{0,4}\b|\bCONFLICT\b",
+    r"|: not found$|\b[Nn]o such file or directory\b|\b[Pp]ermission denied\b|\b[Cc]onnection refused\b"
+    r"|\b[Tt]imed out\b|(?:^|: )(?:Cannot|Can't|Could not|Unable to) \w"
+    r"|(?:exit|return) ?(?:code|status)>?[ :=]{0,3}-?[1-9]\d{0,4}\b|\bCONFLICT\b"
+    r"|! \[rejected\]|\bNo match found\b|\bnot found in file\b|\b[Ff]ile does not exist\b",
 )
 _HARMLESS = re.compile(
     r"\b(?:0|no) (?:errors?|failures?|failed|failing)\b|\bwithout (?:any )?errors?\b"

@@ -6,11 +6,27 @@ import json
 import re
 from collections.abc import Callable
 
-from compact.messages import MARK, Conversation, Replace, ToolResult, message_texts, segments, untouchable
+from compact.messages import (
+    MARK,
+    Block,
+    Conversation,
+    Numbering,
+    Replace,
+    ToolCall,
+    ToolResult,
+    message_texts,
+    pairs,
+    segments,
+    untouchable,
+)
+from compact.providers.lossless.reads import shows_file
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _BLANKS = " \t\r"
 _NUMBERED = "⟨ lines from "
+_TOKENS = re.compile(r'(?:[^"\s]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
+_LINE_MARKS = ("→", "\t")
+"""What stands behind the number of a line, and nowhere else as a rule."""
 _SHORTEST = 40
 _FEWEST = 3
 
@@ -18,26 +34,31 @@ _FEWEST = 3
 def find_layout(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
     """The edits that write tools' answers more plainly, where that saves tokens."""
     fixed = untouchable(conversation)
+    calls = pairs(conversation.messages)
     edits = []
-    for message in conversation.messages:
+    for at, message in enumerate(conversation.messages):
         if message.id in fixed or not message.results:
             continue
         for where, text in message_texts(message):
             if isinstance(message.blocks[where.block], ToolResult) and len(text) >= _SHORTEST:
-                plain = simplify(text)
-                if len(plain) < len(text) and count(plain) < count(text):
+                index, block = calls.get((at, where.block), (at, where.block))
+                plain = simplify(text, conversation.messages[index].blocks[block])
+                if plain.strip() and len(plain) < len(text) and count(plain) < count(text):
                     edits.append(Replace(where, plain, "layout"))
     return tuple(edits)
 
 
-def simplify(text: str) -> str:
-    """The text in fewer characters that say the same; one that carries our own marks stays as it is."""
+def simplify(text: str, call: Block | None = None) -> str:
+    """The text in fewer characters that say the same; one that carries our own marks stays as it is.
+
+    What does not answer a `call` for a file may be a table, whose rows begin with numbers of their own.
+    """
     if MARK in text or _NUMBERED in text:
         return text
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     compact = _compact_json(plain)
     # Numbers first: an empty line's number may end in a tab, and without it would not be counted as one.
-    return _without_trailing(_without_numbers(plain)) if compact is None else compact
+    return _without_trailing(_without_numbers(plain, call)) if compact is None else compact
 
 
 def _without_trailing(text: str) -> str:
@@ -47,31 +68,34 @@ def _without_trailing(text: str) -> str:
 
 
 def _compact_json(text: str) -> str | None:
-    start = text.lstrip()[:1]
-    if start not in ("{", "["):
+    """JSON without the blanks between its tokens, every other character as it was; None where it is no JSON."""
+    if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        value = json.loads(text)
-        plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        json.loads(text)
     except (ValueError, RecursionError):
         return None
-    # Numbers such as 1.0e3 and repeated keys would come back changed: such a text is left alone.
-    return plain if json.loads(plain) == value and len(plain) < len(text) else None
+    plain = "".join(_TOKENS.findall(text))
+    return plain if len(plain) < len(text) else None
 
 
-def _without_numbers(text: str) -> str:
+def _without_numbers(text: str, call: Block | None) -> str:
     out: list[str] = []
     parts = list(segments(text))
     if all(part.numbering is None for part in parts):
         return text
     for segment in parts:
         numbering = segment.numbering
-        if numbering is None or len(segment.lines) < _FEWEST:
+        if numbering is None or len(segment.lines) < _FEWEST or not _counts_lines(numbering, call):
             out += text_lines(segment.lines, numbering.prefix if numbering else None)
         else:
             out.append(f"{_NUMBERED}{numbering.start} ⟩")
             out += segment.lines
     return "\n".join(out)
+
+
+def _counts_lines(numbering: Numbering, call: Block | None) -> bool:
+    return numbering.mark in _LINE_MARKS or (isinstance(call, ToolCall) and shows_file(call))
 
 
 def text_lines(lines: list[str], prefix: Callable[[int], str] | None) -> list[str]:

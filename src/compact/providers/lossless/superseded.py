@@ -1,12 +1,14 @@
-"""Answers that a later answer replaced: the same call made again, a file read again after it changed."""
+"""Answers that a later answer replaced: the same call made again, a file read or written again after it changed."""
 
 from __future__ import annotations
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+from compact.facts import failures_in
 from compact.messages import (
     MARK,
     SUPERSEDED,
@@ -23,35 +25,59 @@ from compact.messages import (
 )
 from compact.messages.paths import can_splice
 from compact.providers.lossless.calls import name_call
-
-_READS = re.compile(r"(?i)(?:^|[_.-])(?:read|view|open|cat|get)(?:[_.-]?(?:file|text))?$|^(?:read|view)")
-_WRITES = re.compile(r"(?i)(?:^|[_.-])(?:write|create)(?:[_.-]?file)?$")
-_PATHS = ("file_path", "path", "filePath", "filename", "file", "target_file")
-_STARTS = ("offset", "start_line", "start", "view_start")
-_LENGTHS = ("limit", "lines", "count")
-_ENDS = ("end_line", "end", "view_end")
-_REMARKS = frozenset({"description", "explanation", "reason", "thought", "timeout", "timeout_ms", "run_in_background"})
-_COMMANDS = ("command", "cmd")
-_TRIMMINGS = re.compile(r"^\s*cd\s+\S+\s*&&\s*|\s*2>&1|\s*\|\s*(?:head|tail|cat)\b[^|;&]*$")
-_WHOLE = re.compile(r"(?:cat|nl|bat)(?:\s+-\S+)*\s+(?P<path>[^\s|;&<>-][^\s|;&<>]*)")
-_PRINTED = re.compile(
-    r"(?:(?:cat|nl)(?:\s+-\S+)*\s+(?P<piped>[^\s|;&<>]+)\s*\|\s*)?"
-    r"sed\s+-n\s+['\"]?(?P<first>\d{1,9}),(?P<last>\d{1,9})p['\"]?(?:\s+(?P<path>[^\s|;&<>]+))?"
+from compact.providers.lossless.commands import UNCUT, Cut, Shell
+from compact.providers.lossless.formatting import simplify
+from compact.providers.lossless.reads import (
+    Lines,
+    canonical,
+    command_in,
+    essential,
+    lines_printed,
+    lines_read,
+    lines_written,
 )
+
 _SHORTEST = 120
 _MARKER = "⟨ Superseded: "
+_LATEST = 40
+"""How many later readings of one file an earlier one is held against."""
+_ID = re.compile(r"(?:^|[_-])p?id$|[a-z]I[dD]$")
+# Such a tool gives the next piece each time, whatever it is called with.
+_STEPS = re.compile(r"(?i)next|more|scroll|poll|wait|output|continue|press|click|stdin|input")
+_STUB = re.compile(
+    r"(?i)\bunchanged since\b|\b(?:not|no) (?:been )?(?:changed?|changes|modified) since\b|\bstill current\b"
+    r"|\balready (?:read|shown|in (?:the )?context)\b|\brefer to (?:that|the (?:earlier|previous))\b"
+    r"|^\s*[\[<(⟨][^\n]{0,200}\b(?:cleared|omitted|elided|removed|superseded)\b"
+)
+_LOOK = 600
+_SUCCESS = re.compile(r"(?i)\b(?:exit|return)[ _-]?(?:code|status)\W{1,4}0\b")
+_HEADER = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A call and its answer; `lines` is what it read of `path`, if it read a file."""
+    """A call and its answer.
+
+    `key` is what was run and `cut` how much of its output is shown; `lines` is what is shown of a file, be it in the
+    answer or, where something was `written`, in the call.
+    """
 
     where: Where
-    result: ToolResult
     call: ToolCall
+    result: ToolResult
     key: str
-    path: str
-    lines: tuple[float, float]
+    cut: Cut
+    lines: Lines | None
+    shown: str
+    written: Where | None = None
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether it says nothing itself: it is blank, stands for something else or points back to it."""
+        shown = self.shown
+        if not shown.strip() or shown.startswith(_MARKER):
+            return True
+        return not self.written and len(shown) < _LOOK and _STUB.search(shown) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +96,67 @@ class _Marking:
             yield Replace(where, marker, SUPERSEDED)
 
 
+class _Later:
+    """The answers further down that could stand for an earlier one."""
+
+    def __init__(self) -> None:
+        self._runs: defaultdict[str, list[Answered]] = defaultdict(list)
+        self._files: defaultdict[str, list[Answered]] = defaultdict(list)
+        self._failing: dict[Where, bool] = {}
+        self._plain: dict[Where, str] = {}
+
+    def add(self, answered: Answered) -> None:
+        for known, key in ((self._runs, answered.key), (self._files, answered.lines and answered.lines.file)):
+            if key and len(known[key]) < _LATEST:
+                known[key].append(answered)
+
+    def of(self, answered: Answered) -> tuple[Answered, str] | None:
+        """The latest that stands for it, and in words how; what the latest repeats is left to the references."""
+        if len(answered.shown) < _SHORTEST:
+            return None
+        for other, how in self._candidates(answered):
+            # Where the later one holds references already, it may be the same.
+            if other.shown == answered.shown or MARK in other.shown:
+                return None
+            if not other.is_stub and self._reaches(other, answered) and not self._fails(other):
+                return other, how
+        return None
+
+    def _candidates(self, answered: Answered) -> Iterator[tuple[Answered, str]]:
+        for other in self._runs.get(answered.key, ()):
+            if other.cut.covers(answered.cut) or other.cut.seen_in(self._simplified(other)).covers(answered.cut):
+                yield other, "was run again below"
+        lines = answered.lines
+        for other in self._files.get(lines.file, ()) if lines else ():
+            if lines and other.lines and other.lines.cover(lines):
+                yield other, "writes this file anew below" if other.written else "shows these lines anew below"
+
+    def _reaches(self, later: Answered, earlier: Answered) -> bool:
+        """Whether a reading, which may end early, shows at least half as much as an earlier one, and got that far."""
+        if later.lines is None or earlier.lines is None or later.written:
+            return True
+        ahead = earlier.lines.first - later.lines.first
+        return _is_enough(later.shown, earlier.shown, ahead) or _is_enough(
+            self._simplified(later), self._simplified(earlier), ahead
+        )
+
+    def _fails(self, answered: Answered) -> bool:
+        """Whether an answer reports a failure; a file may well speak of some, so there only the beginning counts."""
+        if answered.where not in self._failing:
+            text = answered.result.text
+            if "\x1b" in text or text.lstrip()[:1] in ("{", "["):
+                text = simplify(text)  # what is judged as a failure here must be one after its layout went, too
+            found = failures_in(text if answered.lines is None else text[:_LOOK])
+            self._failing[answered.where] = not _succeeded(answered) and next(found, None) is not None
+        return self._failing[answered.where]
+
+    def _simplified(self, answered: Answered) -> str:
+        """What is shown without its layout, so that it is judged alike before and after that goes."""
+        if answered.where not in self._plain:
+            self._plain[answered.where] = simplify(answered.shown, answered.call)
+        return self._plain[answered.where]
+
+
 def find_superseded(
     conversation: Conversation, count: Callable[[str], int], *, handles: bool = False
 ) -> tuple[Replace, ...]:
@@ -79,117 +166,81 @@ def find_superseded(
     """
     marking = _Marking(count, handles)
     fixed = untouchable(conversation)
-    newest: dict[str, Answered] = {}
-    reads: dict[str, list[Answered]] = {}
+    later = _Later()
     edits: list[Replace] = []
     for answered in reversed(list(_answered(conversation))):
         if answered.result.error:
             continue
-        later = newest.get(answered.key) or _covering(answered, reads.get(answered.path, []))
-        if later is not None and answered.where.message not in fixed:
-            edits += _replace(answered, later, marking)
-        newest.setdefault(answered.key, answered)
-        if answered.path:
-            reads.setdefault(answered.path, []).append(answered)
-    return (*_rewritten(conversation, fixed, marking), *reversed(edits))
-
-
-def _rewritten(conversation: Conversation, fixed: frozenset[str], marking: _Marking) -> Iterator[Replace]:
-    """What was written to a file that was later written anew."""
-    seen: set[str] = set()
-    for message in reversed(conversation.messages):
-        for position, call in reversed(list(enumerate(message.blocks))):
-            arguments = call.arguments if isinstance(call, ToolCall) and _WRITES.search(call.name) else None
-            if not isinstance(call, ToolCall) or not isinstance(arguments, dict):
-                continue
-            path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), "")
-            if path in seen and message.id not in fixed and can_splice(call, ("content",)):
-                marker = f"{_MARKER}{name_call(call)} was written anew below ⟩"
-                content = arguments.get("content")
-                if isinstance(content, str):
-                    yield from marking.replace(Where(message.id, position, ("content",)), content, marker)
-            if path:
-                seen.add(path)
+        found = later.of(answered)
+        if found is None:
+            later.add(answered)
+        else:
+            edits += (edit for edit in _replace(answered, *found, marking) if edit.where.message not in fixed)
+    return tuple(reversed(edits))
 
 
 def _answered(conversation: Conversation) -> Iterator[Answered]:
-    for (at, position), (call_at, block) in pairs(conversation.messages).items():
-        result, call = conversation.messages[at].blocks[position], conversation.messages[call_at].blocks[block]
-        if isinstance(result, ToolResult) and isinstance(call, ToolCall):
-            arguments = _trimmed(call.arguments)
-            key = f"{call.name} {_canonical(arguments) or id(call)}"
-            path, lines = _reading(call.name, arguments)
-            yield Answered(Where(conversation.messages[at].id, position), result, call, key, path, lines)
+    shells: defaultdict[str, Shell] = defaultdict(Shell)
+    messages = conversation.messages
+    for (at, position), (call_at, block) in pairs(messages).items():
+        result, call = messages[at].blocks[position], messages[call_at].blocks[block]
+        if isinstance(result, ToolResult) and isinstance(call, ToolCall) and isinstance(call.arguments, dict):
+            where = Where(messages[at].id, position)
+            if lines := lines_written(call):
+                written = Where(messages[call_at].id, block, ("content",))
+                yield Answered(where, call, result, "", UNCUT, lines, call.arguments["content"], written)
+            else:
+                text = result.text
+                yield Answered(where, call, result, *_asked(call, text, shells), text)
 
 
-def _trimmed(arguments: Json) -> Json:
-    """The arguments with their commands cut down to what is run."""
-    if not isinstance(arguments, dict):
-        return arguments
-    commands = {key: arguments[key] for key in _COMMANDS if isinstance(arguments.get(key), str)}
-    return {**arguments, **{key: _trim(command) for key, command in commands.items()}} if commands else arguments
+def _asked(call: ToolCall, answer: str, shells: dict[str, Shell]) -> tuple[str, Cut, Lines | None]:
+    """What a call runs, how much of the output it shows, and what it reads; nothing where that differs each time."""
+    arguments = essential(call.arguments)
+    name, typed = command_in(arguments)
+    if not name:
+        if call.name in shells:
+            shells[call.name].lose()
+        return ("", UNCUT, None) if _steps(call.name) else (_key(call, arguments), UNCUT, lines_read(call, arguments))
+    command = shells[call.name].take(typed, answer)
+    # In the background only a number is given, and what is typed into a running program runs nothing.
+    apart = arguments.get("run_in_background") or arguments.get("is_input") in (True, "true")
+    if apart or not command.run or _steps(call.name):
+        return "", UNCUT, None
+    others = canonical({key: value for key, value in arguments.items() if key != name}) if len(arguments) > 1 else "{}"
+    key = f"{call.name} {others} {command.folder} {command.run}" if others else ""
+    return key, command.cut, lines_printed(call, arguments, command)
 
 
-def _trim(command: str) -> str:
-    if "2>&1" in command or "|" in command or command.lstrip().startswith("cd"):
-        command = _TRIMMINGS.sub("", command)
-    return command.strip()
+@lru_cache(maxsize=500)
+def _steps(name: str) -> bool:
+    return _STEPS.search(name) is not None
 
 
-def _canonical(arguments: Json) -> str:
-    """The arguments as one text, without those that only remark on the call; nothing where they cannot be written."""
-    if isinstance(arguments, dict):
-        arguments = {key: value for key, value in arguments.items() if key not in _REMARKS}
-    try:
-        return json.dumps(arguments, sort_keys=True)
-    except (ValueError, TypeError, RecursionError):
-        return ""
+def _key(call: ToolCall, arguments: dict[str, Json]) -> str:
+    """What was asked for; nothing where no more than an id or a number is given, which may ask for the next piece."""
+    told = (value for key, value in arguments.items() if isinstance(value, str | list | dict) and not _ID.search(key))
+    said = canonical(arguments) if any(told) else ""
+    return f"{call.name} {said}" if said else ""
 
 
-def _reading(name: str, arguments: Json) -> tuple[str, tuple[float, float]]:
-    """The file a call reads and from which line to which; no file where it is no reading call."""
-    if not isinstance(arguments, dict):
-        return "", (0, 0)
-    if command := next((arguments[key] for key in _COMMANDS if isinstance(arguments.get(key), str)), ""):
-        return _printing(command)
-    if not _READS.search(name):
-        return "", (0, 0)
-    path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), "")
-    start = _number(arguments, _STARTS)
-    end = _number(arguments, _ENDS)
-    length = _number(arguments, _LENGTHS)
-    first = start or 0.0
-    if end is None:
-        end = float("inf") if length is None else first + length
-    return path, (first, end)
+def _succeeded(answered: Answered) -> bool:
+    """Whether the answer says that its command succeeded; of a pipe only the last part would say so."""
+    return _SUCCESS.search(answered.result.text[:_HEADER]) is not None and "|" not in str(answered.call.arguments)
 
 
-def _printing(command: str) -> tuple[str, tuple[float, float]]:
-    """The file a shell command prints, and which lines of it."""
-    if found := _PRINTED.fullmatch(command):
-        return found["path"] or found["piped"] or "", (float(found["first"]), float(found["last"]))
-    found = _WHOLE.fullmatch(command)
-    return (found["path"], (0, float("inf"))) if found else ("", (0, 0))
+def _is_enough(later: str, earlier: str, ahead: float) -> bool:
+    """Whether a text is not far shorter than an earlier one, which begins some lines ahead in the same file."""
+    return len(later) * 2 >= len(earlier) and ahead + earlier.count("\n") / 2 <= later.count("\n")
 
 
-def _number(arguments: dict[str, Json], keys: tuple[str, ...]) -> float | None:
-    found = (arguments[key] for key in keys if isinstance(arguments.get(key), int | float))
-    return next((float(value) for value in found), None)
-
-
-def _covering(answered: Answered, later: list[Answered]) -> Answered | None:
-    first, last = answered.lines
-    return next((other for other in later if other.lines[0] <= first and last <= other.lines[1]), None)
-
-
-def _replace(answered: Answered, later: Answered, marking: _Marking) -> Iterator[Replace]:
-    """What stands for the obsolete answer; one that says the same as the later one is left to the references.
-
-    Where the later one holds references already, it may be the same.
-    """
-    if answered.result.text == later.result.text or MARK in later.result.text:
+def _replace(answered: Answered, later: Answered, how: str, marking: _Marking) -> Iterator[Replace]:
+    """What stands for the obsolete answer, or for what was written."""
+    marker = f"{_MARKER}{name_call(later.call)} {how} ⟩"
+    if answered.written:
+        if can_splice(answered.call, ("content",)):
+            yield from marking.replace(answered.written, answered.shown, marker)
         return
-    marker = f"{_MARKER}{name_call(later.call)} was run again below ⟩"
     where = answered.where
     for position, part in enumerate(answered.result.parts):
         if isinstance(part, Text):
