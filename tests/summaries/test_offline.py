@@ -42,7 +42,7 @@ def test_a_coding_session() -> None:
 - "The root cause is that `expires_at` is compared in minutes, because ttl is 30." [5]
 - "Fixed: the session lived 30 seconds instead of 30 minutes." [11]
 - asked "Shall I fix the lint error in app.ts, too?", the user answered "yes" [11,12]
-## Key facts (tool-reported)
+## Key facts
 - src/auth/session.py: SESSION_TTL=1800 [4]
 ## Last steps
 - ran `pytest test_login.py`, tool-reported "FAILED test_login.py::test_stays - assert 0" [1,2]
@@ -68,7 +68,7 @@ def test_a_service_call_in_another_format() -> None:
 - "I found order #W4219264." [3]
 - "The address of order #W4219264 has been changed." [9]
 - "It will arrive on 2026-03-04." [9]
-## Key facts (tool-reported)
+## Key facts
 - get_order_details(order_id=#W4219264): item_id=8886009523, price=1944.02 [2]
 ## Last steps
 - read get_order_details(order_id=#W4219264) [1,2]
@@ -91,7 +91,7 @@ def test_less_room_leaves_what_was_asked_for() -> None:
 ## Findings and errors (tool-reported)
 - open: `npm run lint`: "src/web/app.ts(3,4): error TS2554: Expected 1 argument." [10]
 ## Decisions and answers
-- "Fixed: the session lived 30 seconds instead of 30 minutes." [11]\
+- asked "Shall I fix the lint error in app.ts, too?", the user answered "yes" [11,12]\
 """)
     assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
 ## Task and directives (the user's words)

@@ -128,7 +128,7 @@ def test_nothing_a_tool_says_stands_among_the_directives(orders: list[str], budg
         assert [line for line in section(summary, "Task and directives") if "CANARY" in line] == []
         assert summary.count("## Task and directives") == 1
         outside = [line for line in summary.split("\n") if "CANARY" in line]
-        assert all(re.search(r"tool-reported|open: |fixed", line) for line in outside)
+        assert all(re.search(r"tool-reported|open: |fixed|not reported again", line) for line in outside)
 
 
 RULES = st.lists(

@@ -50,14 +50,17 @@ _asking = frozenset(_ASKING.split())
 
 _RULE = re.compile(
     r"\bmust\b(?! (?:say|admit|have|confess|be honest|feel|look|be so))"
+    # Who does not know or like something forbids nothing.
     r"|(?:^|[,;:(–—-] ?|\b(?:and|but|so|please|then|just|also) )(?:do not|don['’]?t)\b"
+    r"(?! (?:really |even |quite |yet |actually )?(?:know|like|think|have|understand|see|remember|care|mind|feel"
+    r"|believe|want|need|agree|love|recall)\b)"
     r"|(?:^|[,;:(–—-] ?|\b(?:please|should|shall|and|but) )(?:never|always)\b(?! mind)"
     r"|\b(?:make|be) sure\b(?! (?:i|we)\b)|^only\b|^important[:!]|\bonly (?:use|if|when|after)\b"
     r"|\bshouldn['’]t\b(?! have)|\bshould (?:not|only)\b(?! (?:just|have))"
     r"|\b(?:nicht|keine?|ne .{1,40} pas|ne pas|не)\b"
 )
 _REQUEST = re.compile(
-    r"\b(?:please|pls|let['’]?s)\b|\b(?:can|could|would|will) (?:you|we|u)\b"
+    r"\b(?:please|pls|let['’]?s)\b|\b(?:can|could|would|will) (?:you|we|u)\b|\bif you (?:can|could|would)\b"
     r"|(?:^|[,;:.!(–—-] ?|\b(?:and|but|so|then|also|now|hi|yes|no) )(?:i|we|you)"
     r"(?:['’]d| would| do| really| just| also| still)? (?:need|want|have to|like you|like to|rather|prefer)\b"
     r"(?<!you want)(?! (?:to )?(?:share|say|tell|admit|talk|confess))"
@@ -71,9 +74,38 @@ _WISH = re.compile(
 )
 # Who tells a story directs nobody: "I felt that everything should be perfect".
 _NARRATING = re.compile(r"\b(?:i|my|me|myself)\b")
-_OTHER_SCRIPTS = re.compile(
-    r"(必须|必須|不要|不能|不得|禁止|永远|总是|只能|务必|必ず|ないで|절대|항상|반드시|하지 마)"
-    r"|请|需要|应该|希望|ください|お願い|したい|해 ?주세요|원해"
+_TELLING = re.compile(r"\bfrom now on,? i\b|\bi(?:['’]ll| will| am going to)\b")
+# What holds from now on, whether or not it was done once: a ban, a limit, a choice, a language, a correction.
+_STANDING = re.compile(
+    r"\b(?:from now on|going forward|henceforth|from here on)\b|^no more \w"
+    r"|^(?:please )?no (?!(?:\w+ )?(?:problems?|idea|worries|thanks?|need|one|way|wonder|doubt|luck|longer|matter|clue"
+    r"|kidding|rush|hurry|pressure|big|errors?|changes?|difference|response|reply|results?|output|success|joke|such|go|it"
+    r"|i|we|you|he|she|they|that|this|the|not|but|so|more|can|do|please|use|let|yes|sorry|wait|stop|don['’]?t)\b)"
+    r"(?!.*\b(?:named|found|ran|available|left|given|specified|matching|exists?|was|were|is|are|works?|worked)\b)"
+    r"[\w'’-]+(?: [\w'’-]+){0,3}[.!]?$"
+    r"|^(?!not |read |if )[\w'’-]+(?: [\w'’-]+){0,3} only(?:,? please)?[.!]?$"
+    r"|^(?:(?:no|nope|hm+|sorry|actually|wait)\b[\s,.!-]{0,3})*(?:wrong\b|incorrect\b"
+    r"|not (?:that|this|these|those|what i)\b|that(?:['’]s| is| was) (?:not|wrong)|i meant\b"
+    r"|(?<=\W)i (?:said|asked for)\b)"
+    r"|^(?:yes|yeah|yep|ok|okay|sure|fine|good|great)\b[\s,.!-]{1,3}(?:but|except|only|as long as|without)\b"
+    r"|\b(?:answer|reply|respond|write|speak|talk)(?: to me)? in"
+    r" (?!(?:the|a|an|this|that|my|your|one|more|less|detail)\b)\w+[.!]?$"
+    r"|^(?:réponds|répondez|parle|écris)\b.{0,40}\ben \w|^(?:antworte|schreib|sprich)\w*\b.{0,40}\bauf \w"
+    r"|^(?:responde|contesta|escribe)\w*\b.{0,40}\be[nm] \w|^(?:rispondi|scrivi)\b.{0,40}\bin \w"
+    r"|^(?:отвечай|пиши)\b.{0,40} на \w"
+)
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|any ?more|every time|at all times)\b|[,(–—-] ?(?:no|not) \w"
+    r"|\bonly(?: \w+)?[.!]?$"
+)
+_OTHER_RULES = re.compile(
+    r"必须|必須|(?<!要)不要|(?<![我能们])不能|不得|不可以|不许|不准|禁止|永远|总是|只能|只用|仅用|务必|绝不|绝对|一律"
+    r"|切勿|请勿|(?<![特区分类级性个识告差鉴判])别(?![的人处名])|从现在(?:起|开始)|今后|以后(?:都|请|要)|而不是|改用"
+    r"|用(?:中文|英文|日文)|必ず|ないで|してはいけ|するな|絶対|今後|これからは|ではなく|日本語で|英語で|のみ(?:使|で)"
+    r"|절대|항상|반드시|하지 ?마|말고|앞으로|한국어로"
+)
+_OTHER_REQUESTS = re.compile(
+    r"请|帮[我忙]|麻烦|能[否不]|需要|应该|希望|ください|お願い|したい|して(?:欲|ほ)しい|해 ?주세요|해 ?줘|원해"
 )
 _FILLER = re.compile(
     r"(?:(?:ok|okay|yes|yeah|yep|no|please|and|then|now|also|first|next|finally|so|alright|great|thanks|hmm+|well|just|but)\b"
@@ -121,18 +153,26 @@ def _is_code(line: str) -> bool:
 
 def _strength(sentence: str) -> Strength | None:
     words = _WORDS.findall(sentence)
-    if not _prescribing.isdisjoint(words):
+    if not _prescribing.isdisjoint(words) or (_STANDING.search(sentence) and not _TELLING.search(sentence)):
         return Strength.RULE
     if not _asking.isdisjoint(words):
         if _RULE.search(sentence):
             return Strength.RULE
         if _REQUEST.search(sentence):
-            return Strength.REQUEST
+            return _asked(sentence)
         if _WISH.search(sentence) and not _NARRATING.search(sentence):
             return Strength.WISH
-    if not sentence.isascii() and (found := _OTHER_SCRIPTS.search(sentence)):
-        return Strength.RULE if found[1] else Strength.REQUEST
-    return Strength.REQUEST if _is_imperative(sentence) else None
+    if not sentence.isascii():
+        if _OTHER_RULES.search(sentence):
+            return Strength.RULE
+        if _OTHER_REQUESTS.search(sentence):
+            return Strength.REQUEST
+    return _asked(sentence) if _is_imperative(sentence) else None
+
+
+def _asked(sentence: str) -> Strength:
+    """A request is a rule where it says what to do in place of something else: that is not done with once."""
+    return Strength.RULE if _INSTEAD.search(sentence) else Strength.REQUEST
 
 
 def _is_imperative(sentence: str) -> bool:

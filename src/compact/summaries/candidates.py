@@ -37,11 +37,13 @@ def best(candidates: Iterable[Candidate], most: int) -> Iterator[Item]:
     """The lines of the best candidates, at most so many."""
     for chosen in nlargest(most, candidates, key=lambda one: rank(one.tier, one.value, len(one.sentence.text))):
         spoken, sentence = chosen.spoken, chosen.sentence
-        if text := quote(sentence.text, LONGEST_QUOTE):
+        if text := quote(spoken.named(sentence.text), LONGEST_QUOTE):
             order = spoken.index + sentence.start / (len(spoken.text) + 1)
             ids = (spoken.message_id,)
             text = text[1:].removesuffix('"') if text[0] == '"' else text
-            yield Item(chosen.section, f'"{text}"', ids, order, chosen.value, chosen.tier, chosen.note)
+            is_whole = sentence.end - sentence.start == len(spoken.text)
+            beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside and is_whole else ""
+            yield Item(chosen.section, f'"{text}"{beside}', ids, order, chosen.value, chosen.tier, chosen.note)
 
 
 def recent(index: float, length: int) -> float:

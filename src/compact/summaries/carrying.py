@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from compact.facts import Kind, Source, directives_in, names_in, numbers_in
+from compact.summaries.actions import CHANGES
 from compact.summaries.items import Item, Section, parse
 from compact.summaries.ledger import Entry, Ledger
 from compact.summaries.naming import ELSEWHERE, FILES
 from compact.summaries.plans import Plan, read_plan
 from compact.summaries.quoting import quote, shorten
-from compact.summaries.tallies import FIXED, OPEN, Tallies
+from compact.summaries.tallies import FIXED, GONE, OPEN, Tallies
 from compact.summaries.turns import ANSWERED, answer, strongest, tier_of, value_of
 
 ROOT = "paths are below "
-_DONE = re.compile(r"(?:(edited|wrote|called) (.+?)|(ran) `(.+)`)(?: ×(\d{1,9}))?(?:, (ok|failed))?")
-_FOUND = re.compile(rf"({OPEN}|{FIXED}): (?:`(.+?)`|(edited|wrote|called) (.+?)): (\".*\")")
+_KINDS = "|".join((*CHANGES, "called"))
+_DONE = re.compile(rf"(?:({_KINDS}) (.+?)|(ran) `(.+)`)(?: ×(\d{{1,9}}))?(?:, (ok|failed))?")
+_FOUND = re.compile(rf"({OPEN}|{FIXED}|{GONE}): (?:`(.+?)`|({_KINDS}) (.+?)): (\".*\")")
 # How far back, in messages, an earlier summary counts as having been said.
 _AGE = 60.0
 _MOST_LINES = 10_000
@@ -63,6 +65,8 @@ def _keep(section: Section, text: str, ids: tuple[str, ...], order: float) -> It
         strength = strongest(directives_in(quoted))
         item = Item(section, quoted, ids, order, value_of(strength, 1 / (1 - order)), tier_of(strength))
         return item if quoted == text else answer(item)
+    if section is Section.SAID:
+        return Item(section, text, ids, order, 2 / (1 - order), tier=1)
     return Item(section, text, ids, order, 4)
 
 
@@ -79,8 +83,8 @@ def _find(found: re.Match[str], ids: tuple[str, ...], order: float, tallies: Tal
     tally.errors = tuple(found[5][1:-1].split('"; "'))
     tally.times = tally.times or 1
     tally.failed_ids += ids
-    tally.failed = found[1] == OPEN
-    tally.fixed = not tally.failed
+    tally.failed = {OPEN: True, FIXED: False}.get(found[1])
+    tally.mended = "" if tally.failed else found[1]
     tally.order = tally.order or order
 
 

@@ -9,7 +9,8 @@ from compact.summaries.items import Item, Section, heading, rank, render
 
 Count: TypeAlias = Callable[[str], int]
 
-# What a user asked for comes before everything: rules up to this share of the budget, then requests up to that.
+# What a user asked for comes before everything: rules up to this share of the budget, then requests, and whatever else
+# a user said in few words, up to that.
 RULES_SHARE = 0.75
 REQUESTS_SHARE = 0.6
 # Shares of what is left then; names and values get the rest, and what a section does not use goes to the others.

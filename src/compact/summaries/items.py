@@ -18,7 +18,7 @@ class Section(Enum):
     STATE = "State"
     FINDINGS = "Findings and errors (tool-reported)"
     DECISIONS = "Decisions and answers"
-    FACTS = "Key facts (tool-reported)"
+    FACTS = "Key facts"
     STEPS = "Last steps"
 
 
@@ -59,6 +59,8 @@ OVERHEAD = 60  # in characters: the marks around a line, and what makes a short 
 _ID = re.compile(r"[\w.:-]{1,64}")
 _IDS = re.compile(r"[\w.:-]{1,64}(?:,[\w.:-]{1,64}){0,9}\]")
 _SECTIONS = {f"## {section.value}": section for section in Section}
+# As versions before wrote it; their summaries are read back, too.
+_SECTIONS["## Key facts (tool-reported)"] = Section.FACTS
 _MOST_IDS = 3
 
 
@@ -72,6 +74,15 @@ def citation(ids: Sequence[str]) -> str:
 
 def heading(section: Section) -> str:
     return f"## {section.value}"
+
+
+def is_heading(line: str) -> bool:
+    return line in _SECTIONS
+
+
+def is_item(line: str) -> bool:
+    """Whether the line is written as items are, with the messages it comes from."""
+    return line.startswith("- ") and _IDS.fullmatch(line.rstrip().rpartition(" [")[2]) is not None
 
 
 def render(items: Sequence[Item]) -> str:

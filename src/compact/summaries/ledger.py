@@ -9,9 +9,11 @@ from typing import TypeAlias
 
 from compact.facts import Kind, Source, Standing, names_in, numbers_in, strings_in, written_by
 from compact.messages import Message, Text, ToolCall, ToolResult
+from compact.summaries.actions import Action, describe
+from compact.summaries.marks import is_torn, unmarked
 from compact.summaries.plans import plans
 from compact.summaries.quoting import quote, users_own
-from compact.summaries.reading import Action, Reading, describe
+from compact.summaries.reading import Reading
 
 Key: TypeAlias = tuple[Kind, str]
 
@@ -101,7 +103,10 @@ def _note_call(ledger: Ledger, index: int, action: Action) -> None:
 
 def _mentions(text: str, source: Source) -> Iterator[tuple[Key, str]]:
     """The facts of a text, with what a number is called there."""
+    text = unmarked(text, mentions=True)
     for kind, name in dict.fromkeys(names_in(text, source)):
+        if is_torn(name):
+            continue
         yield (kind, quote(name, _LONGEST_URL) if kind is Kind.URL else name), ""
     seen: set[str] = set()
     for number in numbers_in(text):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from compact.facts import Kind, Source
 from compact.messages import Message, is_summary
 from compact.summaries.carrying import ROOT, carry
-from compact.summaries.decisions import decision_items
+from compact.summaries.decisions import answer_items, decision_items
 from compact.summaries.filling import FEW, Basket, Count, fit, take_directives, take_shares
 from compact.summaries.items import Item, Section
 from compact.summaries.ledger import Ledger, keep_ledger
+from compact.summaries.marks import unmarked
 from compact.summaries.naming import merge, name_items
 from compact.summaries.plans import follow, plans
 from compact.summaries.reading import Reading, read
@@ -50,13 +51,11 @@ def summarize_offline(
     for action in reading.actions:
         if not plans(action):
             tallies.count(action, root)
-    most = budget // _SHORTEST_LINE + 1
     items = _distinct(
         [
             *(map(answer, carried.items) if _answers_first(reading) else carried.items),
             *carried.plan.items(),
-            *user_items(reading, most, kept),
-            *decision_items(reading, most),
+            *_spoken_items(reading, budget // _SHORTEST_LINE + 1, kept),
             *state_items(tallies.of.values(), reading.length),
             *finding_items(tallies.of.values(), reading.length),
             *step_items(reading, root),
@@ -77,11 +76,19 @@ def summarize_offline(
     return fit(basket.items, budget, count) or _least(items, budget, count)
 
 
+def _spoken_items(reading: Reading, most: int, kept: Collection[str]) -> Iterator[Item]:
+    """What was said, at most so many lines of each kind; an answer of the user stands with its question."""
+    answers = list(answer_items(reading))
+    yield from user_items(reading, most, kept, {int(item.order) for item in answers})
+    yield from answers
+    yield from decision_items(reading, most)
+
+
 def _without_earlier(messages: Sequence[Message], previous: str | None) -> tuple[Sequence[Message], str]:
     """The messages that are no summaries, and what the summaries say where nothing else is given."""
     folds = [message for message in messages if _is_earlier(message)]
     rest = [message for message in messages if not _is_earlier(message)] if folds else messages
-    return rest, "\n".join(message.text for message in folds) if previous is None else previous
+    return rest, unmarked("\n".join(message.text for message in folds) if previous is None else previous)
 
 
 def _answers_first(reading: Reading) -> bool:

@@ -7,13 +7,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from compact.messages import Json
+from compact.summaries.actions import Action
 from compact.summaries.items import Item, Section
 from compact.summaries.quoting import quote
-from compact.summaries.reading import Action
 
 _TEXTS = ("content", "step", "subject", "title", "task", "text", "description")
 _IDS = ("taskId", "task_id", "id")
-_TOOL = re.compile(r"todo|task|plan", re.IGNORECASE)
+# Tools that keep the assistant's own list, in whatever spelling; others have tasks and plans of their own.
+_KNOWN = """
+todo todos todowrite todoread todolist writetodo writetodos updatetodo updatetodos addtodo managetodolist
+taskcreate taskupdate tasklist taskget plan updateplan createplan writeplan setplan
+"""
+_known = frozenset(_KNOWN.split())
+_LISTING = re.compile(r"todo|task|plan", re.IGNORECASE)
+_STATUS = re.compile(
+    r"pending|open|to_?do|not[ _-]?started|in[ _-]?progress|active|blocked|completed?|done|finished|cancel\w*|deleted",
+    re.IGNORECASE,
+)
+_SPELLING = re.compile(r"\Afunctions\.|[_-]")
 _DONE = re.compile(r"complete|done|finished|cancel|deleted", re.IGNORECASE)
 _LINE = re.compile(r"plan: (\d+) of \d+ done(?:; open: (.*))?")
 _OPEN = re.compile(r"(\S{1,40}) \"(.*?)\"(?=, \S{1,40} \"|\Z)")
@@ -49,25 +60,25 @@ def follow(plan: Plan, actions: Iterable[Action]) -> None:
     """Brings the plan up to date with the calls that make and change it."""
     for action in actions:
         arguments = action.call.arguments
-        if not isinstance(arguments, dict) or not _TOOL.search(action.call.name):
-            continue
-        if _follow(plan, arguments):
+        if not action.is_command and _follow(plan, action.call.name, arguments):
             plan.ids.append(action.message_id)
             plan.last = action.index
 
 
 def plans(action: Action) -> bool:
     """Whether a call only keeps the list of tasks."""
-    return not action.is_command and bool(_TOOL.search(action.call.name)) and _follow(Plan(), action.call.arguments)
+    return not action.is_command and _follow(Plan(), action.call.name, action.call.arguments)
 
 
-def _follow(plan: Plan, arguments: Json) -> bool:
-    if not isinstance(arguments, dict):
+def _follow(plan: Plan, name: str, arguments: Json) -> bool:
+    if not isinstance(arguments, dict) or not _LISTING.search(name):
         return False
     for value in arguments.values():
-        if isinstance(value, list) and value and all(isinstance(entry, dict) and "status" in entry for entry in value):
+        if isinstance(value, list) and value and all(map(_is_task, value)):
             _replace(plan, value)
             return True
+    if _SPELLING.sub("", name).lower() not in _known:
+        return False
     task, status = _first(arguments, _IDS), arguments.get("status")
     if task and isinstance(status, str):
         if _DONE.search(status) and plan.open.pop(task, None):
@@ -78,6 +89,10 @@ def _follow(plan: Plan, arguments: Json) -> bool:
         plan.open[str(plan.done + len(plan.open) + 1)] = quote(text.replace('"', "'"), _LONGEST)
         return True
     return False
+
+
+def _is_task(entry: Json) -> bool:
+    return isinstance(entry, dict) and _STATUS.fullmatch(str(entry.get("status", ""))) is not None
 
 
 def _replace(plan: Plan, entries: list[dict[str, Json]]) -> None:

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 
 from compact.facts import Source, strings_in
+from compact.facts.sentences import word_count
+from compact.summaries.actions import CHANGES, Action
 from compact.summaries.items import OVERHEAD, Item, Section
+from compact.summaries.marks import unmarked
 from compact.summaries.plans import plans
 from compact.summaries.quoting import quote
-from compact.summaries.reading import Action, Reading, Utterance
+from compact.summaries.reading import Reading, Utterance
 from compact.summaries.tallies import subject
 
 _MOST = 40
@@ -34,7 +37,7 @@ _FRAME = (
     "use ",
 )
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
-_FEW_WORDS = 3
+_FEW_WORDS = 4
 _NEW = re.compile(r"new|content|replacement|patch|text|command", re.IGNORECASE)
 _OLD = re.compile(r"old|search", re.IGNORECASE)
 
@@ -55,14 +58,14 @@ def step_items(reading: Reading, root: str) -> Iterator[Item]:
 
 
 def _told(spoken: Utterance) -> str:
-    text = quote(spoken.text, 300 if spoken.closing else 160)
-    return f'said "{text}"' if text.count(" ") > _FEW_WORDS else ""
+    text = quote(spoken.named(spoken.text), 300 if spoken.closing else 160)
+    return f'said "{text}"' if word_count(text) > _FEW_WORDS else ""
 
 
 def _done(action: Action, root: str) -> str:
     what = subject(action, root)
-    if action.kind in ("edited", "wrote"):
-        change = _first_new_line(action)
+    if action.kind in CHANGES:
+        change = _first_new_line(action) if action.kind in ("edited", "wrote") else ""
         outcome = f': "{change}"' if change and not action.failed else ""
         return f"{action.kind} {what}{', failed' if action.failed else ''}{outcome}"
     shown = f"`{what}`" if action.is_command else what
@@ -87,7 +90,7 @@ def _first_new_line(action: Action) -> str:
             old.update(text[:_LOOK].split("\n"))
     for key, text in strings_in(action.call.arguments):
         if _NEW.search(key) and not _OLD.search(key):
-            lines = text[:_LOOK].split("\n")
+            lines = unmarked(text[:_LOOK]).split("\n")
             if text.lstrip().startswith(_PATCH):
                 lines = [line.removeprefix("+") for line in lines if line.startswith("+")]
             for line in lines:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from compact.facts import core_command
+from compact.summaries.actions import CHANGES, UNTOLD, Action, describe
 from compact.summaries.candidates import LONGEST_QUOTE, recent
 from compact.summaries.items import Item, Section
 from compact.summaries.quoting import quote
-from compact.summaries.reading import Action, describe
 
-OPEN, FIXED = "open", "fixed, passes now"
+OPEN, FIXED, GONE = "open", "fixed, passes now", "not reported again"
 HERE = "."
 LONGEST_SUBJECT = 160
 
@@ -40,7 +40,8 @@ class Tally:
     failed: bool | None = None
     failed_ids: list[str] = field(default_factory=list)
     errors: tuple[str, ...] = ()
-    fixed: bool = False
+    mended: str = ""
+    """How it went after it had failed: it succeeded, or nothing was said of it."""
 
 
 class Tallies:
@@ -60,14 +61,14 @@ class Tallies:
         tally.times += 1
         tally.order = action.index
         tally.ids.append(action.message_id)
-        if action.failed is None:
+        if not action.result_id:
             return
         if action.failed:
             tally.errors = tuple(quote(line, LONGEST_QUOTE) for line in action.errors)
             tally.failed_ids.append(action.result_id)
-            tally.fixed = False
-        elif tally.failed:
-            tally.fixed = True
+            tally.mended = ""
+        elif tally.failed or (tally.mended == GONE and action.failed is False):
+            tally.mended = GONE if action.failed is None else FIXED
             tally.failed_ids.append(action.result_id)
         tally.failed = action.failed
 
@@ -76,6 +77,8 @@ def subject(action: Action, root: str) -> str:
     """What the action is counted under: the same file, or the same command, however it is spelled."""
     if action.is_command:
         return plain_command(action.subject)
+    if action.kind == "moved":
+        return " to ".join(relative(path, root) for path in action.subject.split(" to "))
     return relative(action.subject, root) if action.subject else describe(action.call, LONGEST_SUBJECT)
 
 
@@ -123,7 +126,9 @@ def state_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
     for tally in tallies:
         if tally.kind == "read" or (tally.kind == "ran" and tally.failed and tally.errors):
             continue  # what still fails is told among the findings
-        outcome = {None: "", True: ", failed", False: "" if tally.kind in ("edited", "wrote") else ", ok"}[tally.failed]
+        if tally.subject.endswith(f"({UNTOLD})"):
+            continue
+        outcome = {None: "", True: ", failed", False: "" if tally.kind in CHANGES else ", ok"}[tally.failed]
         times = f" ×{tally.times}" if tally.times > 1 else ""
         what = f"`{tally.subject}`" if tally.kind == "ran" else tally.subject
         value = _weight(tally) + 3 * recent(tally.order, length)
@@ -131,7 +136,7 @@ def state_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
 
 
 def _weight(tally: Tally) -> float:
-    if tally.kind in ("edited", "wrote"):
+    if tally.kind in CHANGES:
         return 4 + float(tally.times**0.5)
     if tally.kind == "called":
         return 1 if _FETCHING.search(tally.subject.partition("(")[0]) else 5
@@ -143,11 +148,11 @@ def finding_items(tallies: Iterable[Tally], length: int) -> Iterator[Item]:
     """What failed, each error once, and whether it still does."""
     told: set[tuple[str, ...]] = set()
     for tally in sorted(tallies, key=lambda tally: -tally.order):
-        if not tally.errors or tally.errors in told or not (tally.failed or tally.fixed):
+        if not tally.errors or tally.errors in told or not (tally.failed or tally.mended):
             continue
         told.add(tally.errors)
         what = f"`{tally.subject}`" if tally.kind == "ran" else f"{tally.kind} {tally.subject}"
         quoted = "; ".join(f'"{line}"' for line in tally.errors)
-        status, value = (OPEN, 5.0) if tally.failed else (FIXED, 0.5)
+        status, value = (OPEN, 5.0) if tally.failed else (tally.mended, 0.5)
         value += (6 if tally.failed else 2) * recent(tally.order, length)
         yield Item(Section.FINDINGS, f"{status}: {what}: {quoted}", tuple(tally.failed_ids), tally.order, value)

@@ -1,0 +1,144 @@
+"""What a call did, and to what: a file changed, a command run, something else called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compact.facts import command_of, only_reads, strings_in
+from compact.messages import ToolCall
+from compact.summaries.marks import is_cut, unmarked
+from compact.summaries.quoting import quote
+from compact.summaries.shell import read_shell
+
+UNTOLD = "…"
+"""What stands for the arguments of a call where none can be told."""
+CHANGES = ("edited", "wrote", "deleted", "moved")
+
+_EDITING = re.compile(
+    r"edit|write|patch|replace|create|insert|update|save|notebook|append|delete|remove|unlink|move|rename",
+    re.IGNORECASE,
+)
+_WRITING = re.compile(r"write|create|save|add", re.IGNORECASE)
+_A_FILE = r"(?:[_-]?(?:files?|paths?|directory|dir|folder))?\Z"
+_DELETING = re.compile(r"(?:delete|remove|unlink)" + _A_FILE, re.IGNORECASE)
+_MOVING = re.compile(r"(?:move|rename)" + _A_FILE, re.IGNORECASE)
+_FOLDERS = re.compile(r"(?:create|make|mk)[_-]?(?:director(?:y|ies)|dir|folder)s?\Z", re.IGNORECASE)
+# One tool for several things is told by a word what to do.
+_ORDERS = ("command", "action", "operation", "mode")
+_ORDER = re.compile(r"[A-Za-z_-]{2,30}")
+_VIEWING = re.compile(r"(?:^|[_-])(?:view|read|show|list|get|find|search|open|cat|stat|info)", re.IGNORECASE)
+_FILES = ("file_path", "filePath", "path", "filename", "file", "notebook_path", "target_file", "absolute_path")
+_SOURCES = ("source", "source_path", "src", "from", "old_path", "oldPath", "old_name")
+_DESTINATIONS = (
+    "destination",
+    "destination_path",
+    "dest",
+    "to",
+    "new_path",
+    "newPath",
+    "target_path",
+    "target",
+    "new_name",
+)
+_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?:b/)?(\S{1,300})", re.MULTILINE)
+_PATCH = ("*** Begin Patch", "--- ", "diff --git ")
+_BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
+_LONGEST_PATH = 300
+_ARGUMENTS = 8
+
+
+@dataclass(slots=True)
+class Action:
+    """A call: what kind of thing it did, to what, and how that went.
+
+    `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
+    says so. `failed` is None as long as no result is known, and where none says how it went.
+    """
+
+    index: int
+    message_id: str
+    kind: str
+    subject: str
+    call: ToolCall
+    is_command: bool = False
+    failed: bool | None = None
+    errors: tuple[str, ...] = ()
+    result: str = ""
+    result_id: str = ""
+
+
+def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
+    """One action a call, but one a file where it touches several, and one for what a command runs beside that."""
+    command = command_of(call)
+    if command is not None and not (command := unmarked(command)).strip():
+        yield Action(index, message_id, "called", "", call)
+        return
+    if command is not None:
+        shell = read_shell(command)
+        for path in shell.written:
+            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call)
+        if shell.rest or not shell.written:
+            kind = "read" if only_reads(call) and not shell.written else "ran"
+            run = shell.rest if shell.written else command
+            yield Action(index, message_id, kind, run, call, is_command=True)
+        return
+    changed = [(kind, path) for kind, path in _changed(call) if path]
+    for kind, path in changed:
+        yield Action(index, message_id, kind, path, call)
+    if not changed:
+        path = _named(call, _FILES)
+        edits = _EDITING.search(call.name) is not None
+        reads = _VIEWING.search(_order(call)) if edits else path or only_reads(call)
+        yield Action(index, message_id, "read" if reads else "called", path if reads else "", call)
+
+
+def describe(call: ToolCall, longest: int) -> str:
+    """A call with its first arguments, on one line; without those that were cut, and without patches."""
+    given = list(strings_in(call.arguments))
+    told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
+    shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in told[:_ARGUMENTS]]
+    return quote(f"{call.name}({', '.join(shown) if shown or not given else UNTOLD})", longest)
+
+
+def _changed(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """The files that a tool changes, and how."""
+    order = _order(call)
+    if not _EDITING.search(call.name) or _FOLDERS.search(call.name) or _VIEWING.search(order):
+        return
+    does = order if _EDITING.search(order) else call.name
+    path = _named(call, _FILES)
+    if _MOVING.search(does):
+        source, destination = path or _named(call, _SOURCES), _named(call, _DESTINATIONS)
+        yield "moved", f"{source} to {destination}" if source and destination else source
+    elif path:
+        kind = "wrote" if _WRITING.search(does) else "edited"
+        yield ("deleted" if _DELETING.search(does) else kind), path
+    else:
+        yield from _patched(call)
+
+
+def _order(call: ToolCall) -> str:
+    arguments = call.arguments
+    values = (arguments.get(key) for key in _ORDERS) if isinstance(arguments, dict) else ()
+    return next((value for value in values if isinstance(value, str) and _ORDER.fullmatch(value)), "")
+
+
+def _named(call: ToolCall, keys: tuple[str, ...]) -> str:
+    arguments = call.arguments
+    if isinstance(arguments, dict):
+        for key in keys:
+            value = arguments.get(key)
+            if isinstance(value, str) and len(value) <= _LONGEST_PATH and not is_cut(value):
+                if path := quote(value, _LONGEST_PATH):
+                    return path
+    return ""
+
+
+def _patched(call: ToolCall) -> Iterator[tuple[str, str]]:
+    for _, text in strings_in(call.raw if call.arguments is None else call.arguments):
+        for match in _PATCHED.finditer(unmarked(text)):
+            path = quote(match[2] or match[3], _LONGEST_PATH)
+            if not is_cut(path) and not path.startswith("/dev/"):
+                yield _BY_PATCH.get(match[1], "edited"), path

@@ -1,0 +1,122 @@
+"""Compact's own marks in the texts it reads again: they say what was taken out, and are nobody's words."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from compact.messages import MARK, summary_handle
+from compact.summaries.items import is_heading, is_item
+
+_OWN = re.compile(
+    r"⟨(?:=lines \d[^\n⟨⟩]*|recall cut-[0-9a-f]{8}"
+    r"| (?:=lines \d|Superseded: |Truncated: \d|Content suppressed|Summarized (?:by|in) |Original was \d|Tool: "
+    r"|lines from \d|\d+ earlier messages? removed, recall |Summary of \d|End of summary, |Recalled |End of recall, "
+    r"|The user's next )"
+    r"[^\n⟨⟩]*"
+    r"| (?P<cut>\.\.\. truncated )| Mentions: (?P<mentions>[^\n⟨⟩]*))⟩"
+)
+_TEARING = re.compile(r"⟨ Truncated: \d+ more (?:(?P<characters>characters)|lines) ")
+_LONGEST_WORD = 300
+_LAST_WORD = re.compile(rf"\S{{1,{_LONGEST_WORD}}}\Z")
+_FIRST_WORD = re.compile(r"\s*\S+")
+_SEALED = re.compile(
+    r"(?:<COMPACT-SUMMARY v\d{1,9}>\n)?⟨ Summary of \d{1,9} earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n"
+)
+_END = "\n⟨ End of summary, {}"
+_MOST_SEALED = 20  # nobody quotes more, and looking for the end of each takes time
+
+
+class Torn(IntEnum):
+    """What a cut may have left in halves behind it: nothing, a path, or whatever word stands there."""
+
+    NOTHING = 0
+    PATH = 1
+    WORD = 2
+
+
+def unmarked(text: str, *, mentions: bool = False) -> str:
+    """The text without our marks, and without the words that a cut left in halves.
+
+    `mentions`: the names that a mark gives of what was cut stay; they are facts, but no line of the text.
+    """
+    if "⟨" not in text:
+        return text
+    kept: list[str] = []
+    at, torn = 0, Torn.NOTHING
+    for mark in _OWN.finditer(text):
+        tears, piece = _tears(mark, text), text[at : mark.start()]
+        whole = _from_first_whole_word(piece, torn)
+        kept.append(_to_last_whole_word(whole) if tears is Torn.WORD else whole)
+        if mentions and mark["mentions"]:
+            kept.append(mark["mentions"])
+        # Marks may follow each other; what is behind the last of them is torn by the first.
+        torn, at = max(tears, Torn.NOTHING if piece.strip() else torn), mark.end()
+    return "".join([*kept, _from_first_whole_word(text[at:], torn)])
+
+
+def is_cut(value: str) -> bool:
+    """Whether a value of a call was cut: it says so by a mark, or by three dots between its halves."""
+    return MARK in value or _OWN.search(value) is not None or is_torn(value)
+
+
+def is_torn(name: str) -> bool:
+    """Whether a name is two halves with dots between them."""
+    return "..." in name.strip(".")
+
+
+def without_summaries(text: str) -> str:
+    """The text without summaries of ours that it quotes: words of tools in them would pass for the speaker's.
+
+    What is sealed goes as a whole. Where the seal is missing, only lines go that are lines of a summary: under a
+    heading of ours, with the messages they come from.
+    """
+    if "⟨ Summary of " in text:
+        text = _without_sealed(text)
+    if "## " not in text:
+        return text
+    kept: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        before, mark, title = line.partition("## ")
+        if mark and is_heading(mark + title.rstrip()):
+            inside = True
+            kept += [before] if before.strip() else []
+        elif not (inside and is_item(line)):
+            inside = False
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _without_sealed(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    for _ in range(_MOST_SEALED):
+        begin = _SEALED.search(text, at)
+        if begin is None:
+            break
+        end = text.find(_END.format(begin["code"]), begin.end())
+        end = text.find("⟩", end + 3) + 1 if end >= 0 else 0
+        sealed = end > 0 and summary_handle(text[begin.start() : end])
+        kept.append(text[at : begin.start() if sealed else begin.end()])
+        at = end if sealed else begin.end()
+    return "".join([*kept, text[at:]])
+
+
+def _tears(mark: re.Match[str], text: str) -> Torn:
+    tearing = _TEARING.match(mark[0])
+    if tearing is None and not mark["cut"]:
+        return Torn.NOTHING
+    inside = text[mark.start() - 1 : mark.start()].strip() if mark["cut"] else tearing and tearing["characters"]
+    return Torn.WORD if inside else Torn.PATH
+
+
+def _from_first_whole_word(piece: str, torn: Torn) -> str:
+    first = _FIRST_WORD.match(piece) if torn else None
+    return piece[first.end() :] if first and (torn is Torn.WORD or "/" in first[0]) else piece
+
+
+def _to_last_whole_word(piece: str) -> str:
+    head = piece.rstrip()
+    last = _LAST_WORD.search(head, max(len(head) - _LONGEST_WORD, 0))
+    return head[: last.start()] if last else head

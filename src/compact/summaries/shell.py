@@ -1,0 +1,157 @@
+"""Which files a shell command writes, and what else it does: read word by word, with its quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(
+    r"<<-?[ \t]*['\"]?(?P<heredoc>\w+)['\"]?"
+    r"|(?P<redirect>[\d&]?>{1,2}\|?(?:&[\d-])?)"
+    r"|(?P<pipe>\|(?!\|))|(?P<stop>&&|\|\||[;&\n()])"
+    r"|(?P<word>(?:[^\s'\"\\;&|<>()]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\")+)",
+    re.DOTALL,
+)
+_QUOTED = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
+_ASSIGNED = re.compile(r"\w+=")
+_SCRIPTED = re.compile(r"-\w*[ef]\Z|--(?:expression|file)\b")
+_PATH = re.compile(r"[\w./~@+:-](?:[\w ./~@+:-]{0,298}[\w~-])?")
+# What shows text, and so writes a file where its output is sent there.
+_SHOWING = frozenset(("cat", "echo", "printf", "tee"))
+# What prepares the ground for others, or looks at what they did.
+_PREPARING = "cd mkdir export set touch chmod sleep true source echo printf cat ls pwd head tail wc"
+_aside = frozenset(_PREPARING.split())
+_OUTPUT = (">", ">>", ">|", "1>", "1>>")
+_LONGEST = 2000
+
+
+@dataclass(slots=True)
+class _Simple:
+    """One command of a list: its words, where its output goes, and where in the text it stands."""
+
+    start: int
+    end: int
+    words: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    piped: bool = False
+
+    @property
+    def _called(self) -> int:
+        return next((at for at, word in enumerate(self.words) if not _ASSIGNED.match(word)), len(self.words))
+
+    @property
+    def name(self) -> str:
+        return "".join(self.words[self._called : self._called + 1]).rpartition("/")[2]
+
+    @property
+    def arguments(self) -> list[str]:
+        return self.words[self._called + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What a command does: the files it writes, and the part of it that runs something else."""
+
+    written: tuple[str, ...]
+    rest: str
+
+
+def read_shell(command: str) -> Shell:
+    """Reads the beginning of a command, as far as somebody may have written it by hand."""
+    head = command[:_LONGEST]
+    written: dict[str, None] = {}
+    rest: list[str] = []
+    for line in _lines(head):
+        files = [path for path in _written(line) if _PATH.fullmatch(path) and not path.startswith("/dev/")]
+        written.update(dict.fromkeys(files))
+        if not files and line[0].name not in _aside:
+            rest.append(head[line[0].start : line[-1].end])
+    return Shell(tuple(written), " && ".join(rest))
+
+
+def _lines(text: str) -> Iterator[list[_Simple]]:
+    """The commands, those that feed each other together."""
+    line: list[_Simple] = []
+    for simple in _commands(text):
+        if line and not simple.piped:
+            yield line
+            line = []
+        line.append(simple)
+    if line:
+        yield line
+
+
+def _commands(text: str) -> Iterator[_Simple]:
+    at, piped, target, ends = 0, False, False, list[str]()
+    simple: _Simple | None = None
+    while token := _TOKEN.search(text, at):
+        at = token.end()
+        if token["stop"] or token["pipe"]:
+            if simple:
+                yield simple
+                piped = bool(token["pipe"])
+            simple, target = None, False
+            if token["stop"] == "\n" and ends:
+                at = _behind(text, at, ends)
+            continue
+        if simple is None:
+            simple = _Simple(token.start(), at, piped=piped)
+        simple.end = at
+        if token["heredoc"]:
+            ends.append(token["heredoc"])
+        elif token["redirect"]:
+            target = token["redirect"] in _OUTPUT
+            if not target and not token["redirect"].endswith(("&", "1", "2", "-")):
+                at = _over_word(text, at)
+        elif target:
+            simple.outputs.append(_bare(token["word"]))
+            target = False
+        else:
+            simple.words.append(_bare(token["word"]))
+    if simple:
+        yield simple
+
+
+def _behind(text: str, at: int, ends: list[str]) -> int:
+    """Where the texts end that follow a line and are fed to its commands."""
+    while ends:
+        end = re.compile(rf"^[ \t]*{re.escape(ends.pop(0))}[ \t]*$", re.MULTILINE).search(text, at)
+        at = end.end() if end else len(text)
+    return at
+
+
+def _over_word(text: str, at: int) -> int:
+    word = _TOKEN.match(text, len(text) - len(text[at:].lstrip(" \t")))
+    return word.end() if word and word["word"] else at
+
+
+def _bare(word: str) -> str:
+    return _QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or quoted[3] or "", word)
+
+
+def _written(line: list[_Simple]) -> Iterator[str]:
+    shows = line[0].name in _SHOWING
+    for simple in line:
+        if simple.name in _SHOWING:
+            yield from (path for path in simple.outputs if shows)
+        if simple.name == "tee" and shows:
+            yield from (word for word in simple.arguments if not word.startswith("-"))
+        if simple.name == "sed":
+            yield from _edited_in_place(simple.arguments)
+
+
+def _edited_in_place(words: list[str]) -> Iterator[str]:
+    if not any(word.startswith(("-i", "--in-place")) or re.fullmatch(r"-[nErsz]+i", word) for word in words):
+        return
+    scripted = any(_SCRIPTED.match(word) for word in words)
+    after_script = False
+    for word in words:
+        if after_script:
+            after_script = False
+        elif _SCRIPTED.match(word):
+            after_script = True
+        elif word and not word.startswith("-"):
+            if scripted:
+                yield word
+            scripted = True
