@@ -58,11 +58,11 @@ def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("preset", ["speed", "balanced", "quality", "v2"])
-def test_an_unreachable_target_gives_as_little_as_a_reachable_one(preset: str) -> None:
+def test_an_unreachable_target_gives_little_more_than_what_must_stay(preset: str) -> None:
     messages = talk_without_tools()
     least = compact.condense(messages, preset=preset, target=20)
     assert "cannot be condensed" in least.report.notes[0]
-    assert least.report.tokens_after < 300  # two messages that must stay, and a mark
+    assert least.report.tokens_after < 500  # two messages that must stay, and a short summary
     assert not compact.condense(least.messages, preset=preset, target=20).plan
 
 

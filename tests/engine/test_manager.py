@@ -384,8 +384,7 @@ def test_a_count_that_fails_is_no_fault_of_the_provider() -> None:
 
 def test_every_built_in_provider_brings_a_long_session_below_its_threshold() -> None:
     def step(number: int) -> list[Json]:
-        function = {"name": "read", "arguments": '{"path": "log.txt"}'}
-        call = {"id": f"c{number}", "type": "function", "function": function}
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
         lines = "\n".join(f"{number}.{line} {LONG[:60]}" for line in range(60))
         return [
             {"role": "assistant", "content": None, "tool_calls": [call]},

@@ -38,6 +38,8 @@ _LOSSY = (
     "This way only removes what can be had back from the rest, and there is no more of it: try the preset balanced or "
     "the provider layers"
 )
+_LEAST_SUMMARY, _SHARE_OF_FLOOR = 200, 8
+"""Tokens of a summary that remains where the target is out of reach: so many, or this part of what must stay."""
 
 Retain: TypeAlias = Literal["facts"] | RetainFacts
 """What is put back into context: facts, with the usual room or another."""
@@ -137,10 +139,8 @@ class Condensation:
         if self.target is None or self.tokens > self.target:
             task = Task(self.conversation, self.tokens, self._aim(), self.model.context_window, self._gauge)
             answer = Asking().now(ask or partial(answer_offline, judge))
-            # A way that asks no model goes on asking none.
-            spared = ask if provider.capabilities.summarizes else None
             run(provider.condense(task, settings), judge, answer)
-            while give_way and self._gave_way(provider, task, judge, spared):
+            while give_way and self._gave_way(provider, task, judge, ask):
                 # A cut may leave lines that repeat each other: so condensing the result again changes nothing.
                 task = replace(task, conversation=judge.conversation, tokens=judge.tokens)
                 run(quietly(provider.condense(task, settings), task), judge, answer)
@@ -157,13 +157,17 @@ class Condensation:
     def goals(self, provider: Provider) -> list[int]:
         """What is given way to, one after the other: what leaves room for facts, and the target.
 
-        Where what must stay takes more than that, it is as little as there can be.
+        Where what must stay takes more than that, it is this and a short summary of the rest.
         """
         if self.target is None or provider.capabilities.lossless:
             return []
         floor = floor_of(self.conversation, self._gauge).total
         wanted = [goal for goal in dict.fromkeys((self._aim(), self.target)) if goal is not None]
-        return [goal for goal in wanted if floor <= goal] or [floor]
+        return [goal for goal in wanted if floor <= goal] or [floor + max(_LEAST_SUMMARY, floor // _SHARE_OF_FLOOR)]
+
+    def may_ask(self, provider: Provider, goal: int) -> bool:
+        """Whether a model is asked on the way to a goal: by a way that asks any, and for what will suffice."""
+        return provider.capabilities.summarizes and self.target is not None and goal <= self.target
 
     def _gave_way(self, provider: Provider, task: Task, judge: Judge, ask: AskModel | None) -> bool:
         """Go on where the provider ended above its target; whether that helped, and was not enough."""
@@ -174,7 +178,8 @@ class Condensation:
 
         for goal in self.goals(provider):
             left = replace(task, conversation=judge.conversation, tokens=judge.tokens, target=goal)
-            answer = Asking().now(ask or partial(answer_offline, judge))
+            offline = partial(answer_offline, judge)
+            answer = Asking().now(ask if ask and self.may_ask(provider, goal) else offline)
             run(give_way(left, handles=self._handles), judge, answer)
         return judge.tokens < before and not task.reached(judge.tokens)
 

@@ -97,9 +97,9 @@ def estimate_way(condensation: Condensation, provider: Provider, settings: Any) 
     for stage in _stages(provider, settings):
         if not now.reached(now.tokens):
             now = _run(stage.provider.condense(now, stage.settings), now, asking, stage.last)
-    if condensation.goals(provider):
-        # A way that asks no model goes on asking none.
-        now = _run(give_way(now), now, asking if provider.capabilities.summarizes else Asking(model, sketch.text))
+    for goal in condensation.goals(provider)[-1:]:
+        now = replace(now, target=goal)
+        now = _run(give_way(now), now, asking if condensation.may_ask(provider, goal) else Asking(model, sketch.text))
     return Estimate(
         tokens_before=condensation.tokens,
         tokens_after=now.tokens,
