@@ -59,7 +59,7 @@ def answer(request: Received) -> str:
 def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> None:
     told = run("evaluate", file, "--preset", "balanced", "--preset", "v2")
     assert told.status == 0
-    assert "2 cases of 1 session;" in told.out
+    assert "2 cases of 1 session for gpt-4o; of" in told.out
     assert all(f" {share}" in told.out for share in ("50%", "25%", "10%"))
     assert "Every result is valid for its vendor." in told.out
     assert "in so many cases: 2 at 50%" in told.out
@@ -81,6 +81,7 @@ def test_a_narrow_screen_has_room_for_every_way(run: Run, file: Path, monkeypatc
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
     options = ("--preset", "balanced", "--share", "0.3", "--rounds", "3", "--retain", "facts", "--json")
     told = json.loads(run("evaluate", file, *options).out)
+    assert told["models"] == ["gpt-4o"]
     (row,) = told["ways"]
     assert (row["way"], row["share"], row["lost"]) == ("balanced", 0.3, 0)
     assert (row["cases"], row["in_room"]) == (2, 2)
@@ -114,6 +115,32 @@ def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run,
     assert "No session needs enough of its beginning" in told.out
 
 
+def test_each_request_is_measured_for_its_own_model(run: Run, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"model": "claude-sonnet-4-5", "messages": json.loads(file.read_text())}))
+    options = ("--preset", "v2", "--share", "0.25", "--rounds", "0", "--json")
+    both = json.loads(run("evaluate", file, other, *options).out)
+    assert both["models"] == ["gpt-4o", "claude-sonnet-4-5"]
+    own, same = (json.loads(run("evaluate", other, *options, *model).out) for model in ((), ("-m", "gpt-4o")))
+    assert (own["models"], same["models"]) == (["claude-sonnet-4-5"], ["gpt-4o"])
+    assert own["ways"][0]["ratio"] != same["ways"][0]["ratio"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[" * 100_000, "session.qa.json: is no JSON"),
+        ('{"facts": [{"fact": "x", "message": -1000}]}', "session.qa.json: there is no message -1000. Count from 0 to"),
+        ('{"qa": [{"answer": "x", "evidence_messages": [[0, 9999]]}]}', "there is no message 9999."),
+    ],
+)
+def test_a_bad_file_of_questions_ends_in_one_line(run: Run, file: Path, content: str, problem: str) -> None:
+    file.with_name("session.qa.json").write_text(content)
+    told = run("evaluate", file)
+    assert (told.status, told.err.count("\n")) == (2, 1)
+    assert problem in told.err
+
+
 def test_a_session_that_is_too_short_tells_nothing(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "short.json"
     path.write_text('[{"role": "user", "content": "Hi"}]')
@@ -126,7 +153,7 @@ def test_prompts_are_compared_by_asking_the_profile(
     run: Run, file: Path, server: FakeVendors, prompts: list[object]
 ) -> None:
     server.reply(answer)
-    options = ["--preset", "balanced", "--preset", "cost", *prompts, "--profile", "mine", "--share", "0.1"]
+    options = ["--preset", "balanced", "--preset", "cost", *prompts, "--profile", "mine", "--share", "0.25"]
     told = json.loads(run("evaluate", file, *options, "--json").out)
     few, many = (f"balanced with {prompts[at]}" for at in (1, 3))
     assert [row["way"] for row in told["ways"]] == [few, many, *(f"cost with {prompts[at]}" for at in (1, 3))]
@@ -135,29 +162,29 @@ def test_prompts_are_compared_by_asking_the_profile(
     assert (first["more"], first["less"]) == (2, 0)
     assert first["gain"] > 0
     assert [one["than"] for one in told["comparisons"][1:]] == [few, told["ways"][2]["way"]]
-    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0), (2, 0), (0, 0), (0, 0)]
+    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0)] * 4
     assert told["decay"]["ways"] == {}
     assert {(spent.profile, spent.actual.questions) for spent in load_spending()} == {("mine", 1)}
-    assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 4
+    assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 8
 
 
 def test_what_asking_came_to_is_told(run: Run, file: Path, server: FakeVendors) -> None:
     save_prompt("own", MANY)
     server.reply(answer)
-    options = ("--prompt", "own", "--profile", "mine", "--share", "0.1")
+    options = ("--prompt", "own", "--profile", "mine", "--share", "0.25")
     told = run("evaluate", file, "--preset", "balanced", "--prompt", "task_state", *options, "--rounds", "2")
     assert told.status == 0
-    assert re.search(r"balanced with own +balanced with task_state +10%", told.out)
+    assert re.search(r"balanced with own +balanced with task_state +25%", told.out)
     assert re.search(r"balanced with own +4 +0 +0 +4 +\$0\.00", told.out)
     assert "compacted 2 times in a row" in told.out
-    told = run("evaluate", file, "--preset", "cost", *options)
+    told = run("evaluate", file, "--preset", "cost", *options[:-1], "0.9")
     assert "Needed no summary, so that no prompt matters: cost with own." in told.out
     assert "Case by case" not in told.out
 
 
 def test_presets_are_compared_with_a_model_where_they_ask_one(run: Run, file: Path, server: FakeVendors) -> None:
     server.reply(answer)
-    options = ("--preset", "balanced", "--preset", "v2", "--profile", "mine", "--share", "0.1", "--json")
+    options = ("--preset", "balanced", "--preset", "v2", "--profile", "mine", "--share", "0.25", "--json")
     told = json.loads(run("evaluate", file, *options).out)
     assert [row["way"] for row in told["ways"]] == ["balanced", "v2"]
     assert list(told["summaries"]) == ["balanced"]
@@ -165,7 +192,7 @@ def test_presets_are_compared_with_a_model_where_they_ask_one(run: Run, file: Pa
 
 def test_a_model_that_fails_is_told_and_no_other_takes_over(run: Run, file: Path, server: FakeVendors) -> None:
     server.close()
-    told = run("evaluate", file, "--preset", "balanced", "--profile", "mine", "--share", "0.1")
+    told = run("evaluate", file, "--preset", "balanced", "--profile", "mine", "--share", "0.25")
     assert told.status == 0
     assert "Could not be asked: mine: " in told.out
     assert "other" not in told.out

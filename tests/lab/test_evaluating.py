@@ -13,7 +13,7 @@ from compact.app.condensing import Condensation, Result
 from compact.app.costing import Way
 from compact.app.counting import count
 from compact.errors import InvalidInput
-from compact.facts import Fact, Kind
+from compact.facts import Fact, Kind, numbers_in
 from compact.formats import parse
 from compact.lab.evaluating import Means, Score, cases, compare, has_room, score, summary, verbatim
 from compact.lab.questions import Question, kept, read_questions, words_of
@@ -59,6 +59,15 @@ def test_a_path_is_there_if_its_end_is() -> None:
     path, name = Fact(Kind.PATH, "/home/me/src/app/main.py", "0"), Fact(Kind.IDENTIFIER, "load_all", "0")
     assert missing(frozenset({path, name}), "edited app/main.py, see load_all()") == set()
     assert missing(frozenset({path, name}), "edited main.py, see load_all_of_it") == {path, name}
+
+
+def test_a_number_is_there_however_it_is_written() -> None:
+    said = "There are 1,234,567 rows, which take 5MB and 30 s."
+    numbers = frozenset(Fact(Kind.NUMBER, number.text, "0") for number in numbers_in(said))
+    assert len(numbers) == 3
+    for text in (said, "5 MB, 30s, 1234567 rows"):
+        assert missing(numbers, text) == set()
+    assert missing(numbers, "1,234,567.5 rows, 15MB, 30 minutes") == numbers
 
 
 @pytest.mark.parametrize("preset", [preset.name for preset in presets()])

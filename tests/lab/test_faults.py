@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compact.app.costing import Way
-from compact.lab.evaluating import cases
+from compact.lab.evaluating import Means, cases
 from compact.lab.faults import LEAST_TRIED, Faulty, survive, survives
 from compact.ports import Ask, Completion, Failure, Refusal
 from compact.providers import Capabilities, Steps, Task
@@ -17,7 +17,7 @@ from tests.lab.test_evaluating import named, way
 
 ASK = Ask("Summarize.", "one two three four five six seven eight nine ten", 40)
 GOOD = Completion("one two three four five six seven eight nine ten", trusted=True)
-MODEL = "gpt-4o"
+MEANS = Means("gpt-4o")
 
 
 class Stubborn:
@@ -46,23 +46,23 @@ def test_one_answer_in_twenty_is_spoiled_in_one_of_four_ways_and_always_the_same
 
 @pytest.mark.parametrize("preset", [preset.name for preset in presets()])
 def test_every_preset_comes_to_a_good_end_although_no_answer_is_of_use(preset: str) -> None:
-    assert all(survives(case, way(preset), MODEL, Faulty(seed=0, every=1)) for case in cases(named()))
+    assert all(survives(case, way(preset), MEANS, Faulty(seed=0, every=1)) for case in cases(named()))
 
 
 def test_a_way_that_fails_with_its_answers_is_told() -> None:
     stubborn = Way("stubborn", Stubborn(), NativeSettings())
     found = list(cases(named()))
-    assert survive(found, [stubborn], MODEL, Faulty(seed=0, every=0)).rate == 1
-    failing = survive(found, [stubborn], MODEL, Faulty(seed=0, every=1))
+    assert survive(found, [stubborn], MEANS, Faulty(seed=0, every=0)).rate == 1
+    failing = survive(found, [stubborn], MEANS, Faulty(seed=0, every=1))
     assert failing.rate == 0
     assert failing.spoiled == failing.answers > 0
 
 
 def test_enough_is_tried_but_only_what_asks_a_model() -> None:
     found = list(cases(named()))
-    tried = survive(found, [way("balanced"), way("v2")], MODEL, Faulty(seed=0))
+    tried = survive(found, [way("balanced"), way("v2")], MEANS, Faulty(seed=0))
     assert LEAST_TRIED <= tried.tried < LEAST_TRIED + len(found)
     assert tried.answers >= tried.tried
     assert tried.spoiled >= tried.answers // 20 > 0
-    nobody = survive(found, [way("v2")], MODEL, Faulty(seed=0))
+    nobody = survive(found, [way("v2")], MEANS, Faulty(seed=0))
     assert (nobody.tried, nobody.rate) == (0, None)

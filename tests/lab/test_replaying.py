@@ -112,3 +112,8 @@ def test_a_session_without_answers_has_no_requests() -> None:
     assert played == Played(NOTHING, ())
     assert (played.hit_rate, played.peak, played.tokens) == (0.0, 0, 0)
     assert cost(Usage(), GPT.prices) == 0
+
+
+def test_a_request_of_which_nothing_is_left_is_refused() -> None:
+    naive = replay(session(3), NAIVE, Terms(GPT, 700))
+    assert [one.overflows for one in naive.sent] == [False, True] * 3

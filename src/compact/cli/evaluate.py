@@ -53,7 +53,8 @@ class Options:
         str | None, typer.Option("--profile", help="Who writes the summaries: see `compact profiles`. Usually nobody.")
     ] = None
     shares: Annotated[
-        list[float] | None, typer.Option("--share", min=0.01, max=0.99, help="Condense to this share; repeatable.")
+        list[float] | None,
+        typer.Option("--share", min=0.01, max=0.99, help="Condense to this share; repeatable."),
     ] = None
     rounds: Annotated[
         int | None,
@@ -98,13 +99,12 @@ def evaluate(options: Options) -> None:
 
 def _experiment(options: Options, ways: Sequence[Way], run: Run | None) -> Experiment:
     """What is to be tried; ways that were named are compared with each other."""
-    from compact.app import DEFAULT_MODEL
     from compact.app.condensing import read_retain
     from compact.lab.evaluating import SHARES, Means, run_offline
     from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
-    means = Means(options.model or DEFAULT_MODEL, read_retain(options.retain), run or run_offline)
+    means = Means(options.model or None, read_retain(options.retain), run or run_offline)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(ways)
@@ -132,10 +132,10 @@ def _profile(options: Options) -> Profile | None:
 def _ways(options: Options, profile: Profile | None) -> Iterator[Way]:
     """The presets, each with each of the prompts where some are given."""
     from compact.app.costing import Way
+    from compact.app.presets import all_presets
     from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
-    from compact.providers.presets import presets
 
-    for name in options.presets or [preset.name for preset in presets()]:
+    for name in options.presets or [preset.name for preset in all_presets()]:
         way = Way(name, *choose_way(name, None, {}))
         if not options.prompts:
             strategy = choose_strategy(profile=profile) if profile else None
@@ -211,7 +211,8 @@ def _plain(written: Written) -> dict[str, Json]:
 
 def _show(files: int, found: Findings) -> None:
     out = screen()
-    out.print(f"{len(found.cases):,} cases of {_counted(files, 'session')}; of what was used later:")
+    told = f"{len(found.cases):,} cases of {_counted(files, 'session')} for {', '.join(found.models)}"
+    out.print(f"{told}; of what was used later:", soft_wrap=True)
     _show_rows(found.rows)
     valid = all(row.valid == 1 for row in found.rows)
     out.print("Every result is valid for its vendor." if valid else "Some results are not valid for their vendor.")

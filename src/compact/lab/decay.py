@@ -35,11 +35,11 @@ def decay(growth: Growth, way: Way, means: Means) -> Iterator[Round]:
     view = growth.session
     given: tuple[Message, ...] = ()
     plan: Plan = ()
-    of = len(growth.needed)
+    model, of = means.model_for(growth.session), len(growth.needed)
     for number, part in enumerate(growth.parts, 1):
         given += part
         grown = view.with_messages((*view.messages, *part))
-        result = means.run(Condensation(grown, means.model, SHARE, means.retain), way)
+        result = means.run(Condensation(grown, model, SHARE, means.retain), way)
         view, plan = result.conversation, (*plan, *result.plan)
         gone = missing(growth.needed, "\n".join(map(text_of, view.messages)))
         lost = 0 if comes_back(view, plan, view.with_messages(given)) else len(gone)

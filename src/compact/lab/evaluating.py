@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from compact.app.condensing import Condensation, Result, Retain
 from compact.app.costing import Way
-from compact.app.counting import counter_for
+from compact.app.counting import DEFAULT_MODEL, counter_for
 from compact.engine import Gauge, floor_of
 from compact.errors import EditError
 from compact.facts import Fact
@@ -31,11 +31,18 @@ def run_offline(condensation: Condensation, way: Way) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """For which model sessions are condensed, what is named again, and what does it; nobody is asked by default."""
+    """For which model sessions are condensed, what is named again, and what does it; nobody is asked by default.
 
-    model: str
+    Without a `model` it is each request's own, or else the usual one.
+    """
+
+    model: str | None = None
     retain: Retain | None = None
     run: Run = run_offline
+
+    def model_for(self, session: Conversation) -> str:
+        stated = session.options.get("model")
+        return self.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +130,8 @@ def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator
 
 def score(case: Case, way: Way, share: float, means: Means) -> Score:
     """Condense the case to a share of its tokens, and look at what is left."""
-    condensation = Condensation(case.before, means.model, share, means.retain)
+    model = means.model_for(case.before)
+    condensation = Condensation(case.before, model, share, means.retain)
     result = means.run(condensation, way)
     text = "\n".join(map(text_of, result.conversation.messages))
     gone = missing(case.needed, text)
@@ -136,7 +144,7 @@ def score(case: Case, way: Way, share: float, means: Means) -> Score:
         recoverable=len(back) / of,
         lost=(len(gone) - len(back)) / of,
         verbatim=verbatim(case.before, result.conversation),
-        room=has_room(case.before, condensation.target or 0, means.model),
+        room=has_room(case.before, condensation.target or 0, model),
         ratio=report.tokens_after / max(report.tokens_before, 1),
         met=report.target_met,
         valid=is_valid(case.before, result.conversation),

@@ -9,7 +9,7 @@ from itertools import product
 
 from compact.app.condensing import Condensation
 from compact.app.costing import Way
-from compact.lab.evaluating import Case, comes_back, is_valid
+from compact.lab.evaluating import Case, Means, comes_back, is_valid
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 
 EVERY = 20
@@ -64,18 +64,18 @@ class Faulty:
         return self._rng.choice(ways)
 
 
-def survive(cases: Sequence[Case], ways: Sequence[Way], model: str, ask: Faulty) -> Survival:
+def survive(cases: Sequence[Case], ways: Sequence[Way], means: Means, ask: Faulty) -> Survival:
     """Condense the cases in those of the ways that ask a model, again and again until enough has been tried."""
     asking = [way for way in ways if way.provider.capabilities.summarizes]
     tried = list(product(cases[:_MOST_CASES], asking))
     again = -(-LEAST_TRIED // len(tried)) if tried else 0
-    succeeded = sum(survives(case, way, model, ask) for _ in range(again) for case, way in tried)
+    succeeded = sum(survives(case, way, means, ask) for _ in range(again) for case, way in tried)
     return Survival(again * len(tried), succeeded, ask.answers, ask.spoiled)
 
 
-def survives(case: Case, way: Way, model: str, ask: Faulty) -> bool:
+def survives(case: Case, way: Way, means: Means, ask: Faulty) -> bool:
     """Whether it is valid, can be taken back, and meets the target if it would have done so without faults."""
-    condensation = Condensation(case.before, model, SHARE)
+    condensation = Condensation(case.before, means.model_for(case.before), SHARE)
     result = condensation.run(way.provider, way.settings, ask)
     good = is_valid(case.before, result.conversation) and comes_back(result.conversation, result.plan, case.before)
     return good and (result.target_met or not condensation.run(way.provider, way.settings).target_met)

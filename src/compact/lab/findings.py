@@ -34,8 +34,12 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What an experiment came to; `decay` has the rounds of each way, on the average of the sessions that tell."""
+    """What an experiment came to, and the models that tokens were counted for.
 
+    `decay` has the rounds of each way, on the average of the sessions that tell.
+    """
+
+    models: Sequence[str]
     cases: Sequence[Case]
     rows: Sequence[Row]
     compared: Sequence[Comparison]
@@ -63,6 +67,7 @@ class Findings:
 
     def to_json(self) -> dict[str, Json]:
         return {
+            "models": list(self.models),
             "cases": len(self.cases),
             "ways": [asdict(row) for row in self.rows],
             "comparisons": [asdict(one) for one in self.compared],
@@ -80,15 +85,17 @@ class Findings:
 
 def measure(sessions: Sequence[Conversation], cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Findings:
     """Try the ways on the cases, with answers that are spoiled, and on sessions that grow."""
-    model = experiment.means.model
+    means = experiment.means
     scored = list(_scored(cases, experiment, busy))
     with busy("spoiling one answer in twenty"):
-        survival = survive(cases, experiment.ways, model, Faulty(seed=0))
+        survival = survive(cases, experiment.ways, means, Faulty(seed=0))
     with busy("parting the sessions"):
-        parted = (growth(session, model, experiment.rounds) for session in sessions if experiment.rounds)
+        rounds, models = experiment.rounds, list(map(means.model_for, sessions))
+        parted = (growth(session, model, rounds) for session, model in zip(sessions, models, strict=True) if rounds)
         growths = [grown for grown in parted if grown is not None]
     rows, compared = [row for row, _ in scored], [one for _, one in scored if one is not None]
-    return Findings(cases, rows, compared, survival, experiment.rounds, growths, _decayed(growths, experiment, busy))
+    decayed = _decayed(growths, experiment, busy)
+    return Findings(tuple(dict.fromkeys(models)), cases, rows, compared, survival, rounds, growths, decayed)
 
 
 def _scored(cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Iterator[tuple[Row, Comparison | None]]:

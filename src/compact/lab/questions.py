@@ -24,15 +24,22 @@ class Question:
 
 
 def read_questions(path: Path, messages: Sequence[Message]) -> list[Question]:
-    """The questions in a file beside a transcript (`NAME.qa.json`); none where there is no such file."""
+    """The questions in a file beside a transcript (`NAME.qa.json`); none where there is no such file.
+
+    InvalidInput where it is no JSON, or asks about messages that the transcript does not have.
+    """
     if not path.is_file():
         return []
     try:
         data = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"is no JSON ({error})", field=path.name, remedy="Correct or remove it.") from None
     content = data if isinstance(data, dict) else {}
-    found = [*_with_evidence(content, messages), *_facts(content, messages)]
+    try:
+        found = [*_with_evidence(content, messages), *_facts(content, messages)]
+    except IndexError as error:
+        remedy = f"Count from 0 to {len(messages) - 1:,}."
+        raise InvalidInput(f"there is no message {error}", field=path.name, remedy=remedy) from None
     return [question for question in found if question.words]
 
 
@@ -56,14 +63,19 @@ def _with_evidence(content: dict[str, Json], messages: Sequence[Message]) -> Ite
 def _facts(content: dict[str, Json], messages: Sequence[Message]) -> Iterator[Question]:
     for row in _rows(content.get("facts")):
         at = row.get("message")
-        if isinstance(fact := row.get("fact") or row.get("text"), str) and isinstance(at, int) and at < len(messages):
-            yield Question(fact, words_of(fact) & words_of(text_of(messages[at])))
+        if isinstance(fact := row.get("fact") or row.get("text"), str) and isinstance(at, int):
+            (message,) = _between([at, at], messages)
+            yield Question(fact, words_of(fact) & words_of(text_of(message)))
 
 
 def _between(span: Json, messages: Sequence[Message]) -> Sequence[Message]:
-    if isinstance(span, list) and len(span) == 2 and all(isinstance(end, int) for end in span):
-        return messages[span[0] : span[1] + 1]
-    return ()
+    """The messages from one to another; IndexError names the one that is not there."""
+    if not isinstance(span, list) or len(span) != 2 or not all(isinstance(end, int) for end in span):
+        return ()
+    for end in span:
+        if not 0 <= end < len(messages):
+            raise IndexError(end)
+    return messages[span[0] : span[1] + 1]
 
 
 def _rows(value: Json) -> list[dict[str, Json]]:

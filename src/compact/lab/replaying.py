@@ -134,7 +134,8 @@ class _Player:
             usage = self._usage(now, after, output)
             cost = models.cost(usage, self.terms.model.prices)
             changed = before if after < before else 0
-            self.sent.append(Sent(position, after, usage, cost, changed, after > self.terms.window))
+            refused = after > self.terms.window or not now  # vendors refuse a request without messages, too
+            self.sent.append(Sent(position, after, usage, cost, changed, refused))
             view, self.last, asked = (now if after < before else view), now, position
         return tuple(self.sent)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compact.facts import Fact, Kind, facts_of, strings_in
+from compact.facts import Fact, Kind, facts_of, numbers_in, strings_in
 from compact.messages import Message, Text, ToolCall, ToolResult
 
 AHEAD = 40
@@ -29,11 +29,16 @@ def used_again(seen: Sequence[Message], following: Sequence[Message]) -> frozens
 def missing(needed: frozenset[Fact], text: str) -> set[Fact]:
     """The needed facts that the text does not hold.
 
-    A path counts as there if its last two parts are: how far up it is spelled does not matter.
+    A path counts as there if its last two parts are: how far up it is spelled does not matter. So does a number,
+    however its thousands and its unit are written.
     """
     words = set(re.findall(r"[\w$#@.+-]+(?:/[\w$#@.+-]+)*", text))
     tails = {"/".join(word.split("/")[-2:]) for word in words}
-    return {fact for fact in needed if not _holds(fact, text, tails)}
+    unseen = {fact for fact in needed if not _spells(fact, text, tails)}
+    if not any(fact.kind is Kind.NUMBER for fact in unseen):
+        return unseen
+    numbers = {number.text for number in numbers_in(text)}
+    return {fact for fact in unseen if fact.kind is not Kind.NUMBER or fact.text not in numbers}
 
 
 def text_of(message: Message) -> str:
@@ -50,7 +55,7 @@ def strings_of(message: Message) -> Iterator[str]:
             yield block.text
 
 
-def _holds(fact: Fact, text: str, tails: set[str]) -> bool:
+def _spells(fact: Fact, text: str, tails: set[str]) -> bool:
     if fact.kind is Kind.PATH and "/".join(fact.text.strip("/").split("/")[-2:]) in tails:
         return True
     return fact.text in text and re.search(rf"(?<!\w){re.escape(fact.text)}(?!\w)", text) is not None

@@ -12,6 +12,7 @@ from decimal import Decimal
 from statistics import fmean
 
 from compact.app.costing import Way
+from compact.app.presets import all_presets
 from compact.app.reducing import LAYERS, reducer
 from compact.engine import Gauge
 from compact.errors import InsufficientBudget, InvalidInput
@@ -20,7 +21,6 @@ from compact.lab.replaying import NOTHING, Condenser, Played, Terms, gauge_for, 
 from compact.lab.retention import missing, text_of, used_again
 from compact.messages import Conversation, Json
 from compact.policies import Policy, configure, should_condense
-from compact.providers.presets import presets
 
 TRIGGERS = (0.3, 0.5, 0.7, 0.9)
 """Shares of the window, or of the largest request if that is smaller."""
@@ -137,7 +137,7 @@ def way_of(policy: Policy) -> Way:
 
 def tune(rehearsal: Rehearsal, untouched: Played, names: Sequence[str], retention: float) -> Iterator[Trial]:
     """Every trial of the search as it is made; `names` are presets, none for all of them and the layers."""
-    ways = list(names) or [LAYERS, *(preset.name for preset in presets())]
+    ways = list(names) or [LAYERS, *(preset.name for preset in all_presets())]
     tried: dict[Policy, Trial] = {}
 
     def attempt(policies: Iterable[Policy]) -> Iterator[Trial]:
