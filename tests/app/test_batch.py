@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +58,17 @@ class Deadly(Place):
         os._exit(9)
 
 
+class Endless(Place):
+    """A transcript that never comes to its end; a file says that it was begun."""
+
+    __slots__ = ()
+
+    def read(self) -> bytes:
+        Path(self.path).touch()
+        time.sleep(600)
+        return b""
+
+
 class Faulty(Place):
     """A transcript that meets a fault in the code."""
 
@@ -78,13 +94,47 @@ def test_a_file_of_transcripts_is_split_and_a_transcript_of_lines_is_not(tmp_pat
     many = write(tmp_path / "many.jsonl", "\ufeff" + "\r\n".join(lines))
     write(tmp_path / "one.jsonl", "\n".join(map(json.dumps, chat())))
     places = list(Sources.of([str(tmp_path)], tmp_path / "out"))
-    assert [place.name for place in places] == [f"many/{n:06}.json" for n in (1, 3, 4)] + ["one.jsonl"]
+    assert [place.name for place in places] == [f"many.jsonl/{n:06}.json" for n in (1, 3, 4)] + ["one.jsonl"]
     assert [str(place) for place in places[:3]] == [f"{many}:{n}" for n in (1, 3, 4)]
     outcomes = [condense_file(Job(place, MANNER, str(tmp_path / "out"))) for place in places]
     assert [bool(outcome.error) for outcome in outcomes] == [False, True, False, False]
     assert outcomes[1].error.startswith(f"{many}:3: is not valid JSON")
-    assert json.loads((tmp_path / "out" / "many" / "000004.json").read_bytes())["model"] == "gpt-4o"
+    assert json.loads((tmp_path / "out" / "many.jsonl" / "000004.json").read_bytes())["model"] == "gpt-4o"
     assert len((tmp_path / "out" / "one.jsonl").read_text(encoding="utf-8").splitlines()) == len(chat())
+
+
+def test_no_result_takes_the_place_of_another(tmp_path: Path) -> None:
+    many, lines = "\n".join(json.dumps(chat(word)) for word in "ab"), "\n".join(map(json.dumps, chat()))
+    for name in ("many.jsonl", "many.ndjson"):
+        write(tmp_path / "in" / name, many)
+    write(tmp_path / "in" / "results.jsonl", lines)
+    for name in ("many/000001.json", "a.json", "a.plan.json"):
+        write(tmp_path / "in" / name, chat(name))
+    out = tmp_path / "out"
+    named = [str(tmp_path / "in" / name) for name in ("a.json", "a.plan.json", "many", "results.jsonl")]
+    places = [*Sources.of([*named, f"{tmp_path}/in/*.*json*"], out)]
+    done = {place.name: condense_file(Job(place, MANNER, str(out))) for place in places}
+    assert len(done) == len(places) == 8
+    own, taken = "its result would take the place of the batch's own", "its result would overwrite"
+    assert {name: one.error.removeprefix(f"{one.source}: ") for name, one in done.items() if one.error} == {
+        "a.plan.json": f"{taken} a.plan.json, which is another transcript's; rename it, or condense it apart",
+        "results.jsonl": f"{own} results.jsonl; rename it",
+    }
+    for name in done.keys() - {"a.plan.json", "results.jsonl"}:
+        plan = load_plan((out / f"{name.removesuffix('.json')}.plan.json").read_bytes())
+        source = next(place for place in places if place.name == name)
+        assert restore_file(read_transcript((out / name).read_bytes()), plan) == source.read()
+
+
+def test_the_result_of_a_log_is_json(tmp_path: Path) -> None:
+    rows = [{"type": "response_item", "payload": {"type": "message", **message}} for message in chat()[:1] * 2]
+    write(tmp_path / "log.jsonl", "\n".join(json.dumps(row) for row in [{"type": "event_msg", "payload": {}}, *rows]))
+    (place,) = Sources.of([str(tmp_path)], tmp_path / "out")
+    assert place.name == "log.json"
+    assert condense_file(Job(place, MANNER, str(tmp_path / "out"))).error == ""
+    json.loads((tmp_path / "out" / "log.json").read_bytes())
+    write(tmp_path / "log.json", chat())
+    assert [place.name for place in Sources.of([str(tmp_path)], tmp_path / "out") if place.problem] == ["log.jsonl"]
 
 
 def test_results_never_take_the_place_of_sources(tmp_path: Path) -> None:
@@ -206,3 +256,29 @@ def test_a_process_that_dies_takes_no_other_transcript_with_it(tmp_path: Path) -
         "deadly.json": "nowhere: the process that condensed it died; it may need more memory than there is",
         "faulty.json": "nowhere: LookupError: nobody thought of this",
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to a group of processes are POSIX")
+def test_a_second_interrupt_ends_what_is_at_work(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    script = f"""if 1:
+        from compact.app.bulk import Job, condense_all
+        from tests.app.test_batch import MANNER, Endless
+        try:
+            list(condense_all([Job(Endless("a", {str(begun)!r}), MANNER)], 2))
+        except KeyboardInterrupt:
+            print("left")
+    """
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", script], **pipes, start_new_session=True) as batch:
+        try:
+            deadline = time.monotonic() + 60
+            while not begun.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            for _ in range(2):
+                os.killpg(batch.pid, signal.SIGINT)
+                time.sleep(1)
+            assert batch.communicate(timeout=60) == ("left\n", "")
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(batch.pid, signal.SIGKILL)

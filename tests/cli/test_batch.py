@@ -54,7 +54,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "pipesize": 4096, "text": True}
     with subprocess.Popen(command, **pipes, cwd=tmp_path, env=environment) as begun:
         assert begun.stdout is not None
-        assert begun.stdout.readline().startswith("many/")
+        assert begun.stdout.readline().startswith("many.jsonl/")
         begun.send_signal(signal.SIGINT)
         _, told = begun.communicate(timeout=120)
     assert (begun.returncode, told) == (130, "interrupted; the same command goes on from here\n")
@@ -93,6 +93,8 @@ def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path
     told = run("batch", *queue, "--out", chats.with_name("fetched"))
     assert "queue march: 3 waiting, 0 at work, 0 done, 0 failed" in told.out
     assert told.status == 0
+    unknown = run("batch", "--database", chats.with_name("jobs.db"), "--queue", "unknown")
+    assert "--queue: there is no queue 'unknown'." in unknown.err
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path
         (("chats", "--target", "lots"), "--target: 'lots' is no target."),
         (("chats", "--database", "jobs.db"), "--database: says nothing without a queue. Name one: --queue NAME."),
         (("chats", "--out", "chats"), "which results would overwrite. Choose another folder for results."),
-        (("--queue", "unknown", "--database", "jobs.db"), "--queue: there is no queue 'unknown'."),
+        (("--queue", "unknown", "--database", "jobs.db"), "--database: there is no file "),
     ],
 )
 def test_mistakes_end_in_one_line(
@@ -117,3 +119,4 @@ def test_mistakes_end_in_one_line(
     assert told.err.count("\n") == 1
     assert problem in told.err
     assert not Path("condensed").exists()
+    assert not Path("jobs.db").exists()

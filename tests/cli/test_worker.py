@@ -99,7 +99,7 @@ def test_a_worker_that_is_asked_to_leave_finishes_and_one_that_is_killed_is_repl
     assert run(*put).status == 0
     with start(url) as polite:
         assert polite.stdout is not None
-        assert polite.stdout.readline().startswith("many/")
+        assert polite.stdout.readline().startswith("many.jsonl/")
         polite.send_signal(signal.SIGTERM)
         _, complaints = polite.communicate(timeout=120)
     assert (polite.returncode, complaints) == (0, "")
@@ -108,13 +108,13 @@ def test_a_worker_that_is_asked_to_leave_finishes_and_one_that_is_killed_is_repl
     assert 0 < left.done < 40
     with start(url) as killed:
         assert killed.stdout is not None
-        assert killed.stdout.readline().startswith("many/")
+        assert killed.stdout.readline().startswith("many.jsonl/")
         killed.kill()
         killed.communicate(timeout=120)
     told = run("worker", "--database", url, "--batch", "march", "--jobs", "1", "--lease", "1", "--until-empty")
     assert (told.status, told.err) == (0, "")
     assert progress(url) == Progress(done=40)
-    assert len(list((tmp_path / "out" / "many").glob("*.plan.json"))) == 40
+    assert len(list((tmp_path / "out" / "many.jsonl").glob("*.plan.json"))) == 40
 
 
 def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, tmp_path: Path) -> None:
@@ -135,3 +135,10 @@ def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, t
         assert queue.progress("march") == Progress(done=3)
         assert sorted(one.attempts for one in queue.results("march")) == [1, 1, 2]
     assert sorted(one.name for one in told) == ["0.json", "1.json", "2.json"]
+
+
+@pytest.mark.parametrize("lease", ["0", "inf", "nan", "100000"])
+def test_a_lease_is_between_a_second_and_a_day(run: Run, lease: str) -> None:
+    told = run("worker", "--lease", lease)
+    assert (told.status, told.err.count("\n")) == (2, 1)
+    assert "--lease" in told.err

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from compact.cli.console import AsJson, busy, print_json, screen, table
-from compact.cli.options import Target, grouped, read_target
+from compact.cli.options import Target, grouped, read_target, require_database
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _condense(options: Options) -> int:
     with Results(options.out, resume=options.resume) as results:
         jobs = (_job(options, manner, place, results.known(place.name, manner.digest)) for place in sources)
         try:
-            with _watching(options, count) as tell:
-                for outcome in condense_all(jobs, processes):
+            with _watching(options, count) as tell, contextlib.closing(condense_all(jobs, processes)) as outcomes:
+                for outcome in outcomes:
                     told = results.add(outcome)
                     totals.add(told)
                     tell(told)
@@ -128,7 +128,7 @@ def _count(sources: Iterable[object]) -> int | None:
 def _manner(options: Options) -> Manner:
     from compact.app.bulk import manner_of
 
-    return manner_of(options.preset, read_target(options.target), options.model)
+    return manner_of(options.preset, read_target(options.target), options.model or None)
 
 
 def _job(options: Options, manner: Manner, place: Place, known: str = "") -> Job:
@@ -240,6 +240,7 @@ def _fetch(options: Options, name: str) -> int:
     from compact.app.bulk import Totals, write_results
     from compact.app.bulk.queue import outcomes
 
+    require_database(options.database)
     began, totals = perf_counter(), Totals()
     with open_queue(options.database) as queue:
         progress = queue.progress(name)

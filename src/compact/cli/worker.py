@@ -24,6 +24,7 @@ EXAMPLES = (
     "Examples: compact worker --database postgresql://host/name · "
     "compact worker --database jobs.db --queue march --jobs 4 --until-empty"
 )
+_LONGEST = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,12 @@ class Options:
         bool, typer.Option("--until-empty", help="Leave when nothing is left, instead of waiting for more.")
     ] = False
     lease: Annotated[
-        float, typer.Option(min=1, help="Seconds of silence after which others take over what a worker had.")
+        float,
+        typer.Option(
+            min=1,
+            max=_LONGEST,
+            help="Seconds of silence after which others take over what a worker had.",
+        ),
     ] = 60
     as_json: AsJson = False
 

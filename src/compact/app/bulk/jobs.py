@@ -45,7 +45,7 @@ class Manner:
 class Place:
     """Where a transcript is: a file, or a line of one, which begins at `start` and is so many bytes long.
 
-    `name` is the place of its result below the folder of results.
+    `name` is the place of its result below the folder of results. With a `problem` it cannot be condensed.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Place:
     line: int = 0
     start: int = 0
     length: int = -1
+    problem: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}" if self.line else self.path
@@ -177,6 +178,8 @@ def condense_file(job: Job) -> Outcome:
     """
     began = perf_counter()
     outcome = Outcome(job.place.name, str(job.place), job.manner.digest)
+    if job.place.problem:
+        return replace(outcome, error=f"{job.place}: {job.place.problem}")
     try:
         original = job.read()
         outcome = replace(outcome, sha256=hashlib.sha256(original).hexdigest())

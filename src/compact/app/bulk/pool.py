@@ -6,11 +6,13 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -24,8 +26,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def condense_all(jobs: Iterable[Job], processes: int) -> Iterator[Outcome]:
-    """Condense all of them; outcomes come as they are ready. Jobs are asked for a few at a time."""
+def condense_all(jobs: Iterable[Job], processes: int) -> Generator[Outcome]:
+    """Condense all of them; outcomes come as they are ready. Jobs are asked for a few at a time.
+
+    Ctrl-C lets those at work come to their end; a second one ends them, too.
+    """
     waiting = iter(jobs)
     with Pool[None](processes, ahead=processes) as pool:
         while True:
@@ -49,7 +54,7 @@ class Pool(Generic[Tag]):
         self._running: dict[Future[Outcome], tuple[Job, Tag]] = {}
         self._suspects: deque[tuple[Job, Tag]] = deque()
         self._alone = self._broken = False
-        self._executor = _executor(processes)
+        self._start()
 
     @property
     def free(self) -> int:
@@ -67,7 +72,9 @@ class Pool(Generic[Tag]):
 
     def submit(self, job: Job, tag: Tag) -> None:
         try:
-            self._running[self._executor.submit(condense_file, job)] = (job, tag)
+            with _unheard():
+                future = self._executor.submit(condense_file, job)
+            self._running[future] = (job, tag)
         except BrokenProcessPool:  # a process has died this very moment
             self._broken = True
             self._suspects.append((job, tag))
@@ -82,8 +89,10 @@ class Pool(Generic[Tag]):
         return [outcome for future in done for outcome in self._taken(future)]
 
     def close(self) -> None:
-        """Wait for what is at work; what is not yet will not be."""
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        """Wait for what is at work, or with Ctrl-C end it; what is not at work yet will not be."""
+        # When the end that holds them is closed, all processes leave.
+        with self._held, self._holding, _at_interrupt(self._holding.close):
+            self._executor.shutdown(wait=True, cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
@@ -109,28 +118,64 @@ class Pool(Generic[Tag]):
 
     def _renew(self) -> None:
         if self._broken:
-            self._executor.shutdown()
-            self._executor = _executor(self._processes)
+            self.close()
+            self._start()
             self._broken = False
+
+    def _start(self) -> None:
+        # Not by fork: threads and locks of this process would be copied in whatever state they are.
+        spawning = multiprocessing.get_context("spawn")
+        self._held, self._holding = spawning.Pipe(duplex=False)
+        self._executor = ProcessPoolExecutor(self._processes, spawning, _begin, (self._held,))
 
 
 def _failed(job: Job, problem: str, *, passing: bool = False) -> Outcome:
     return Outcome(job.place.name, str(job.place), job.manner.digest, error=f"{job.place}: {problem}", passing=passing)
 
 
-def _executor(processes: int) -> ProcessPoolExecutor:
-    # Not by fork: threads and locks of this process would be copied in whatever state they are.
-    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes that begin here hear no Ctrl-C, which they would complain of before `_begin` is reached."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
+@contextmanager
+def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C makes this call, and breaks off only afterwards: a thread whose `join` is broken off may never end."""
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    asked = False
+
+    def answer(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        call()
+
+    signal.signal(signal.SIGINT, answer)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if asked:
+            raise KeyboardInterrupt
+
+
+def _begin(held: Connection) -> None:
     """Set up a process: Ctrl-C is for the one that asked for it, and when that one is gone nobody waits for us."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_with_parent, args=(held,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(held: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        wait_for([parent.sentinel])
+        wait_for([parent.sentinel, held])
         os._exit(1)

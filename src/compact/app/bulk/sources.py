@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from compact.app.bulk.jobs import Place, plan_name
+from compact.app.bulk.results import LOCK, NAME
 from compact.errors import InvalidInput
 from compact.formats import FORMATS
+from compact.formats.logs import read_log
 from compact.messages import Json
 
 _KINDS = (".json", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
 _MAGIC = frozenset("*?[")
 _HERE = Path()
-_LOOKED_AT = 10  # lines, until one can be read
+_LOOKED_AT = 50  # lines: an agent may write much into its log before anybody speaks
+_RESERVED = (NAME, LOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +51,16 @@ class Sources:
         return sources
 
     def __iter__(self) -> Iterator[Place]:
-        """Every transcript once, found as it is asked for."""
+        """Every transcript once, found as it is asked for; one whose result would replace another's has a problem."""
         seen: set[str] = set()
+        taken: set[str] = set()
         for path in self.given:
             for file in self._files(path):
                 if len(self.given) > 1:
                     if str(file) in seen:
                         continue
                     seen.add(str(file))
-                yield from self._places(file)
+                yield from self._places(file, taken)
 
     def _require(self, path: Path) -> None:
         if _base(path).is_relative_to(self.apart):
@@ -89,17 +94,39 @@ class Sources:
             folders[:] = sorted(one for one in folders if not one.startswith(".") and here / one != self.apart)
             yield from (here / one for one in sorted(files) if one.lower().endswith(_KINDS) and _is_meant(Path(one)))
 
-    def _places(self, file: Path) -> Iterator[Place]:
+    def _places(self, file: Path, taken: set[str]) -> Iterator[Place]:
         name = file.relative_to(self.root).as_posix()
-        if file.suffix.lower() not in _LINES or not _holds_many(file):
-            yield Place(name, str(file))
+        many, log = _look_into(file) if file.suffix.lower() in _LINES else (False, False)
+        # A log becomes a request, which is no longer JSON lines.
+        result = f"{name.removesuffix(file.suffix)}.json" if log else name
+        # A file of many becomes a folder, into which nothing else can go.
+        written = (result,) if many else (result, plan_name(result))
+        if problem := _clash(written, taken):
+            yield Place(name, str(file), problem=problem)
             return
-        stem, start = name.removesuffix(file.suffix), 0
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield Place(f"{stem}/{number:06}.json", str(file), number, start, len(line))
-                start += len(line)
+        taken.update(written)
+        if many:
+            yield from _lines_of(file, name)
+        else:
+            yield Place(result, str(file))
+
+
+def _lines_of(file: Path, folder: str) -> Iterator[Place]:
+    start = 0
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield Place(f"{folder}/{number:06}.json", str(file), number, start, len(line))
+            start += len(line)
+
+
+def _clash(written: Sequence[str], taken: set[str]) -> str:
+    """Why nothing may be written there; empty where it may."""
+    if (first := written[0].partition("/")[0]) in _RESERVED:
+        return f"its result would take the place of the batch's own {first}; rename it"
+    if (name := next((name for name in written if name in taken), None)) is not None:
+        return f"its result would overwrite {name}, which is another transcript's; rename it, or condense it apart"
+    return ""
 
 
 def _base(path: Path) -> Path:
@@ -121,18 +148,23 @@ def _is_meant(file: Path, base: Path = _HERE) -> bool:
     return not hidden and not file.name.endswith(plan_name(""))
 
 
-def _holds_many(file: Path) -> bool:
-    """Whether each line is a transcript rather than a message of one."""
+def _look_into(file: Path) -> tuple[bool, bool]:
+    """Whether each line is a transcript rather than a message of one, and whether they are an agent's log."""
+    rows = _rows(file)
     try:
-        with file.open("rb") as lines:
-            for line in islice((line for line in lines if line.strip()), _LOOKED_AT):
-                try:
-                    return _is_conversation(json.loads(line.decode("utf-8-sig")))
-                except (ValueError, RecursionError):
-                    continue
+        first = next(rows, None)
+        many = _is_conversation(first)
+        return many, not many and read_log([first, *rows]) is not None
     except OSError:
-        return False  # whoever reads it will say so
-    return False
+        return False, False  # whoever reads it will say so
+
+
+def _rows(file: Path) -> Iterator[Json]:
+    """What the first lines hold, as far as they can be read."""
+    with file.open("rb") as lines:
+        for line in islice((line for line in lines if line.strip()), _LOOKED_AT):
+            with suppress(ValueError, RecursionError):
+                yield json.loads(line.decode("utf-8-sig"))
 
 
 def _is_conversation(content: Json) -> bool:
