@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.app.condensing import Condensation, Result, choose
-from compact.app.planfile import PlanFile, dump_plan, load_plan, restore_file, wires_of, write_like
+from compact.app.planfile import (
+    PlanFile,
+    dump_plan,
+    load_plan,
+    restore_conversation,
+    restore_file,
+    wires_of,
+    write_like,
+)
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidInput
 from compact.formats import FORMATS
@@ -148,6 +156,16 @@ def test_messages_appended_since_follow_the_original() -> None:
         more = read_transcript(json.dumps([{"role": "assistant", "content": "You are welcome."}]).encode()).messages
         whole = read_transcript(restore_file(later.with_messages([*later.messages, *more]), plan))
         assert [message.wire for message in whole.messages] == [*CHAT, more[0].wire]
+
+
+def test_an_agents_log_is_read_again_as_the_log_it_is() -> None:
+    messages = [{**message, "extra": {"cost": 0.1}} for message in CHAT]
+    data = json.dumps({"trajectory_format": "mini-swe-agent-1", "messages": messages}).encode()
+    plan, file = written(data)
+    later, before = read_transcript(file, format=plan.format), wires_of(read_transcript(data))
+    assert wires_of(restore_conversation(later, plan)) == before
+    grown = later.with_messages([*later.messages, later.messages[-1]])
+    assert wires_of(read_transcript(restore_file(grown, plan))) == [*before, before[-1]]
 
 
 def test_a_plan_fits_its_own_file_only() -> None:

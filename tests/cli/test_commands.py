@@ -59,7 +59,7 @@ def test_tokens_for_people_and_for_programs(run: Run, chat: Path) -> None:
 def test_tokens_for_an_unknown_model_says_what_it_assumes(run: Run, chat: Path) -> None:
     shown = run("tokens", chat, "--model", "my-own-model").out
     assert "estimate (o200k_base)" in shown
-    assert "of the 128,000 of my-own-model, assumed" in shown
+    assert "of input of my-own-model, assumed; its window has 128,000" in shown
 
 
 def test_tokens_says_what_is_estimated(run: Run) -> None:
@@ -76,6 +76,28 @@ def test_tokens_are_those_of_the_model_the_request_names(run: Run) -> None:
     told = json.loads(run("tokens", "-", "--json", "-m", "gpt-5", stdin=request).out)
     assert (told["model"], told["model_source"]) == ("gpt-5", "option")
     assert "of gpt-4o, as no --model is given" in run("tokens", "-", stdin=json.dumps(CHAT).encode()).out
+    assert json.loads(run("tokens", "-", "--json", "-m", "", stdin=request).out)["model_source"] == "request"
+
+
+def test_the_share_is_that_of_what_the_model_takes_as_input(run: Run, chat: Path) -> None:
+    told = json.loads(run("tokens", chat, "--json", "-m", "gpt-5").out)
+    assert (told["window"], told["max_input"]) == (400_000, 272_000)
+    assert told["share"] == told["tokens"] / 272_000
+    assert "of the 272,000 tokens of input of gpt-5; its window has 400,000" in run("tokens", chat, "-m", "gpt-5").out
+
+
+def test_an_interrupt_while_the_commands_are_loaded_is_no_crash() -> None:
+    code = """if 1:
+        import sys
+        class Interrupted:
+            def find_spec(self, name, path=None, target=None):
+                if name == "compact.cli.main":
+                    raise KeyboardInterrupt
+        sys.meta_path.insert(0, Interrupted())
+        import compact.cli
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
 def test_check_passes_a_valid_file(run: Run, chat: Path) -> None:
@@ -118,6 +140,14 @@ def test_convert_there_and_back(run: Run, chat: Path, tmp_path: Path) -> None:
     assert written["system"] == "Be brief."
     back = json.loads(run("convert", target, "--to", "openai-chat").out)
     assert back == CHAT
+
+
+def test_convert_does_not_overwrite_its_input(run: Run, chat: Path) -> None:
+    before = chat.read_bytes()
+    refused = run("convert", chat, "--to", "anthropic-messages", "-o", chat)
+    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    assert "--output: is FILE itself, which would be overwritten." in refused.err
+    assert chat.read_bytes() == before
 
 
 def test_convert_refuses_what_has_no_place(run: Run) -> None:

@@ -167,10 +167,10 @@ def test_a_wrong_plan_is_told(run: Run, file: Path) -> None:
 
 
 def test_targets_and_settings_as_people_write_them() -> None:
-    written = ("0.5", "50%", "12.5 %", "8000", "8,000", "8k", "1.5K")
-    assert [read_target(text) for text in written] == [0.5, 0.5, 0.125, 8000, 8000, 8000, 1500]
+    written = ("0.5", ".5", "50%", "12.5 %", "8000", "8,000", "1_000_000", "8k", "1.5K")
+    assert [read_target(text) for text in written] == [0.5, 0.5, 0.5, 0.125, 8000, 8000, 1_000_000, 8000, 1500]
     assert read_target(None) is None
-    for text in ("", "-1", "nan", "inf", "1e3", "%", "9" * 400):
+    for text in ("", "-1", "nan", "inf", "1e3", "%", "9" * 400, "0,5", "0,500", "1,5", "80,00", "1.5", "8000.0"):
         with pytest.raises(InvalidInput):
             read_target(text)
     assert read_settings(["a.b=1", "a.c=x", "d=true", "e={}", "f=a=b", "g="]) == {

@@ -153,7 +153,27 @@ def test_a_plan_shows_what_became_of_each_message(run: Run, tmp_path: Path) -> N
 def test_one_other_file_or_a_plan_is_needed(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text(json.dumps(turns(2)))
-    for arguments in ([file], [file, file, "--plan", file]):
-        failed = run("diff", *arguments)
-        assert failed.status == 2
-        assert "OTHER: is needed, or a plan file instead of it. Write compact diff FILE OTHER." in failed.err
+    alone, both = run("diff", file), run("diff", file, file, "--plan", file)
+    assert (alone.status, both.status) == (2, 2)
+    assert "OTHER: is needed, or a plan file instead of it. Write compact diff FILE OTHER." in alone.err
+    assert "--plan: cannot be given beside OTHER. Leave one of them out." in both.err
+
+
+def test_an_agents_log_is_compared_by_its_plan(run: Run, tmp_path: Path) -> None:
+    text = "\n".join(f"line {number} of a file that is read twice in full" for number in range(30))
+    said: list[tuple[str, dict[str, Any]]] = [("user", {"type": "text", "text": "Read it twice."})]
+    for id in ("one", "two"):
+        said.append(("assistant", {"type": "tool_use", "id": id, "name": "read", "input": {}}))
+        said.append(("user", {"type": "tool_result", "tool_use_id": id, "content": text}))
+    said += [(role, {"type": "text", "text": "Thanks."}) for role in ("assistant", "user", "assistant", "user")]
+    rows = [
+        {"type": role, "sessionId": "s", "uuid": str(at), "message": {"role": role, "content": [block]}}
+        for at, (role, block) in enumerate(said)
+    ]
+    log, small, plan = (tmp_path / name for name in ("log.jsonl", "small.json", "plan.json"))
+    log.write_text("\n".join(map(json.dumps, rows)))
+    run("condense", log, "--provider", "lossless", "-o", small, "--plan", plan)
+    told = run("diff", small, "--plan", plan, "--json")
+    assert told.status == 0, told.err
+    assert changes(json.loads(told.out)) == changes(json.loads(run("diff", log, small, "--json").out))
+    assert json.loads(told.out)["changed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,25 @@ def test_replay_for_programs(run: Run, file: Path) -> None:
     assert told["summarizer"] == "claude-haiku-4-5"
 
 
+def test_what_costs_more_is_not_said_to_cost_less(run: Run, file: Path) -> None:
+    told = run("replay", file, "--window", "16000", "-m", "claude-sonnet-4-5", "--preset", "balanced").out
+    says = r"Cheapest: balanced, [1-9]\d*% more than with no compaction, of which 1 request would have been refused\."
+    assert re.search(says, " ".join(told.split()))
+
+
+def test_imported_presets_are_played_too(run: Run, tmp_path: Path) -> None:
+    mine, short = tmp_path / "mine.json", tmp_path / "short.json"
+    mine.write_text(json.dumps({"presets": {"mine": {"description": "", "provider": "truncation", "settings": {}}}}))
+    short.write_text(write_transcript(session(2)))
+    assert run("presets", "--import", mine).status == 0
+    told = json.loads(run("replay", short, "--json").out)
+    assert told["ways"][-1]["way"] == "mine"
+
+
 def test_a_model_without_prices_is_played_all_the_same(run: Run, file: Path) -> None:
     told = run("replay", file, "-m", "nobody-knows-it", "--preset", "v2")
     assert told.status == 0
-    assert "Prices are not known" in told.out
+    assert "Its prices are not known." in told.out
 
 
 def test_a_target_above_the_trigger_is_refused(run: Run, file: Path) -> None:
@@ -80,6 +96,17 @@ def test_tuning_writes_a_configuration_that_a_manager_takes(run: Run, looking_ba
     again = run("replay", looking_back, *TUNE, "-o", file)
     assert again.status == 2
     assert "is not overwritten" in again.err
+    to_pipe = run("replay", looking_back, *TUNE, "--retention", "0.4", "-o", "-")
+    assert to_pipe.out == file.read_text()
+    assert "Chosen: v2 at" in to_pipe.err
+
+
+def test_where_a_policy_cannot_go_is_told_before_the_search(run: Run, looking_back: Path, tmp_path: Path) -> None:
+    nowhere = run("replay", looking_back, *TUNE, "-o", tmp_path / "no" / "found.yaml")
+    both = run("replay", looking_back, *TUNE, "-o", "-", "--json")
+    assert (nowhere.status, nowhere.out, both.status) == (2, "", 2)
+    assert "cannot be written: there is no folder for it that you may write to. Make the folder" in nowhere.err
+    assert "--output: cannot go to standard output, which --json takes." in both.err
 
 
 def test_tuning_for_programs_and_where_nothing_keeps_enough(run: Run, looking_back: Path, tmp_path: Path) -> None:

@@ -51,6 +51,16 @@ def test_a_transcript_is_imported_looked_at_compressed_and_exported(run: Run, fi
     assert run("check", back).status == 0
 
 
+@pytest.mark.parametrize("command", ["list", "show x", "search x", "history x", "export x", "undo x", "compact x"])
+def test_looking_for_something_makes_no_database(run: Run, tmp_path: Path, command: str) -> None:
+    typo = tmp_path / "typo" / "typo.db"
+    for name in (typo, f"sqlite:///{typo}"):
+        told = run("sessions", *command.split(), "--database", name)
+        assert (told.status, told.out) == (2, "")
+        assert f"--database: there is no file {typo}. Check its name." in told.err
+    assert not typo.parent.exists()
+
+
 def test_a_summary_is_taken_back_and_a_failure_acknowledged(run: Run, file: Path) -> None:
     whole = json.loads(run("sessions", "import", file, "--id", "limit", "--json").out)
     run("sessions", "compact", "limit", "--retention", "3000")

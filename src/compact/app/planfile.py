@@ -14,12 +14,13 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from compact.app.condensing import Result
 from compact.app.transcripts import dump_json, read_transcript
-from compact.errors import InvalidInput
+from compact.errors import InvalidConversation, InvalidInput, UnknownFormat
 from compact.formats import format_named, request_body
 from compact.messages import Conversation, Json, Plan, plan_from_json, plan_to_json
 
@@ -128,28 +129,16 @@ def restore_file(condensed: Conversation, plan: PlanFile) -> bytes:
 
     InvalidInput where the plan belongs to another file, or the result is not the original.
     """
-    wires = wires_of(condensed)
-    made = len(plan.ids)
-    if _digest(wires[:made]) != plan.condensed:
-        raise InvalidInput(
-            f"was written for another file{f' (condensed from {plan.name})' if plan.name else ''}, or the file was "
-            "changed since",
-            field="plan",
-            remedy="Give the condensed file as it was written, with the plan written beside it.",
-        )
-    original = plan.kept
-    if plan.layout is not None:
-        kept = {**dict(zip(plan.ids, wires, strict=False)), **plan.originals}
-        messages = [kept.get(str(index)) for index in range(plan.count)]
-        original = _written(plan.layout, _document(condensed, messages))
-    if original is None or hashlib.sha256(original).hexdigest() != plan.sha256:
-        raise _damaged(
-            "does not give back the original file: it is damaged, or what stands beside the messages changed"
-        )
-    if len(wires) == made:
+    original = _original_bytes(condensed, plan)
+    if not (added := wires_of(condensed)[len(plan.ids) :]):
         return original
-    before = read_transcript(original, format=plan.format)
-    return write_like(original, before, [*wires_of(before), *wires[made:]])
+    before = _read_again(original, condensed, plan)
+    return write_like(original, before, [*wires_of(before), *added])
+
+
+def restore_conversation(condensed: Conversation, plan: PlanFile) -> Conversation:
+    """What the condensation had read of the original file; InvalidInput as for `restore_file`."""
+    return _read_again(_original_bytes(condensed, plan), condensed, plan)
 
 
 def wires_of(conversation: Conversation) -> list[Json]:
@@ -187,6 +176,40 @@ def find_layout(original: bytes, before: Conversation) -> Layout | None:
             if _written(layout, document) == original:
                 return layout
     return None
+
+
+def _read_again(original: bytes, condensed: Conversation, plan: PlanFile) -> Conversation:
+    """The original as it was read then: found out by looking at it, as an agent's log is, or in the format named."""
+    wires = _original_wires(condensed, plan)
+    for format in (None, plan.format):
+        with suppress(InvalidConversation, UnknownFormat):
+            before = read_transcript(original, format=format)
+            if before.format == plan.format and wires_of(before) == wires:
+                return before
+    raise _damaged("does not give back the original messages")
+
+
+def _original_wires(condensed: Conversation, plan: PlanFile) -> list[Json]:
+    kept = {**dict(zip(plan.ids, wires_of(condensed), strict=False)), **plan.originals}
+    return [kept.get(str(index)) for index in range(plan.count)]
+
+
+def _original_bytes(condensed: Conversation, plan: PlanFile) -> bytes:
+    if _digest(wires_of(condensed)[: len(plan.ids)]) != plan.condensed:
+        raise InvalidInput(
+            f"was written for another file{f' (condensed from {plan.name})' if plan.name else ''}, or the file was "
+            "changed since",
+            field="plan",
+            remedy="Give the condensed file as it was written, with the plan written beside it.",
+        )
+    original = plan.kept
+    if plan.layout is not None:
+        original = _written(plan.layout, _document(condensed, _original_wires(condensed, plan)))
+    if original is None or hashlib.sha256(original).hexdigest() != plan.sha256:
+        raise _damaged(
+            "does not give back the original file: it is damaged, or what stands beside the messages changed"
+        )
+    return original
 
 
 def _written(layout: Layout, document: Json) -> bytes | None:

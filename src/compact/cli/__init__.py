@@ -1,5 +1,9 @@
 """The command line."""
 
-from compact.cli.main import main
+# Loading the commands takes a moment, in which people press Ctrl-C, too.
+try:
+    from compact.cli.main import main
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
 __all__ = ["main"]

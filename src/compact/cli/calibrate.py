@@ -34,6 +34,8 @@ def calibrate(
     from compact.app import learn_calibration
     from compact.cli.screen import styled
 
+    if not model:
+        raise InvalidInput("names no model", field="--model", remedy="Name the one that the vendor counted for.")
     conversation = read(file)
     if reported is None:
         if url is None:

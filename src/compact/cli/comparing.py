@@ -60,21 +60,20 @@ def pair_by_content(before: Conversation, after: Conversation) -> list[Pair]:
 
 def pair_by_plan(condensed: Conversation, plan: PlanFile) -> list[Pair]:
     """Every message of the original and of what became of it, with the reasons."""
-    from compact.app.planfile import restore_file
-    from compact.app.transcripts import read_transcript
+    from compact.app.planfile import restore_conversation
     from compact.messages import Fold
 
-    ids = [*plan.ids, *(f"new-{index}" for index in range(len(plan.ids), len(condensed)))]
-    before = read_transcript(restore_file(condensed, plan), format=plan.format)
-    names = [message.id for message in before.messages[: plan.count]] + ids[len(plan.ids) :]
+    before = restore_conversation(condensed, plan)
     found: list[tuple[int | None, int | None]] = []
-    for same, a, b in _spans(names, ids):
+    for same, a, b in _spans([message.id for message in before.messages], plan.ids):
         found += zip(a, b, strict=True) if same else [*((one, None) for one in a), *((None, one) for one in b)]
     reasons: dict[str, str] = {}
     for edit in (edit for step in plan.passes for edit in step.edits):
         for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
             reasons.setdefault(id, edit.why)
-    return _paired(before, condensed, found, reasons)
+    made = len(plan.ids)
+    added = (Pair(one, one, plan.count + at, made + at) for at, one in enumerate(condensed.messages[made:]))
+    return [*_paired(before, condensed, found, reasons), *added]
 
 
 def _paired(

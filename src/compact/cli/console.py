@@ -15,9 +15,9 @@ from compact.errors import CompactError, InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from compact.cli.screen import Screen
+    from compact.cli.tables import Rows
     from compact.messages import Conversation, Json
 
 File: TypeAlias = Annotated[
@@ -27,7 +27,6 @@ FormatName: TypeAlias = Annotated[
     str | None, typer.Option("--format", help="The file's format, if it should not be recognised.")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-ModelName: TypeAlias = Annotated[str, typer.Option("--model", "-m", help="The model to count for.")]
 
 
 _WIDE = 160  # a file or a pipe has no width of its own
@@ -60,7 +59,7 @@ def choose_model(given: str | None, conversation: Conversation) -> tuple[str, st
     """The model to work for, and who says so: the `option`, the `request` itself, or nobody (`default`)."""
     from compact.app.counting import DEFAULT_MODEL
 
-    if given is not None:
+    if given:
         return given, "option"
     stated = conversation.options.get("model")
     return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
@@ -95,22 +94,11 @@ def _width(stderr: bool) -> int | None:
     return _WIDE if to_file else None
 
 
-def table(*columns: str, title: str | None = None) -> Table:
+def table(*columns: str) -> Rows:
     """A table in the house style: columns whose name ends in a space are numbers."""
-    from rich import box
-    from rich.table import Table
+    from compact.cli.tables import Rows
 
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        number = name.endswith(" ")
-        made.add_column(
-            name.strip(),
-            justify="right" if number else "left",
-            no_wrap=number,
-            overflow="fold",
-            min_width=None if number else 8,
-        )
-    return made
+    return Rows(columns)
 
 
 def printable(text: str) -> str:

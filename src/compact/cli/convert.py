@@ -8,7 +8,7 @@ import typer
 
 from compact.cli.console import File, FormatName, read, screen
 from compact.cli.options import Output
-from compact.cli.output import emit
+from compact.cli.output import emit, require_apart
 
 EXAMPLES = (
     "Examples: compact convert chat.json --to anthropic-messages · compact convert - --to openai-chat -o out.json"
@@ -26,6 +26,7 @@ def convert(
     from compact.app import write_transcript
     from compact.formats import convert as convert_conversation
 
+    require_apart(("FILE", file), ("--output", output))
     left_out: list[str] = []
     converted = convert_conversation(read(file, format), to, lossy=lossy, note=left_out.append)
     emit(f"{write_transcript(converted)}\n".encode(), output)

@@ -76,6 +76,8 @@ def _pairs(file: Path, other: Path | None, plan: Path | None, format: str | None
         condensed = read(file, made.format)
         with busy("comparing"):
             return pair_by_plan(condensed, made)
+    if other is not None:
+        raise InvalidInput("cannot be given beside OTHER", field="--plan", remedy="Leave one of them out.")
     raise InvalidInput(
         "is needed, or a plan file instead of it", field="OTHER", remedy="Write compact diff FILE OTHER."
     )

@@ -21,4 +21,4 @@ def mcp(
     """Serve recall, search, condense and plan over standard input and output, by the Model Context Protocol."""
     from compact.cli.mcp_tools import Tools, serve
 
-    serve(Tools(storage, session, root, model)).run("stdio")
+    serve(Tools(storage, session, root, model or None)).run("stdio")

@@ -30,7 +30,8 @@ Target: TypeAlias = Annotated[
 ]
 
 _Options = TypeVar("_Options")
-_TARGET = re.compile(r"(\d[\d_,]*\.?\d*|\.\d+)\s*(%|k)?", re.IGNORECASE)
+# A comma parts thousands and nothing else: to many people 0,5 is a half.
+_TARGET = re.compile(r"((?:[1-9]\d{0,2}(?:[_,]\d{3})+|\d+)?(?:\.\d+)?)\s*(%|k)?", re.IGNORECASE)
 
 
 def grouped(command: Callable[[_Options], None]) -> Callable[..., None]:
@@ -56,12 +57,14 @@ def read_target(text: str | None) -> float | None:
     if text is None:
         return None
     match = _TARGET.fullmatch(text.strip())
-    value = float(re.sub("[_,]", "", match[1])) if match else math.nan
+    value = float(re.sub("[_,]", "", match[1])) if match and match[1] else math.nan
     unit = (match[2] or "").lower() if match else ""
     if unit == "%":
         value = value / 100 if value < 100 else math.nan
     elif unit == "k":
         value = value * 1000
+    elif value >= 1 and "." in text:
+        value = math.nan  # neither a share nor a number of tokens
     if not 0 < value < math.inf:
         raise InvalidInput(
             f"{text!r} is no target", field="--target", remedy="Give tokens (8000, 8k) or a share (0.5, 50%)."
@@ -96,6 +99,17 @@ def choose_way(preset: str | None, provider: str | None, settings: Mapping[str, 
         return choose(provider, preset, settings)
     named = find_preset(preset or DEFAULT_PRESET)
     return choose(named.provider, None, _merged(named.settings, settings))
+
+
+def require_database(url: str | None) -> None:
+    """InvalidInput where a file is named that is not there; looking for something would make a database of it."""
+    if not url:
+        return
+    from compact.sessions.opening import file_of
+
+    file = file_of(url)
+    if file is not None and not file.exists():
+        raise InvalidInput(f"there is no file {file}", field="--database", remedy="Check its name.")
 
 
 def _merged(settings: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:

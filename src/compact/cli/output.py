@@ -59,6 +59,15 @@ def create_file(file: Path, text: str) -> None:
     screen(stderr=True).print(f"wrote {file}", soft_wrap=True)
 
 
+def require_new(file: Path) -> None:
+    """InvalidInput where a file is there already, or could not be made; before the work whose result it is to hold."""
+    if file.exists():
+        raise taken(file)
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        problem = "cannot be written: there is no folder for it that you may write to"
+        raise InvalidInput(problem, field=str(file), remedy="Make the folder, or choose another place for it.")
+
+
 def taken(file: Path) -> InvalidInput:
     """The error that a file is there already."""
     return InvalidInput("exists, and is not overwritten", field=str(file), remedy="Move it away, or name another file.")

@@ -11,11 +11,12 @@ import typer
 
 from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
-from compact.cli.output import create_file, taken
+from compact.cli.output import create_file, emit, require_new
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.costing import Way
+    from compact.cli.screen import Screen
     from compact.lab.replaying import Played, Terms
     from compact.lab.tuning import Trial
     from compact.messages import Conversation, Json
@@ -27,6 +28,7 @@ EXAMPLES = (
 )
 _TRIGGER, _TARGET, _RETENTION = 0.85, 0.5, 0.9
 _BAR = 30
+_YEAR = 31_536_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +44,26 @@ class Options:
         None
     )
     trigger: Annotated[
-        float | None, typer.Option(min=0.05, max=1, help="Compact at this share of the window; 0.85 by default.")
+        float | None,
+        typer.Option(min=0.05, max=1, help="Compact at this share of the window; 0.85 by default."),
     ] = None
     target: Annotated[
-        float | None, typer.Option(min=0.01, max=0.99, help="Come down to this share of the window; 0.5 by default.")
+        float | None,
+        typer.Option(min=0.01, max=0.99, help="Come down to this share of the window; 0.5 by default."),
     ] = None
-    gap: Annotated[float, typer.Option(min=0, help="Seconds between two requests; caches forget.")] = 30.0
+    gap: Annotated[float, typer.Option(min=0, max=_YEAR, help="Seconds between two requests; caches forget.")] = 30.0
     tune: Annotated[
         bool, typer.Option("--tune", help="Find the cheapest policy that keeps enough of what is used later.")
     ] = False
     retention: Annotated[
-        float | None, typer.Option(min=0, max=1, help="With --tune: the share of those facts to keep; 0.9 by default.")
+        float | None,
+        typer.Option(min=0, max=1, help="With --tune: the share of those facts to keep; 0.9 by default."),
     ] = None
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="With --tune: write the policy as a new compact.yaml.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="With --tune: write the policy as a new compact.yaml; - for standard output."
+        ),
     ] = None
     as_json: AsJson = False
 
@@ -98,8 +106,16 @@ def _require_sense(options: Options) -> None:
         if value is not None:
             problem = "is searched for with --tune" if options.tune else "says nothing without --tune"
             raise InvalidInput(problem, field=name, remedy="Leave one of them out.")
-    if options.output is not None and options.output.exists():
-        raise taken(options.output)
+    if options.as_json and _is_standard(options.output):
+        problem = "cannot go to standard output, which --json takes"
+        raise InvalidInput(problem, field="--output", remedy="Name a file, or leave --json out.")
+    if options.output is not None and not _is_standard(options.output):
+        require_new(options.output)
+
+
+def _is_standard(output: Path | None) -> bool:
+    """Whether the policy goes to standard output, so that all else must go elsewhere."""
+    return str(output) == "-"
 
 
 def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
@@ -121,12 +137,12 @@ def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
 
 def _ways(names: Sequence[str] | None) -> Iterator[Way | str]:
     from compact.app.costing import Way
+    from compact.app.presets import all_presets
     from compact.lab.replaying import NAIVE, NOTHING
-    from compact.providers.presets import presets
 
     yield NOTHING
     yield NAIVE
-    for name in names or [preset.name for preset in presets()]:
+    for name in names or [preset.name for preset in all_presets()]:
         yield Way(name, *choose_way(name, None, {}))
 
 
@@ -170,6 +186,7 @@ def _number(played: Played) -> float | None:
 def _show(terms: Terms, played: Sequence[Played]) -> None:
     from compact.app.recommending import dollars
     from compact.cli.screen import styled
+    from compact.cli.tables import BAR
 
     out = screen()
     requests = len(played[0].sent)
@@ -179,7 +196,7 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
         f"down to {terms.target:.0%}, {terms.gap:g} seconds apart",
     )
     most = max((number for one in played if (number := _number(one)) is not None), default=0.0)
-    rows = table("way", "dollars ", "", "tokens ", "cached ", "compactions ", "peak ", "refused ")
+    rows = table("way", "dollars ", BAR, "tokens ", "cached ", "compactions ", "peak ", "refused ")
     for one in played:
         number = _number(one)
         bar = "?" if number is None else "█" * max(1, round(_BAR * number / most)) if most else ""
@@ -201,14 +218,17 @@ def _told(played: Sequence[Played]) -> str:
     """The cheapest way in which no request would have been refused."""
     priced = [(number, one) for one in played if (number := _number(one)) is not None and not one.overflows]
     if not priced:
-        return "Prices are not known for this model, or every way was refused."
+        known = any(_number(one) is not None for one in played)
+        return "Some requests would have been refused in every way." if known else "Its prices are not known."
     cheapest, best = min(priced, key=lambda pair: pair[0])
     first = _number(played[0])
     if best is played[0] or first is None:
         return f"Cheapest: {best.way}."
-    saved = 1 - cheapest / first if first else 0
-    refused = f", of which {played[0].overflows:,} requests would have been refused" if played[0].overflows else ""
-    return f"Cheapest: {best.way}, {saved:.0%} less than with no compaction{refused}."
+    change = cheapest / first - 1 if first else 0
+    beside = f"{abs(change):.0%} {'more' if change > 0 else 'less'} than with no compaction"
+    count = played[0].overflows
+    refused = f", of which {count:,} request{'s' * (count != 1)} would have been refused" if count else ""
+    return f"Cheapest: {best.way}, {beside}{refused}."
 
 
 def _tune(options: Options, conversation: Conversation) -> None:
@@ -233,11 +253,15 @@ def _tune(options: Options, conversation: Conversation) -> None:
         ways = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
         print_json({**facts, **told, **ways, "trials": [_trial_facts(trial) for trial in trials]})
     else:
-        _show_tuning(terms, untouched, best, wanted)
+        out = screen(stderr=_is_standard(options.output))
+        _show_tuning(out, terms, untouched, [(trial, trial is chosen) for trial in best])
         ended = "before the search was interrupted" if interrupted else "in all"
-        screen().print(_found(untouched, chosen, wanted), f"{len(trials) + 1:,} plays {ended}.", soft_wrap=True)
+        out.print(_found(untouched, chosen, wanted), f"{len(trials) + 1:,} plays {ended}.", soft_wrap=True)
     if document is not None and options.output is not None:
-        create_file(options.output, document)
+        if _is_standard(options.output):
+            emit(document.encode(), None)
+        else:
+            create_file(options.output, document)
     if interrupted or chosen is None:
         raise typer.Exit(130 if interrupted else 1)
 
@@ -259,7 +283,7 @@ def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) 
     from compact.lab.tuning import settings_of
     from compact.settings.documents import dump_document
 
-    path = options.output or Path("compact.yaml")
+    path = Path("compact.yaml") if options.output is None or _is_standard(options.output) else options.output
     window = {"max_context_tokens": terms.window} if options.window else {}
     text = dump_document({"model": terms.model.id, **window, "policy": settings_of(chosen.policy)}, path)
     if path.suffix.lower() == ".json":
@@ -267,20 +291,20 @@ def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) 
     return f"# Found by compact replay --tune. {_figures(untouched, chosen)}\n{text}"
 
 
-def _show_tuning(terms: Terms, untouched: Played, best: Sequence[Trial], wanted: float) -> None:
+def _show_tuning(out: Screen, terms: Terms, untouched: Played, best: Sequence[tuple[Trial, bool]]) -> None:
+    """The best of each way, and whether it is the one."""
     from compact.app.recommending import dollars
     from compact.cli.screen import styled
 
-    out = screen()
     asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each way:"
     out.print(styled(f"{len(untouched.sent):,}", "bold"), asked)
     rows = table(" ", "way", "parameters", "dollars ", "retention ", "compactions ", "refused ")
     refused = f"{untouched.overflows:,}" if untouched.overflows else ""
     rows.add_row("", untouched.way, "", dollars(untouched.dollars), "100.0%", "0", refused)
-    for index, trial in enumerate(best):
+    for trial, chosen in best:
         kept = "?" if trial.retention is None else f"{trial.retention:.1%}"
         rows.add_row(
-            styled("→", "green") if index == 0 and trial.keeps(wanted) else "",
+            styled("→", "green") if chosen else "",
             trial.way,
             _parameters(trial),
             "" if trial.played is None else dollars(trial.dollars),

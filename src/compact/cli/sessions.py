@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from compact.cli.console import AsJson, File, busy, name_of, print_json, read_bytes, screen, table
-from compact.cli.options import ForModel, Output, grouped
+from compact.cli.options import ForModel, Output, grouped, require_database
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -62,7 +62,7 @@ def list_sessions(
     as_json: AsJson = False,
 ) -> None:
     """List the sessions, the one changed last first, and how full each one's model is."""
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         found = sessions.sessions(workspace, limit=limit, after=after)
         contexts = [sessions.context(session.id) for session in found]
     if as_json:
@@ -86,7 +86,7 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
     """Show what would be sent to the model now: the summary, what is pinned, what is recent, and what takes room."""
     from compact.formats import parse
 
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         context = sessions.context(session)
         kinds = dict(sessions.usage(session))
     if as_json:
@@ -131,7 +131,7 @@ class Search:
 def search_messages(options: Search) -> None:
     """Find the messages that hold all the words, whether a request still contains them or not; best ones first."""
     within = {"session": options.session, "workspace": options.workspace}
-    with _open(options.database) as sessions:
+    with _found(options.database) as sessions:
         found = sessions.search(" ".join(options.words), **within, limit=options.limit)
     if options.as_json:
         print_json([_hit(one) for one in found])
@@ -166,7 +166,7 @@ def compact_session(options: Compress) -> None:
     from compact.engine.stored.service import Wish
 
     wish = Wish(options.retention, options.note, options.strategy)
-    with _open(options.database) as sessions, busy(f"compressing {options.session}"):
+    with _found(options.database) as sessions, busy(f"compressing {options.session}"):
         done = sessions.compress(options.session, wish)
     if options.as_json:
         print_json(_compression(options.session, done))
@@ -181,7 +181,7 @@ def compact_session(options: Compress) -> None:
 @app.command("undo", epilog=_UNDO)
 def undo_summary(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Take the summary back that stands: what stood before it stands again."""
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         sessions.summaries.undo(session)
         context = sessions.context(session)
     _told(context, as_json)
@@ -190,7 +190,7 @@ def undo_summary(session: Session, database: DatabaseUrl = "", as_json: AsJson =
 @app.command("acknowledge", epilog=_ACKNOWLEDGE)
 def acknowledge_failure(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Let a session go on that a failed summary blocks, at the risk that its requests become too long."""
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         sessions.acknowledge(session)
         context = sessions.context(session)
     _told(context, as_json)
@@ -205,7 +205,7 @@ def show_history(
     as_json: AsJson = False,
 ) -> None:
     """Page through everything that was said; a message that requests no longer contain is marked."""
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         page = sessions.history(session, after=after, limit=limit)
         assembled, _ = sessions.reader.now(session)
         total = assembled.active.session.messages
@@ -230,7 +230,7 @@ def export_session(session: Session, output: Output = None, database: DatabaseUr
     from compact.cli.output import emit
     from compact.cli.session_files import exported
 
-    with _open(database) as sessions:
+    with _found(database) as sessions:
         data = exported(sessions, session)
     emit(data, output)
 
@@ -261,6 +261,12 @@ def import_session(options: Import) -> None:
         new = imported(sessions, data, wanted, name=name)
         context = sessions.context(new)
     _told(context, options.as_json)
+
+
+def _found(database: str) -> StoredSessions:
+    """The sessions in a database that is there."""
+    require_database(database)
+    return _open(database)
 
 
 def _open(database: str) -> StoredSessions:

@@ -46,8 +46,9 @@ def tokens(
                 "encoding": counted.meter.encoding,
                 "factor": counted.meter.factor,
                 "window": facts.context_window,
+                "max_input": facts.max_input,
                 "window_source": facts.source,
-                "share": counted.total / facts.context_window,
+                "share": counted.total / facts.max_input,
                 "format": conversation.format,
                 "messages": len(conversation),
                 "by_role": counted.by_role,
@@ -62,11 +63,12 @@ def _show(counted: Count, facts: Model, saying: str) -> None:
     from compact.cli.screen import styled
 
     out = screen()
-    share = counted.total / facts.context_window
+    share = counted.total / facts.max_input
     factor = "" if counted.meter.factor == 1 else f" × {counted.meter.factor:.3f}"
     default = ", assumed" if facts.source == "default" else ""
     out.print(styled(f"{counted.total:,}", "bold"), f"tokens, {counted.precision} ({counted.meter.encoding}{factor})")
-    out.print(f"{share:.1%} of the {facts.context_window:,} of {facts.id}{default}{saying}")
+    input = f"{share:.1%} of the {facts.max_input:,} tokens of input of {facts.id}{default}{saying}"
+    out.print(f"{input}; its window has {facts.context_window:,}", soft_wrap=True)
     for what in counted.estimated:
         out.print(styled("estimated:", "yellow"), what)
     for title, parts in (("role", counted.by_role), ("content", counted.by_kind)):

@@ -33,15 +33,27 @@ set_config('lock_timeout', '{PATIENCE:.0f}s', false), set_config('idle_in_transa
 
 def open_database(url: str | Path, version: str = NEWEST) -> Database:
     """The database with its tables as of that version; what is wrong with it is told, never the password."""
+    named = _named(url)
+    return _open_sqlite(named, version) if isinstance(named, str) else _open_postgresql(named, version)
+
+
+def file_of(url: str | Path) -> Path | None:
+    """The file of SQLite that is meant; None where it is a server, or memory."""
+    named = _named(url)
+    return _path(named) if isinstance(named, str) and named != MEMORY else None
+
+
+def _named(url: str | Path) -> str | URL:
+    """The name of a file of SQLite, or the URL of a PostgreSQL server."""
     if isinstance(url, Path) or "://" not in url:
-        return _open_sqlite(str(url), version)
+        return str(url)
     parsed = _parsed(url)
     if parsed.drivername in ("sqlite", "sqlite+pysqlite"):
         if parsed.host or parsed.query:
             raise _wrong("a SQLite URL is sqlite:/// and a path, nothing else")
-        return _open_sqlite(parsed.database or MEMORY, version)
+        return parsed.database or MEMORY
     if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
-        return _open_postgresql(parsed.set(drivername="postgresql+psycopg"), version)
+        return parsed.set(drivername="postgresql+psycopg")
     raise _wrong(f"{parsed.drivername} is no database that Compact knows")
 
 
@@ -64,9 +76,7 @@ def _open_sqlite(name: str, version: str) -> Database:
         # One connection, and whoever needs it waits: another connection would be another database.
         pool = {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0, "pool_timeout": PATIENCE}
         return _prepared(_sqlite_engine(MEMORY, **pool), "database in memory", ThreadLocks(), version)
-    if not name or "\0" in name:
-        raise _wrong("names no file")
-    path = Path(os.path.realpath(Path(name).expanduser()))
+    path = _path(name)
     try:
         locks = FileLocks(_private(path))
     except OSError as error:
@@ -77,6 +87,12 @@ def _open_sqlite(name: str, version: str) -> Database:
         if not opening.enter_context(locks.hold("opening", 2 * PATIENCE)):
             raise StorageError(f"{path}: another process is still making or changing its tables. Try again later.")
         return _prepared(_sqlite_engine(str(path)), str(path), locks, version)
+
+
+def _path(name: str) -> Path:
+    if not name or "\0" in name:
+        raise _wrong("names no file")
+    return Path(os.path.realpath(Path(name).expanduser()))
 
 
 def _private(path: Path) -> Path:

@@ -106,6 +106,15 @@ def test_reasoning_that_is_bound_to_what_went_goes_with_it(desk: Desk) -> None:
     assert desk.sessions.prepare("t", [user("Go on.")]).messages == sent.messages
 
 
+def test_what_all_fits_into_the_retention_stays(desk: Desk) -> None:
+    desk.say(5)
+    before = desk.sessions.context("a").messages
+    with pytest.raises(CompactionBlocked, match="everything is pinned or recent"):
+        desk.sessions.compress("a", Wish(retention=3000))
+    assert desk.model.asked == []
+    assert desk.sessions.context("a").messages == before
+
+
 def test_undo_brings_back_what_stood_before(desk: Desk) -> None:
     desk.say(30)
     before = desk.sessions.context("a").messages

@@ -96,14 +96,16 @@ def _recent(messages: Sequence[Message], stored: Mapping[str, StoredMessage], ro
 def compress(job: Job, ask: AskModel | None, observe: Observe) -> Compressed:
     """Summarize what is old; where that is not enough, keep less and write shorter.
 
-    CompactionBlocked where no summary could be had and none may be done without; InsufficientBudget where what must
-    stay does not fit.
+    CompactionBlocked where nothing is old, or where no summary could be had and none may be done without;
+    InsufficientBudget where what must stay does not fit.
     """
     warnings: list[str] = []
     best: Compressed | None = None
     for retention, budget in _attempts(job):
         choice = choose(job, retention)
         if choice is None:
+            if job.assembled.tokens < job.enough:
+                break  # nothing forces anybody to keep less than was asked for
             continue
         done = _summarized(job, choice, budget, ask, observe)
         if best is None or done.assembled.tokens < best.assembled.tokens:

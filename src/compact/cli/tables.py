@@ -1,0 +1,92 @@
+"""Tables that fit their screen: text is wrapped, and no digit is ever cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+BAR = "█"
+"""The name of a column of bars, which has no heading and goes first where there is no room."""
+_WORD = 16
+"""A longer word of a text may be broken."""
+_TEXT = 8
+_PADDINGS = (1, 0)
+
+Cell: TypeAlias = str | Text
+
+
+class Rows:
+    """Rows under the names of their columns; a name that ends in a space is that of numbers.
+
+    Where a table does not fit, its bars go, then the space between columns; where that is not enough, each row is
+    shown as lines of a name and a value.
+    """
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = tuple(columns)
+        self._rows: list[tuple[Cell, ...]] = []
+
+    def add_row(self, *cells: Cell) -> None:
+        self._rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        columns = [_Column(name, [row[at] for row in self._rows], console) for at, name in enumerate(self._columns)]
+        plain = [column for column in columns if column.name != BAR]
+        ways = [(columns, _PADDINGS[0]), *((plain, padding) for padding in _PADDINGS)]
+        for shown, padding in ways:
+            gaps = (2 * padding + 1) * (len(shown) - 1)
+            if (widths := _fit(shown, options.max_width - gaps)) is not None:
+                yield _table(shown, widths, padding)
+                return
+        yield from _blocks(plain)
+
+
+class _Column:
+    """A column as it is shown; `most` is its width where there is room, and `least` what it needs."""
+
+    def __init__(self, name: str, cells: Sequence[Cell], console: Console) -> None:
+        self.name = name
+        self.number = name.endswith(" ")
+        self.head = "" if name == BAR else name.strip()
+        self.cells = [console.render_str(cell) if isinstance(cell, str) else cell for cell in cells]
+        sizes = [Measurement.get(console, console.options, cell) for cell in self.cells]
+        head = Measurement.get(console, console.options, Text(self.head))
+        widest = max((size.maximum for size in sizes), default=0)
+        word = max((size.minimum for size in sizes), default=0)
+        self.most = max(widest, head.maximum)
+        needed = widest if self.number or name == BAR else max(min(widest, _TEXT), min(word, _WORD))
+        self.least = max(needed, head.minimum)
+
+
+def _fit(columns: Sequence[_Column], room: int) -> list[int] | None:
+    """The width of each column, the widest made narrower first; None where they need more than there is."""
+    if sum(column.least for column in columns) > room:
+        return None
+    widths = [min(column.most, room) for column in columns]
+    for _ in range(sum(widths) - room):
+        wide = (at for at, column in enumerate(columns) if widths[at] > column.least)
+        widths[max(wide, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _table(columns: Sequence[_Column], widths: Sequence[int], padding: int) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, padding), pad_edge=False, show_edge=False)
+    for column, width in zip(columns, widths, strict=True):
+        made.add_column(column.head, justify="right" if column.number else "left", width=width, overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        made.add_row(*row)
+    return made
+
+
+def _blocks(columns: Sequence[_Column]) -> Iterator[Text]:
+    for row in zip(*(column.cells for column in columns), strict=True):
+        for column, cell in zip(columns, row, strict=True):
+            if cell.plain:
+                yield Text.assemble(f"{column.head}: " if column.head else "", cell, overflow="fold")
+        yield Text()
