@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ def pytest_configure() -> None:
         raise pytest.UsageError(
             f"COMPACT_TRANSCRIPTS={TRANSCRIPTS} holds no chat/, coding/ or service/*.json; correct or unset it"
         )
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell lets what runs in its background ignore Ctrl-C, and every program started by that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from compact.facts import Fact, Kind, Readable, Strength, core_command, directives_in, failures_in, standings
 from compact.messages import (
-    MARK,
     Conversation,
     Message,
     Replace,
@@ -18,6 +17,7 @@ from compact.messages import (
     Where,
     exchanges,
     fingerprint,
+    has_mark,
     is_summary,
     message_texts,
     texts,
@@ -153,7 +153,7 @@ def _carriers(before: Conversation, after: Conversation) -> Iterator[_Carrier]:
     needed = {
         reference.source[:_PREFIX]
         for _, text in texts(after)
-        if MARK in text
+        if has_mark(text)
         for line in text.split("\n")
         if (reference := parse_reference(line))
     }
@@ -165,7 +165,7 @@ def _carriers(before: Conversation, after: Conversation) -> Iterator[_Carrier]:
         originals = dict(message_texts(was))
         for where, text in message_texts(message):
             in_call = isinstance(message.blocks[where.block], ToolCall)
-            if in_call or MARK in text or not is_condensed(text) or text == originals.get(where):
+            if in_call or has_mark(text) or not is_condensed(text) or text == originals.get(where):
                 continue
             if fingerprint(text)[:_PREFIX] not in needed:
                 yield _Carrier(where, originals.get(where, ""), text)

@@ -29,7 +29,7 @@ from compact.messages.edits import SUPERSEDED, Drop, Edit, Fold, Pass, Plan, Rep
 from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
-from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, segments
+from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, has_mark, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
 from compact.messages.seals import (
     body_of,
@@ -93,6 +93,7 @@ __all__ = [
     "exchanges",
     "fingerprint",
     "freeze",
+    "has_mark",
     "has_references",
     "is_pruned",
     "is_recalled",

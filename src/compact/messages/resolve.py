@@ -12,7 +12,7 @@ from itertools import accumulate, chain
 from compact.messages.apply import apply
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.edits import Pass, Replace, Where
-from compact.messages.references import MARK, Reference, checksum, fingerprint, parse_reference, segments
+from compact.messages.references import MARK, Reference, checksum, fingerprint, has_mark, parse_reference, segments
 from compact.messages.texts import fingerprints, is_marked, message_texts, texts
 
 SHORTEST_SOURCE = 6
@@ -116,7 +116,7 @@ def _is_long(conversation: Conversation) -> bool:
 def _follow(conversation: Conversation) -> Iterator[tuple[Where, Resolved]]:
     shown = Shown(conversation)
     for where, text, digest in _all_printed(conversation):
-        if MARK not in text:
+        if not has_mark(text):
             shown.add(text, digest)
             continue
         meaning, sources = _follow_all(text, shown)
@@ -131,7 +131,7 @@ def unfold(conversation: Conversation) -> Conversation:
     shown = Shown(conversation)
     edits = []
     for where, text in texts(conversation):
-        whole = _follow_all(text, shown)[0] if MARK in text else text
+        whole = _follow_all(text, shown)[0] if has_mark(text) else text
         if whole != text:
             edits.append(Replace(where, whole, "reference followed"))
         shown.add(whole)
@@ -154,7 +154,7 @@ def mend(before: Conversation, after: Conversation) -> Pass | None:
     again: dict[tuple[str, ...], Reference] = {}
     edits = []
     for where, text, digest in _all_printed(after):
-        if MARK not in text:
+        if not has_mark(text):
             shown.add(text, digest)
             continue
         lines, whole, fresh = _mended(text, shown, meanings, again)
@@ -218,7 +218,7 @@ def unresolved(conversation: Conversation) -> Counter[str]:
         return lost
     resolved = _follow(conversation) if _is_long(conversation) else followed(conversation).items()
     for _, text in resolved:
-        if MARK in text.meaning:
+        if has_mark(text.meaning):
             lost.update(line for line in _MARKED_LINE.findall(text.meaning) if parse_reference(line))
     return lost
 
@@ -227,7 +227,7 @@ def _sources(conversation: Conversation) -> Iterator[str]:
     """How the fingerprints begin that references in the conversation name."""
     for message in filter(is_marked, conversation.messages):
         for _, text in message_texts(message):
-            for line in _MARKED_LINE.findall(text) if MARK in text else ():
+            for line in _MARKED_LINE.findall(text) if has_mark(text) else ():
                 if reference := parse_reference(line):
                     yield reference.source[:SHORTEST_SOURCE]
 

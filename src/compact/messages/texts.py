@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compact.messages.blocks import Block, Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
 from compact.messages.edits import Where
-from compact.messages.references import MARK, fingerprint
+from compact.messages.references import fingerprint, has_mark
 
 
 def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
@@ -41,14 +41,14 @@ def is_marked(message: Message) -> bool:
 
 def _mentions_mark(block: Block) -> bool:
     if isinstance(block, Text):
-        return MARK in block.text
+        return has_mark(block.text)
     if isinstance(block, ToolResult):
-        return any(MARK in part.text for part in block.parts if isinstance(part, Text))
+        return any(has_mark(part.text) for part in block.parts if isinstance(part, Text))
     if not isinstance(block, ToolCall):
         return False
     # Encoded arguments need not be decoded where it cannot stand in them: JSON writes it as it is or by code.
-    absent = isinstance(block.raw, str) and MARK not in block.raw and "\\u" not in block.raw
-    return not absent and any(MARK in text for _, text in block.strings)
+    absent = isinstance(block.raw, str) and not has_mark(block.raw) and "\\u" not in block.raw
+    return not absent and any(has_mark(text) for _, text in block.strings)
 
 
 def _read(message: Message) -> Iterator[tuple[Where, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from compact.messages import MARK, summary_handle
+from compact.messages import has_mark, summary_handle
 from compact.summaries.items import is_heading, is_item
 
 _OWN = re.compile(
@@ -57,7 +57,7 @@ def unmarked(text: str, *, mentions: bool = False) -> str:
 
 def is_cut(value: str) -> bool:
     """Whether a value of a call was cut: it says so by a mark, or by three dots between its halves."""
-    return MARK in value or _OWN.search(value) is not None or is_torn(value)
+    return has_mark(value) or _OWN.search(value) is not None or is_torn(value)
 
 
 def is_torn(name: str) -> bool:

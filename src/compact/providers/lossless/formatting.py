@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 
 from compact.messages import (
-    MARK,
     Block,
     Conversation,
     Numbering,
     Replace,
     ToolCall,
     ToolResult,
+    has_mark,
     message_texts,
     pairs,
     segments,
@@ -53,7 +53,7 @@ def simplify(text: str, call: Block | None = None) -> str:
 
     What does not answer a `call` for a file may be a table, whose rows begin with numbers of their own.
     """
-    if MARK in text or _NUMBERED in text:
+    if "⟨" in text and (has_mark(text) or _NUMBERED in text):
         return text
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     compact = _compact_json(plain)

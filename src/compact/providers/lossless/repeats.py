@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compact.messages import (
-    MARK,
     Conversation,
     Message,
     Reference,
@@ -25,6 +24,7 @@ from compact.messages import (
     Where,
     checksum,
     fingerprint,
+    has_mark,
     message_texts,
     segments,
     untouchable,
@@ -163,7 +163,7 @@ class _Finder:
 
     def look(self, where: Where, text: str, message: Message | None) -> None:
         """Take in one text; where it may be edited, replace what was shown before."""
-        if len(text) < SHORTEST or MARK in text:
+        if len(text) < SHORTEST or has_mark(text):
             return
         number = len(self._texts)
         self._texts.append((where, text))

@@ -10,7 +10,6 @@ from functools import lru_cache
 
 from compact.facts import failures_in
 from compact.messages import (
-    MARK,
     SUPERSEDED,
     Conversation,
     Json,
@@ -19,6 +18,7 @@ from compact.messages import (
     ToolCall,
     ToolResult,
     Where,
+    has_mark,
     pairs,
     untouchable,
     with_handle,
@@ -88,7 +88,7 @@ class _Marking:
     handles: bool
 
     def replace(self, where: Where, text: str, marker: str) -> Iterator[Replace]:
-        if len(text) < _SHORTEST or MARK in text or text.startswith(_MARKER):
+        if len(text) < _SHORTEST or has_mark(text) or text.startswith(_MARKER):
             return
         if self.handles:
             marker = with_handle(marker, text)
@@ -116,7 +116,7 @@ class _Later:
             return None
         for other, how in self._candidates(answered):
             # Where the later one holds references already, it may be the same.
-            if other.shown == answered.shown or MARK in other.shown:
+            if other.shown == answered.shown or has_mark(other.shown):
                 return None
             if not other.is_stub and self._reaches(other, answered) and not self._fails(other):
                 return other, how

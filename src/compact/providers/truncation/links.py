@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compact.messages import MARK, Conversation, Where, fingerprint, has_references
+from compact.messages import Conversation, Where, fingerprint, has_mark, has_references
 from compact.messages.references import parse_reference
 from compact.messages.resolve import SHORTEST_SOURCE, Resolved, resolve
 from compact.ports import Measure
@@ -40,7 +40,7 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
         for place in left
         if (link := links.get(place.where))
     ]
-    return [place for place in left if MARK not in place.text], followers
+    return [place for place in left if not has_mark(place.text)], followers
 
 
 def follow(
