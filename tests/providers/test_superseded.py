@@ -144,10 +144,12 @@ def test_an_answer_that_holds_nothing_stands_for_none(answer: str) -> None:
 @pytest.mark.parametrize(
     "failure", ["npm error Missing script: test", " ! [rejected] main -> main (fetch first)", "No match found for it"]
 )
-def test_a_failure_stands_for_none_unless_its_exit_code_says_otherwise(failure: str) -> None:
-    command = "bash", {"command": "make"}
-    assert gone((*command, OLD), (*command, f"{NEW}\n{failure}")) == []
-    assert len(gone((*command, OLD), (*command, f"<returncode>0</returncode>\n{NEW}\n{failure}"))) == 1
+def test_a_failure_stands_for_another_run_only_if_it_says_as_much(failure: str) -> None:
+    command, read = ("bash", {"command": "make"}), ("bash", {"command": "cat /a.txt"})
+    assert gone((*command, OLD), (*command, failure)) == []
+    assert len(gone((*command, OLD), (*command, f"{NEW}\n{failure}"))) == 1
+    assert len(gone((*command, OLD), (*command, f"<returncode>0</returncode>\n{failure}"))) == 1
+    assert gone((*read, OLD), (*read, f"{failure}\n{NEW}")) == []
 
 
 def test_a_reading_that_ended_before_it_stands_for_none() -> None:

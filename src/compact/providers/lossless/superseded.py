@@ -118,7 +118,7 @@ class _Later:
             # Where the later one holds references already, it may be the same.
             if other.shown == answered.shown or has_mark(other.shown):
                 return None
-            if not other.is_stub and self._reaches(other, answered) and not self._fails(other):
+            if not other.is_stub and self._reaches(other, answered) and self._tells(other, answered):
                 return other, how
         return None
 
@@ -139,6 +139,12 @@ class _Later:
         return _is_enough(later.shown, earlier.shown, ahead) or _is_enough(
             self._simplified(later), self._simplified(earlier), ahead
         )
+
+    def _tells(self, later: Answered, earlier: Answered) -> bool:
+        """Whether an answer is no failure; a command's may be one, if it has about as much to say as before."""
+        if not self._fails(later):
+            return True
+        return later.lines is None and len(self._simplified(later)) * 2 >= len(self._simplified(earlier))
 
     def _fails(self, answered: Answered) -> bool:
         """Whether an answer reports a failure; a file may well speak of some, so there only the beginning counts."""
