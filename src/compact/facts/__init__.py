@@ -3,6 +3,7 @@
 from compact.facts.amounts import numbers_in
 from compact.facts.conversation import (
     Mention,
+    command_in,
     command_of,
     facts_of,
     mentions_of,
@@ -32,6 +33,7 @@ __all__ = [
     "Standing",
     "Strength",
     "Tally",
+    "command_in",
     "command_of",
     "core_command",
     "directives_in",

@@ -80,13 +80,15 @@ def command_of(call: ToolCall) -> str | None:
     arguments = call.arguments
     if not _SHELL.search(call.name) or not isinstance(arguments, dict):
         return None
-    for key in _COMMAND_KEYS:
-        value = arguments.get(key)
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            value = value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
-        if isinstance(value, str) and value.strip():
-            return value
-    return None
+    commands = (command_in(arguments.get(key)) for key in _COMMAND_KEYS)
+    return next((command for command in commands if command and command.strip()), None)
+
+
+def command_in(value: Json) -> str | None:
+    """A command as one text, be it given as that or word by word; None where it is neither."""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
+    return value if isinstance(value, str) else None
 
 
 def strings_in(value: Json) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
+from compact.facts import command_in
 from compact.messages import Json, ToolCall
 from compact.providers.lossless.commands import Command, is_absolute
 
@@ -67,16 +68,12 @@ def canonical(arguments: Json) -> str:
         return ""
 
 
-def command_in(arguments: dict[str, Json]) -> tuple[str, str]:
+def shell_command(arguments: dict[str, Json]) -> tuple[str, str]:
     """Under which name a shell command is given, and the command; twice nothing where there is none."""
     name = next((name for name in _COMMANDS if name in arguments), "")
-    typed = arguments.get(name)
-    if isinstance(typed, list) and all(isinstance(word, str) for word in typed):
-        typed = typed[2] if len(typed) == 3 and typed[1] in ("-c", "-lc") else " ".join(typed)
+    typed = command_in(arguments.get(name))
     # An editor calls what it does a command, too.
-    if not isinstance(typed, str) or "path" in arguments:
-        return "", ""
-    return name, typed
+    return ("", "") if typed is None or "path" in arguments else (name, typed)
 
 
 def shows_file(call: ToolCall) -> bool:

@@ -30,11 +30,11 @@ from compact.providers.lossless.formatting import simplify
 from compact.providers.lossless.reads import (
     Lines,
     canonical,
-    command_in,
     essential,
     lines_printed,
     lines_read,
     lines_written,
+    shell_command,
 )
 
 _SHORTEST = 120
@@ -203,7 +203,7 @@ def _answered(conversation: Conversation) -> Iterator[Answered]:
 def _asked(call: ToolCall, answer: str, shells: dict[str, Shell]) -> tuple[str, Cut, Lines | None]:
     """What a call runs, how much of the output it shows, and what it reads; nothing where that differs each time."""
     arguments = essential(call.arguments)
-    name, typed = command_in(arguments)
+    name, typed = shell_command(arguments)
     if not name:
         if call.name in shells:
             shells[call.name].lose()

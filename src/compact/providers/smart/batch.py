@@ -126,10 +126,10 @@ def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | No
 def _answered(conversation: Conversation, chosen: list[Message]) -> int:
     """How many of the user's messages stay where their answers go: a model would act on them again."""
     gone = {message.id for message in chosen}
-    kept = gone | untouchable(conversation)
+    apart = gone | untouchable(conversation)
     places = [index for index, message in enumerate(conversation.messages) if message.id in gone]
     between = conversation.messages[places[0] : places[-1]]
-    return sum(one.from_user and one.id not in kept and not (is_summary(one) or is_pruned(one)) for one in between)
+    return sum(one.from_user and one.id not in apart and not (is_summary(one) or is_pruned(one)) for one in between)
 
 
 def _told(answered: int) -> str:
