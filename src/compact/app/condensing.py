@@ -128,7 +128,7 @@ class Condensation:
         self.conversation = conversation.with_messages(conversation.messages)
         self.model = models.find_model(model)
         self._gauge = Gauge(counter_for(model), formats.tools_of(conversation))
-        self.tokens = self._gauge.conversation(conversation)
+        self.tokens = self._gauge.conversation(self.conversation)
         self.target = _tokens(target, self.tokens)
         self.retain = read_retain(retain)
         self._handles = handles

@@ -164,14 +164,8 @@ def read_message(wire: Mapping[str, Json], id: str, role: str, blocks: Iterable[
     meta = wire.get("meta")
     flagged = isinstance(meta, dict) and bool(meta.get("protected"))
     name = wire.get("name")
-    return Message(
-        id=id,
-        role=role,
-        blocks=tuple(blocks),
-        wire=wire,
-        protected=flagged or role in ROLES_NEVER_PRUNED,
-        name=name if isinstance(name, str) else "",
-    )
+    protected = flagged or role in ROLES_NEVER_PRUNED
+    return Message(id, role, tuple(blocks), wire, protected, name if isinstance(name, str) else "")
 
 
 def system_message(wire: Json, blocks: Iterable[Block]) -> Message:

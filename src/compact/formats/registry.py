@@ -202,7 +202,7 @@ def violations(
     """
     format = format_named(conversation.format)
     sent = _sent(conversation)
-    if origin is not None:
+    if origin is not None and any(rule.compares for rule in format.rules):
         before = _sent(origin)
         sent = replace(sent, origin=before.body, origin_memo=before.memo)
     switch = None if only is None else {rule.id: False for rule in format.rules if rule.id not in only}

@@ -131,6 +131,8 @@ def _sorted(
     message: Message, edits: Sequence[Replace | Drop]
 ) -> tuple[dict[tuple[int, Path], list[Replace]], set[int]]:
     """The replacements by their places, and the blocks that are dropped; EditError where any two overlap."""
+    if len(edits) == 1 and isinstance(edit := edits[0], Replace) and isinstance(edit.with_, str):
+        return {(edit.where.block, edit.where.path): [edit]}, set()
     by_place: defaultdict[tuple[int, Path], list[Replace]] = defaultdict(list)
     dropped: set[int] = set()
     for edit in edits:

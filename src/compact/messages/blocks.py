@@ -116,6 +116,10 @@ class ToolCall:
             object.__setattr__(self, "_strings", tuple(_strings(self.arguments)))
         return self._strings or ()
 
+    def walk(self) -> Iterator[tuple[Path, str]]:
+        """The same strings, for one who looks at them once: they are not kept."""
+        return _strings(self.arguments) if self._strings is None else iter(self._strings)
+
     @property
     def regular(self) -> bool:
         """Whether encoded arguments are written in a usual way, so that any string in them can be written again."""
@@ -141,28 +145,38 @@ def _decoded(raw: str) -> Json:
 
 
 def _strings(value: Json) -> Iterator[tuple[Path, str]]:
-    pending: list[tuple[Path, Json]] = [((), value)]
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, str):
-            if path:
-                yield path, value
-        elif isinstance(value, dict):
-            pending += [((*path, key), item) for key, item in reversed(value.items())]
-        elif isinstance(value, list):
-            pending += [((*path, index), item) for index, item in reversed(list(enumerate(value)))]
+    open_containers: list[tuple[Path, Iterator[tuple[str | int, Json]]]] = [((), _members(value))]
+    while open_containers:
+        path, members = open_containers[-1]
+        for step, item in members:
+            if isinstance(item, str):
+                yield (*path, step), item
+            elif isinstance(item, dict | list):
+                open_containers.append(((*path, step), _members(item)))
+                break
+        else:
+            open_containers.pop()
+
+
+def _members(value: Json) -> Iterator[tuple[str | int, Json]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return enumerate(value) if isinstance(value, list) else iter(())
 
 
 def _spelling(raw: str, arguments: Json) -> Encode | None:
     """Which of the usual ways gives the arguments as they are written."""
     if arguments is None:
         return None
-    spaced = '": ' in raw
+    if "\\u" in raw:
+        ways = (*zip(_PLAIN, _PLAIN, strict=True), *zip(_ESCAPED, _ESCAPED, strict=True))
+    else:
+        # Where nothing is written by code, ASCII is written the same way by both, and faster by the one that can code.
+        ways = tuple(zip(_ESCAPED if raw.isascii() else _PLAIN, _PLAIN, strict=True))
     try:
-        for usual in (_PLAIN, _ESCAPED) if "\\u" in raw else (_PLAIN,):
-            for encode in usual if spaced else reversed(usual):
-                if encode(arguments) == raw:
-                    return encode
+        for encode, spelling in ways if '": ' in raw else reversed(ways):
+            if encode(arguments) == raw:
+                return spelling
     except (ValueError, RecursionError):
         pass
     return None

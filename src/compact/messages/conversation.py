@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -49,6 +49,17 @@ class Message:
     def from_user(self) -> bool:
         """Whether a person speaks here; a user message that only carries tool results is no such thing."""
         return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
+
+
+class Messages(tuple[Message, ...]):
+    """The messages of a conversation, and what was read of all of them, by what read it: it goes when they go."""
+
+    memo: dict[object, Any]
+
+    def __new__(cls, messages: Iterable[Message]) -> Messages:
+        made = super().__new__(cls, messages)
+        made.memo = {}
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,10 @@ class Conversation:
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was read of it, by what read it."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.messages, Messages):
+            object.__setattr__(self, "messages", Messages(self.messages))
+
     @property
     def format(self) -> str:
         return self.dialect.name
@@ -110,7 +125,7 @@ class Conversation:
         return len(self.messages)
 
     def with_messages(self, messages: Sequence[Message]) -> Conversation:
-        return replace(self, messages=tuple(messages))
+        return replace(self, messages=Messages(messages))
 
 
 Kept = TypeVar("Kept")

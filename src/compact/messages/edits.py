@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from compact.messages.blocks import Path
 from compact.messages.conversation import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A place in a conversation.
+class Where(NamedTuple):
+    """A place in a conversation: a tuple, as many are made, and looked up.
 
     `path` leads into a call's decoded arguments, or is the position of a part of a result. `lines` is a half-open
     span of the text there, split at line feeds.

@@ -7,13 +7,13 @@ anywhere but between exchanges breaks a pair that the vendors insist on.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Message, once
+from compact.messages.conversation import Conversation, Message, Messages, once
 from compact.messages.handles import fresh_recalls
 from compact.messages.seals import is_pruned, is_summary
 
@@ -23,36 +23,22 @@ Place: TypeAlias = tuple[int, int]
 Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
 
-
-class _Same:
-    """A tuple of messages as a key: equal to itself alone, so that comparing takes no time."""
-
-    __slots__ = ("messages",)
-
-    def __init__(self, messages: tuple[Message, ...]) -> None:
-        self.messages = messages
-
-    def __hash__(self) -> int:
-        return id(self.messages)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.messages is other.messages
+Read = TypeVar("Read")
 
 
-def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
-    """Which call each result answers.
+def _once(read: Callable[[Sequence[Message]], Read]) -> Callable[[Sequence[Message]], Read]:
+    """Makes a function keep with the messages of a conversation what it read of them."""
 
-    Real transcripts repeat ids, so a result belongs to the nearest preceding message with an unanswered call of its
-    id, and there to the first such call.
-    """
-    find = _pairs if isinstance(messages, tuple) else _pairs.__wrapped__
-    return find(_Same(tuple(messages)))
+    @wraps(read)
+    def kept(messages: Sequence[Message]) -> Read:
+        if not isinstance(messages, Messages):
+            return read(messages)
+        if read not in messages.memo:
+            messages.memo[read] = read(messages)
+        found: Read = messages.memo[read]
+        return found
 
-
-def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
-    """The exchanges in order of their first message; every message is in exactly one."""
-    find = _exchanges if isinstance(messages, tuple) else _exchanges.__wrapped__
-    return find(_Same(tuple(messages)))
+    return kept
 
 
 def same_shape(before: Sequence[Message], after: Sequence[Message]) -> bool:
@@ -77,28 +63,34 @@ def _shape(message: Message) -> list[str | type]:
     return shape
 
 
-# Every step of a pass asks about the same conversation, and a check about the one it became.
-@lru_cache(maxsize=2)
-def _pairs(given: _Same) -> Mapping[Place, Place]:
-    waiting: defaultdict[str, list[deque[Place]]] = defaultdict(list)
+@_once
+def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
+    """Which call each result answers.
+
+    Real transcripts repeat ids, so a result belongs to the nearest preceding message with an unanswered call of its
+    id, and there to the first such call.
+    """
+    waiting: defaultdict[str, list[Place]] = defaultdict(list)
+    same: defaultdict[tuple[str, int], deque[Place]] = defaultdict(deque)  # further calls of an id in one message
     answers: dict[Place, Place] = {}
-    for index, message in enumerate(given.messages):
+    for index, message in enumerate(messages):
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
                 calls = waiting[block.id]
-                if not calls or calls[-1][0][0] != index:
-                    calls.append(deque())
-                calls[-1].append((index, position))
+                if calls and calls[-1][0] == index:
+                    same[block.id, index].append((index, position))
+                else:
+                    calls.append((index, position))
             elif isinstance(block, ToolResult) and (calls := waiting[block.call_id]):
-                answers[index, position] = calls[-1].popleft()
-                if not calls[-1]:
-                    calls.pop()
+                call = answers[index, position] = calls.pop()
+                if same and (others := same[block.call_id, call[0]]):
+                    calls.append(others.popleft())
     return MappingProxyType(answers)
 
 
-@lru_cache(maxsize=2)
-def _exchanges(given: _Same) -> tuple[Exchange, ...]:
-    messages = given.messages
+@_once
+def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
+    """The exchanges in order of their first message; every message is in exactly one."""
     leader = list(range(len(messages)))
 
     def find(index: int) -> int:
@@ -113,8 +105,11 @@ def _exchanges(given: _Same) -> tuple[Exchange, ...]:
 
     last_answer: dict[int, int] = {}
     for (result, _), (call, _) in pairs(messages).items():
-        join(call, result)
-        last_answer[call] = max(last_answer.get(call, 0), result)
+        if leader[result] == result and leader[call] == call:
+            leader[result] = call  # as join does, and nearly always all there is to do
+        else:
+            join(call, result)
+        last_answer[call] = result  # they come in order
     for earlier, later in (*_split_turns(messages, last_answer), *_referred(messages)):
         join(earlier, later)
     groups: dict[int, list[int]] = {}

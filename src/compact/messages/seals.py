@@ -74,8 +74,10 @@ def summary_handle(text: str) -> str:
 
 
 def _read(message: Message) -> re.Match[str] | None:
-    first = next((block.text for block in message.blocks if isinstance(block, Text)), "")
-    return _sealed(message.text) if first.startswith(_BEGINNINGS) else None
+    for block in message.blocks:
+        if isinstance(block, Text):
+            return _sealed(message.text) if block.text.startswith(_BEGINNINGS) else None
+    return None
 
 
 def _sealed(text: str) -> re.Match[str] | None:

@@ -34,7 +34,9 @@ def is_marked(message: Message) -> bool:
     """Whether any of the texts of one message may hold a reference."""
     marked = message.kept_marked
     if marked is None:
-        marked = any(map(_mentions_mark, message.blocks))
+        marked = False
+        for block in message.blocks:
+            marked = marked or _mentions_mark(block)
         object.__setattr__(message, "kept_marked", marked)
     return marked
 
@@ -43,7 +45,9 @@ def _mentions_mark(block: Block) -> bool:
     if isinstance(block, Text):
         return has_mark(block.text)
     if isinstance(block, ToolResult):
-        return any(has_mark(part.text) for part in block.parts if isinstance(part, Text))
+        for part in block.parts:
+            if isinstance(part, Text) and has_mark(part.text):
+                return True
     if not isinstance(block, ToolCall):
         return False
     # Encoded arguments need not be decoded where it cannot stand in them: JSON writes it as it is or by code.

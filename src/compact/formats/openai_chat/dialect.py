@@ -39,6 +39,7 @@ from compact.messages import (
     ToolResult,
 )
 
+_CONTENT: Path = ("content",)
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _PARTS_ONLY_HERE = frozenset({"image_url", "input_audio", "file"})
 
@@ -48,8 +49,7 @@ def parse_message(wire: Json, id: str) -> Message:
     role = require_role(wire, id)
     if role in ("tool", "function"):
         call_id = text_of(wire.get("tool_call_id")) or text_of(wire.get("name"))
-        blocks: Sequence[Block] = (ToolResult(call_id, tuple(_parts(wire.get("content"), ("content",))), False, ()),)
-        return read_message(wire, id, "tool", blocks)
+        return read_message(wire, id, "tool", (ToolResult(call_id, _parts(wire.get("content")), False, ()),))
     return read_message(wire, id, role, _blocks(wire))
 
 
@@ -62,7 +62,7 @@ def _blocks(wire: dict[str, Json]) -> Iterator[Block]:
     for key in _REASONING_KEYS:
         if isinstance(thought := wire.get(key), str):
             yield Reasoning(thought, "", (key,))
-    yield from _parts(wire.get("content"), ("content",))
+    yield from _parts(wire.get("content"))
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, ("refusal",))
     if audio := wire.get("audio"):
@@ -84,14 +84,12 @@ def _call(call: Json, path: Path) -> Block:
     return Opaque("tool_call", call, path)
 
 
-def _parts(content: Json, path: Path) -> Iterator[Part]:
+def _parts(content: Json) -> tuple[Part, ...]:
     if isinstance(content, str):
-        yield Text(content, path)
-    elif isinstance(content, list):
-        for index, part in enumerate(content):
-            yield _part(part, (*path, index))
-    elif content is not None:
-        yield Opaque("content", content, path)
+        return (Text(content, _CONTENT),)
+    if isinstance(content, list):
+        return tuple(_part(part, (*_CONTENT, index)) for index, part in enumerate(content))
+    return () if content is None else (Opaque("content", content, _CONTENT),)
 
 
 def _part(part: Json, path: Path) -> Part:

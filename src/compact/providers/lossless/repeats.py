@@ -181,7 +181,7 @@ class _Finder:
                     if message is not None and not _editable(message, where):
                         editable = self._doubtful = False
                         break
-                    place = replace(where, lines=(segment.first + start, segment.first + end))
+                    place = where._replace(lines=(segment.first + start, segment.first + end))
                     edits.append(Replace(place, reference, "shown before"))
                     hidden.append((start, end))
             stretches.append(Stretch(Source(segment.first, number), hashes, runs, hidden))

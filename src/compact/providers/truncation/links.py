@@ -87,8 +87,7 @@ def blank(
 
 
 def _replaced(place: Place, text: str, why: str, measure: Measure) -> Shortening:
-    text = place.marked(text)
-    return Shortening(place, text, place.tokens_now(measure) - place.tokens(text, measure), why)
+    return Shortening(place, place.marked(text), why, measure)
 
 
 def _hash(text: str) -> str:

@@ -39,6 +39,11 @@ _KINDS: dict[type, Kind] = {Text: "text", ToolCall: "parameter", ToolResult: "re
 # No marker pays in place of a text that is shorter than the shortest one.
 _ANY: Mapping[Kind, int] = dict.fromkeys(KINDS, len(SUPPRESSED))
 
+_FIRST: Path = (0,)
+
+_SURE = 500
+"""So many characters fewer are fewer tokens, whatever marker stands for them."""
+
 _quote, _escape = (json.JSONEncoder(ensure_ascii=ascii_only).encode for ascii_only in (False, True))
 
 
@@ -69,7 +74,8 @@ class Place:
     def tokens(self, text: str, measure: Measure) -> int:
         """What a text takes in this place: arguments are sent as JSON."""
         if self.kind == "parameter":
-            text = _escape(text) if self.escaped else _quote(text)
+            # Of ASCII both make the same, but for one character that nobody writes; the first is faster.
+            text = _escape(text) if self.escaped or text.isascii() else _quote(text)
         return measure.text(text)
 
     def tokens_now(self, measure: Measure) -> int:
@@ -85,12 +91,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """A place, what shall stand there, and how many tokens that saves."""
+    """A place, what shall stand there, and why."""
 
     place: Place
     text: str
-    saved: int
     why: str
+    measure: Measure = field(repr=False)
+    _saved: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def saved(self) -> int:
+        """How many tokens that saves: counted when somebody asks, which who cuts everything does not."""
+        if self._saved is None:
+            saved = self.place.tokens_now(self.measure) - self.place.tokens(self.text, self.measure)
+            object.__setattr__(self, "_saved", saved)
+        return self._saved or 0
 
     @property
     def edit(self) -> Replace:
@@ -100,10 +115,11 @@ class Shortening:
 def shorten(place: Place, text: str, measure: Measure, why: str) -> Shortening | None:
     """The place with that text, if it saves anything."""
     text = place.marked(text)
-    if len(text) >= len(place.text):
+    fewer = len(place.text) - len(text)
+    if fewer <= 0:
         return None
-    saved = place.tokens_now(measure) - place.tokens(text, measure)
-    return Shortening(place, text, saved, why) if saved > 0 else None
+    done = Shortening(place, text, why, measure)
+    return done if fewer > _SURE or done.saved > 0 else None
 
 
 def older(messages: Sequence[Message], recent: int) -> list[int]:
@@ -142,7 +158,8 @@ def places(
             elif isinstance(block, ToolResult):
                 for at, part in enumerate(block.parts):
                     if isinstance(part, Text) and len(part.text) > shortest and not is_condensed(part.text):
-                        where, tool = Where(message.id, index, (at,)), _tool(messages, answers.get((position, index)))
+                        where = Where(message.id, index, (at,) if at else _FIRST)
+                        tool = _tool(messages, answers.get((position, index)))
                         yield Place(where, "result", part.text, position, tool, handles=handles)
             elif isinstance(block, ToolCall):
                 for path, text in _arguments(block, shortest):
@@ -157,7 +174,7 @@ def _arguments(call: ToolCall, shortest: int) -> Iterator[tuple[Path, str]]:
     if isinstance(call.raw, str) and len(call.raw) <= shortest:
         return
     tried = 0
-    for path, text in call.strings:
+    for path, text in call.walk():
         if len(text) > shortest and not is_condensed(text):
             tried += 1
             if tried > _MOST_VALUES:

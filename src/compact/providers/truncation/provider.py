@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
+from typing import TypeAlias
 
 from compact.messages import Conversation, Pass, has_references
 from compact.policies import Configuration
@@ -15,6 +16,9 @@ from compact.providers.truncation.places import Shortening, all_tried, older, pl
 from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import PRECISION, Cutter, by_stage, cut_all, cut_until
+
+Goal: TypeAlias = tuple[int, int] | None
+"""How many tokens must go, and the target; None cuts everything."""
 
 _ROUNDS = 8
 _NAMES = {"result": "tool result", "parameter": "tool parameter", "text": "message text"}
@@ -42,17 +46,24 @@ class TruncationProvider:
                     yield from propose(Pass(self.id, (), (f"{tokens:,} tokens are within the target of {target:,}",)))
                 return
             goal = None if target is None else (tokens - target, target)
-            cuts, last = _cuts(conversation, goal, settings, task.measure)
-            if not cuts and attempt:
+            proposal, last = self._round(conversation, goal, settings, task.measure)
+            if not proposal.edits and attempt:
                 return
-            verdict = yield from propose(as_pass(self.id, cuts))
+            verdict = yield from propose(proposal)
             if last or isinstance(verdict, Rejected):
                 return
             conversation, tokens = verdict.conversation, verdict.tokens
 
+    def _round(
+        self, conversation: Conversation, goal: Goal, settings: TruncationSettings, measure: Measure
+    ) -> tuple[Pass, bool]:
+        """The next pass, and whether it is sure that none follows; how it came about is not kept while it is judged."""
+        cuts, last = _cuts(conversation, goal, settings, measure)
+        return as_pass(self.id, cuts), last
+
 
 def _cuts(
-    conversation: Conversation, goal: tuple[int, int] | None, settings: TruncationSettings, measure: Measure
+    conversation: Conversation, goal: Goal, settings: TruncationSettings, measure: Measure
 ) -> tuple[list[Shortening], bool]:
     """Everything there is to cut, or what it takes to remove so many tokens on the way to a target.
 

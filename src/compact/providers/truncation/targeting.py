@@ -134,19 +134,17 @@ def fit_last(least: Shortening, wanted: tuple[int, int], cut: Callable[[int], Cu
     place, best = least.place, least
     if least.why == "suppressed":
         return least
-    now = place.tokens_now(measure)
     low, low_saved = len(least.text), least.saved
-    high, high_saved = len(place.text), now - place.whole_tokens(measure)
+    high, high_saved = len(place.text), place.tokens_now(measure) - place.whole_tokens(measure)
     for _ in range(_GUESSES):
         if best.saved - excess <= slack or high - low < 2 or low_saved <= high_saved:
             break
         share = (low_saved - excess - slack // 2) / (low_saved - high_saved)
         chars = min(max(low + round((high - low) * share), low + 1), high - 1)
-        text = place.marked(cut(chars).apply(place.text, place.tool))
-        saved = now - place.tokens(text, measure)
-        if saved >= excess:
-            low, low_saved = chars, saved
-            best = min(best, Shortening(place, text, saved, least.why), key=lambda one: one.saved)
+        guess = Shortening(place, place.marked(cut(chars).apply(place.text, place.tool)), least.why, measure)
+        if guess.saved >= excess:
+            low, low_saved = chars, guess.saved
+            best = min(best, guess, key=lambda one: one.saved)
         else:
-            high, high_saved = chars, saved
+            high, high_saved = chars, guess.saved
     return best
