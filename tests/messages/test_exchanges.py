@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -153,6 +156,20 @@ def answers(id: str) -> Json:
 def test_an_id_used_again_in_a_later_turn_is_answered_there() -> None:
     messages = chat(says("user"), asks("a"), answers("a"), says("user"), asks("a"), answers("a"))
     assert exchanges(messages) == ((0,), (1, 2), (3,), (4, 5))
+
+
+class Wire(dict[str, Json]):
+    """A wire object that can be watched."""
+
+
+def test_what_was_read_of_messages_does_not_keep_them() -> None:
+    wire = Wire(says("user"))
+    conversation = parse([wire, asks("a"), answers("a")])
+    assert exchanges(conversation.messages) is exchanges(conversation.messages)
+    seen = weakref.ref(wire)
+    del wire, conversation
+    gc.collect()
+    assert seen() is None
 
 
 def test_an_id_used_twice_in_one_message_is_answered_in_order() -> None:

@@ -264,10 +264,23 @@ def test_what_can_be_spliced_is_known_without_splicing(data: st.DataObject) -> N
 
 def test_what_was_read_of_a_call_is_kept_and_no_part_of_it() -> None:
     call, other = (ToolCall("id", "tool", '{"a": ["b", 1, {"c": "d"}]}', ("x",)) for _ in range(2))
-    assert call.strings == ((("a", 0), "b"), (("a", 2, "c"), "d"))
+    assert tuple(call.walk()) == call.strings == ((("a", 0), "b"), (("a", 2, "c"), "d"))
+    assert tuple(call.walk()) == call.strings
     assert call.arguments is call.arguments
     assert call.regular
     assert call == other
     assert repr(call) == repr(other)
     assert replace(call, raw="{").strings == ()
     assert replace(call, raw="{").arguments is None
+
+
+@pytest.mark.parametrize("text", ["plain", 'said "no"\n\t\\', "\x7f", "\x01", "größer", "/", "\u2028"])
+@pytest.mark.parametrize("separators", [(", ", ": "), (",", ":")])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_encoded_arguments_are_written_again_as_they_were(
+    text: str, separators: tuple[str, str], ascii_only: bool
+) -> None:
+    raw, new = (
+        json.dumps({"a": text, "b": last}, ensure_ascii=ascii_only, separators=separators) for last in ("old", "new")
+    )
+    assert spell(ToolCall("id", "tool", raw, ("x",)), {("b",): "new"}) == new
