@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from compact.messages.blocks import Block, Json, Text, ToolCall, ToolResult
@@ -51,15 +51,12 @@ class Message:
         return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
 
 
-class Messages(tuple[Message, ...]):
+class Messages(tuple[Message, ...]):  # noqa: SLOT001 - a tuple's slots hold nothing
     """The messages of a conversation, and what was read of all of them, by what read it: it goes when they go."""
 
-    memo: dict[object, Any]
-
-    def __new__(cls, messages: Iterable[Message]) -> Messages:
-        made = super().__new__(cls, messages)
-        made.memo = {}
-        return made
+    @cached_property
+    def memo(self) -> dict[object, Any]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
