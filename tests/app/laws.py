@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import compact
@@ -43,6 +43,7 @@ def try_laws(format: str, number: int, conversations: int) -> None:
     @settings(max_examples=conversations, database=None)
     @given(st.integers(0, 2**64), st.sampled_from((3, 4, 6, 8, 20)), st.sampled_from(WAYS), st.sampled_from(TARGETS))
     def hold(seed: int, size: int, way: tuple[Any, ...], target: float | None) -> None:
+        note(f"{number=} {seed=} {size=} {way=} {target=}")
         body = random_body(random.Random(f"{number} {seed}"), format, size=size)
         assert_laws(parse(body, format=format), way, target)
 

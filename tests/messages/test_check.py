@@ -30,6 +30,7 @@ from compact.messages import (
     check,
     exchanges,
     protect,
+    seal,
     untouchable,
 )
 from compact.testing.strategies import conversations, hostile_messages
@@ -114,6 +115,14 @@ def test_protected_messages_may_not_change() -> None:
     assert problems(before, shortened(before, "2")) == {"protected"}
     assert problems(before, edited(before, Fold(("2",), "x", "test"))) == {"protected"}
     assert problems(before, shortened(before, "6")) == set()
+
+
+def test_a_summary_may_go_but_not_become_something_else() -> None:
+    sealed = {"role": "user", "content": seal("They looked at it, and at much else.", 3)}
+    before = parse([say("user"), say("assistant"), sealed, say("assistant"), say("user")])
+    assert problems(before, shortened(before, "2")) == {"summary"}
+    assert problems(before, edited(before, Replace(Where("2", 0), seal("Seen.", 3), "test"))) == set()
+    assert problems(before, edited(before, Fold(("2", "3"), None, "test"))) == set()
 
 
 def test_the_system_prompt_and_the_tools_beside_the_messages_may_not_change() -> None:

@@ -11,6 +11,7 @@ from compact.messages.blocks import Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.exchanges import pairs, same_shape, untouchable
 from compact.messages.resolve import unresolved
+from compact.messages.seals import is_summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,13 @@ def _touched(before: Conversation, after: Conversation, *, alike: bool) -> Itera
         now = (named.get(message.id) for message in before.messages)
     fixed = untouchable(before)
     for message, kept in zip(before.messages, now, strict=True):
-        if kept is message or message.id not in fixed:
+        if kept is message:
             continue
-        if kept is None or kept.wire != message.wire:
-            yield Problem("protected", f"message {message.id!r} must stay as it is")
+        if message.id in fixed:
+            if kept is None or kept.wire != message.wire:
+                yield Problem("protected", f"message {message.id!r} must stay as it is")
+        elif kept is not None and is_summary(message) and not is_summary(kept):
+            yield Problem("summary", f"message {message.id!r} would no longer be known as a summary")
     if before.system != after.system or before.tools != after.tools:
         yield Problem("protected", "the system prompt and the tools must stay as they are")
 

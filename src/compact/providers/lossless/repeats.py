@@ -25,6 +25,7 @@ from compact.messages import (
     checksum,
     fingerprint,
     has_mark,
+    is_summary,
     message_texts,
     segments,
     untouchable,
@@ -142,7 +143,9 @@ def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> Rep
             finder.look(where, text, None)
     fixed = untouchable(conversation)
     for message in conversation.messages:
-        editable = message.id not in fixed and conversation.dialect.edited(message.wire) is message.wire
+        # A summary is known by what it says; and what the vendor binds to its unedited form stays that way.
+        editable = message.id not in fixed and not is_summary(message)
+        editable = editable and conversation.dialect.edited(message.wire) is message.wire
         for where, text in message_texts(message):
             finder.look(where, text, message if editable else None)
     return Repeats(tuple(finder.edits), finder.final)
