@@ -74,6 +74,8 @@ def assert_order_and_pairs(before: Conversation, after: Conversation) -> None:
     now = {message.id: message for message in after.messages}
     kept = [position[message.id] for message in after.messages if message.id in position]
     assert kept == sorted(kept)
+    if before.messages and before.messages[-1].id in now:
+        assert after.messages[-1].id == before.messages[-1].id
     fixed = untouchable(before)
     for message in before.messages:
         if message.id in fixed:

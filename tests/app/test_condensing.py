@@ -197,9 +197,35 @@ def test_wrong_configuration_is_told() -> None:
         compact.condense(messages, provider="lossless", config={"level": "most"})
     with pytest.raises(InvalidConfiguration, match="preset"):
         compact.condense(messages, preset="nonsense")
-    for target in (0, -1, True, float("nan"), float("inf")):
+    with pytest.raises(InvalidConfiguration, match="config"):
+        compact.condense(messages, provider="native", config="x")  # type: ignore[arg-type]  # as people do who know no types
+    with pytest.raises(InvalidConfiguration, match="model"):
+        compact.condense(messages, model=5)  # type: ignore[arg-type]  # likewise
+    for target in (0, -1, True, float("nan"), float("inf"), 1.0, 1.5):
         with pytest.raises(InvalidConfiguration, match="is no target"):
             compact.condense(messages, target=target)
+
+
+@pytest.mark.parametrize("way", [{"provider": "layers"}, {"provider": "native"}, {"preset": "balanced"}, {}])
+@pytest.mark.parametrize("protected", [False, True])
+def test_what_was_asked_last_stays_last(way: dict[str, str], protected: bool) -> None:
+    long = {"role": "assistant", "content": "Our catalogue: item alpha costs 3 EUR. " * 400}
+    asked = {"role": "user", "content": "Which is cheapest?", "meta": {"protected": protected}}
+    for messages in ([long, asked], [{"role": "user", "content": "Hello"}, long, asked]):
+        result = compact.condense(messages, target=0.2, **way)
+        assert result.target_met
+        assert result.messages[-1]["content"] == asked["content"]
+
+
+def test_a_long_text_is_cut_no_further_than_it_takes() -> None:
+    document = "\n".join(f"Rule {number}: part {number * 7} is to be kept dry." for number in range(1500))
+    texts = ["Help me with it.", "Sure.", f"Here it is:\n{document}", "I have read it.", "Which part is rule 3 about?"]
+    messages = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]
+    for target in (0.9, 0.5):
+        result = compact.condense(messages, target=target, preset="balanced")
+        assert result.target_met
+        assert result.report.tokens_after > 0.95 * target * result.report.tokens_before
+        assert compact.restore(result) == messages
 
 
 def test_messages_alone_restore_what_is_verbatim() -> None:

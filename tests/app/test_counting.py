@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import threading
@@ -232,3 +233,12 @@ def test_a_calibration_brings_the_count_to_the_vendors(tmp_path: Path, monkeypat
     assert abs(again.total - reported) / reported < 0.02
     assert (tmp_path / "home" / "calibration.json").stat().st_mode & 0o777 == 0o600
     assert request_body(conversation) == body
+
+
+def test_of_an_unknown_block_only_what_is_base64_is_left_out() -> None:
+    def tokens(value: str) -> int:
+        return compact.count_tokens([{"role": "user", "content": [{"type": "hologram", "thing": value}]}])
+
+    words, picture = "a-b_c/" * 1000, base64.b64encode(random.Random(1).randbytes(6000)).decode()
+    assert tokens(words) > 2500
+    assert tokens(picture) < 30

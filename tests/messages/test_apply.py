@@ -132,9 +132,9 @@ def test_a_fold_stands_before_the_oldest_kept_message_that_nothing_pins(data: st
     groups = [[index for index in group if index in kept] for group in exchanges(before.messages)]
     first_user = next((index for index, message in enumerate(before.messages) if message.from_user), -1)
     for fold in (edit for edit in done.edits if isinstance(edit, Fold)):
-        oldest = min(old[id] for id in fold.messages)
+        oldest, newest = (end(old[id] for id in fold.messages) for end in (min, max))
         pinned = {index for index, message in enumerate(before.messages) if message.protected} | {first_user}
-        free = [index for index in sorted(kept) if index > oldest and index not in pinned]
+        free = [index for index in sorted(kept) if index > newest or (index > oldest and index not in pinned)]
         target = free[0] if free else len(before)
         # Not inside an exchange: then before all of it.
         while inside := [group for group in groups if group and group[0] < target <= group[-1]]:

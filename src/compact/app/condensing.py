@@ -41,6 +41,9 @@ _LOSSY = (
 _LEAST_SUMMARY, _SHARE_OF_FLOOR = 200, 8
 """Tokens of a summary that remains where the target is out of reach: so many, or this part of what must stay."""
 
+_FEWEST = 100
+"""No fraction between 1 and this is a target: it may be meant as a share, of which there is none above 1."""
+
 Retain: TypeAlias = Literal["facts"] | RetainFacts
 """What is put back into context: facts, with the usual room or another."""
 
@@ -84,7 +87,7 @@ def condense(
     """Make a conversation smaller.
 
     `target` is a share of the input below 1, or a number of tokens. Where the chosen way ends above it, what that
-    spared gives way: recent tool output is cut, then the oldest messages go into a summary. Only a
+    spared gives way: recent tool output is cut, and very long texts; then the oldest messages go into a summary. Only a
     lossless way stops there. A target below what must stay cannot be met, and `target_met` says so. With nothing said,
     the preset `v2` is used. `ask` answers the questions that are put to a model; without it, summaries are made of the
     conversation's own words. `retain="facts"` names missing facts again that are likely to be needed, within 10% of the
@@ -100,6 +103,12 @@ def choose(provider: str | None, preset: str | None, config: Mapping[str, Any] |
     if provider is not None and preset is not None:
         raise InvalidConfiguration(
             "cannot be given beside a preset", field="provider", remedy="Name one or the other; a preset has its own."
+        )
+    if config is not None and not isinstance(config, Mapping):
+        raise InvalidConfiguration(
+            f"{config!r} is no mapping"[:100],
+            field="config",
+            remedy='Give names and values, such as {"level": "verbatim"}.',
         )
     if provider is None:
         named = find_preset(preset or DEFAULT_PRESET)
@@ -226,9 +235,12 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
 def _tokens(target: object, tokens: int) -> int | None:
     if target is None:
         return None
-    if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < float("inf"):
+    known = isinstance(target, int | float) and not isinstance(target, bool) and 0 < target < float("inf")
+    if not known or (isinstance(target, float) and 1 <= target < _FEWEST):
         raise InvalidConfiguration(
-            f"{target!r} is no target", field="target", remedy="Give a share such as 0.5, or a number of tokens."
+            f"{target!r} is no target",
+            field="target",
+            remedy="Give a share below 1, such as 0.5, or a whole number of tokens.",
         )
     return int(tokens * target) if target < 1 else int(target)
 

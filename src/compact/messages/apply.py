@@ -227,15 +227,17 @@ def _place(
 ) -> int:
     """Where the fold's message stands: before the oldest kept message after it that nothing pins to its place.
 
-    Never inside a kept exchange.
+    Never behind what followed all that was folded, nor inside a kept exchange.
     """
-    oldest = min(position[id] for id in fold.messages)
+    places = [position[id] for id in fold.messages]
+    oldest, newest = min(places), max(places)
     first_user = next((index for index, message in enumerate(before) if message.from_user), -1)
     at = next(
         (
             index
-            for index, message in enumerate(after)
-            if message is not None and index > oldest and index != first_user and not message.protected
+            for index in range(oldest + 1, len(before))
+            if (message := after[index]) is not None
+            and (index > newest or (index != first_user and not message.protected))
         ),
         len(before),
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from compact.errors import InvalidConfiguration
 from compact.models.encodings import tokenization
 from compact.models.model import DEFAULT_WINDOW, CacheRules, Model, Prices, Tier, input_limit
 from compact.models.names import ALIASES, MAKERS, VENDORS, canonical, readings, releases, spellings
@@ -31,6 +32,10 @@ def find_model(name: str) -> Model:
 
     An unknown name never fails: it gets a window of 128,000 tokens and `source` "default".
     """
+    if not isinstance(name, str):
+        raise InvalidConfiguration(
+            f"a model's name is a text, not {name!r}"[:100], field="model", remedy='Name one, such as "gpt-4o".'
+        )
     return _find(name)
 
 

@@ -1,13 +1,15 @@
 """What is done where a way of condensing ends above its target: what it spared gives way.
 
-First the newest tool output is cut, the largest first and no more of it than it takes; then the oldest messages go into
-a summary, what people said last of all; where that is not enough, everything goes into one summary, or without any.
+First the newest tool output is cut, the largest first and no more of it than it takes, and then what was said at great
+length; then the oldest messages go into a summary, what people said last of all; where that is not enough, everything
+goes into one summary, or without any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from compact.messages import Pass
@@ -21,6 +23,18 @@ from compact.providers.truncation.places import older
 
 _RECENT = 4
 _CUTS = TruncationSettings(preserve_recent=0, max_result_lines=10, tail_lines=10, suppress_rest=False)
+_LONG = 8_000
+"""Characters that stay of what somebody said where it is cut: half at its head, half at its tail."""
+_SPEECHES = TruncationSettings(
+    preserve_recent=0,
+    tool_results="keep",
+    tool_parameters="keep",
+    message_text="truncate",
+    max_result_lines=_LONG,
+    max_result_chars=_LONG,
+    tail_lines=_LONG,
+    suppress_rest=False,
+)
 _FOLDS = PassSettings(
     id="summarize", name="Summarize", mode="batch", batch=BatchSettings(max_tokens=1000, on_failure="prune")
 )
@@ -29,7 +43,7 @@ _FOLDS = PassSettings(
 def give_way(task: Task, *, handles: bool = False) -> Steps:
     """Bring the conversation down to its target, if what nobody may touch leaves room for that."""
     ways = (
-        lambda now: TruncationProvider().condense(now, _CUTS.model_copy(update={"handles": handles})),
+        *(partial(_cut, settings=settings.model_copy(update={"handles": handles})) for settings in (_CUTS, _SPEECHES)),
         lambda now: fold_batch(now, _FOLDS, older(now.conversation.messages, _RECENT)),
         lambda now: fold_batch(now, _FOLDS, older(now.conversation.messages, 0)),
         lambda now: LayersProvider().condense(now, LayersSettings()),
@@ -42,6 +56,10 @@ def give_way(task: Task, *, handles: bool = False) -> Steps:
         # What went may have been all that kept another text from being cut.
         step = 0 if now.tokens < task.tokens else step + 1
         task = replace(task, conversation=now.conversation, tokens=now.tokens)
+
+
+def _cut(task: Task, settings: TruncationSettings) -> Steps:
+    return TruncationProvider().condense(task, settings)
 
 
 def _announced(step: Step) -> Generator[Step, Any, Any]:

@@ -27,7 +27,8 @@ from compact.tokens.images import image_size, image_tokens
 from compact.tokens.overheads import overheads_for, tool_tokens
 
 _BINARY = re.compile(r"[A-Za-z0-9+/_-]{1000,}={0,2}")
-"""Base64 of some length: no vendor reads it as text."""
+_ALL_OF = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
+"""What base64 of some length is made of: no vendor reads that as text."""
 
 Precision: TypeAlias = Literal["exact", "calibrated", "estimate"]
 
@@ -163,7 +164,7 @@ class Counter:
             case Opaque(kind=kind, value=value):
                 if kind != "response":
                     tally.guess("blocks of unknown kinds")
-                tally.add("other", self.text(_BINARY.sub("…", _serialized(value))))
+                tally.add("other", self.text(_BINARY.sub(_shown, _serialized(value))))
 
     def _image(self, image: Image, tally: _Tally) -> int:
         size = image_size(image.data) if image.data else None
@@ -178,6 +179,11 @@ class Counter:
 
 def _serialized(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _shown(run: re.Match[str]) -> str:
+    """What is counted of a long run without a blank: nothing of base64, all of anything else."""
+    return "…" if all(one.search(run[0]) for one in _ALL_OF) else run[0]
 
 
 def _schema(tool: Tool) -> Json:
