@@ -16,7 +16,9 @@ HEAD = """# What the vendors reject
 
 A condensed conversation must still be accepted. Each rule below is one thing a vendor's API refuses; `compact check`
 lists what a file violates, and the fake vendors of `compact.testing` answer with the same words. A rule without a
-deployment holds for all of its format's; an optional one only when it is switched on.
+deployment holds for all of its format's; an optional one only when it is switched on. Passes are held to the rules of
+the vendor's own API; `compact check --variant` tells what another deployment would say. The rules are about what
+condensing could break: types of fields, names of roles and blocks of unknown kinds are the vendor's to judge.
 
 ```python
 from compact.formats import FORMATS, Request, parse, violations
