@@ -45,8 +45,9 @@ def compact(
     floor = floor_of(conversation, gauge)
     if floor.total > order.budget:
         raise InsufficientBudget(
-            f"{floor}; the budget is {order.budget:,} of {order.window:,}. Protect fewer or shorter messages, shorten "
-            "the system prompt or the tools, or use a model with a larger context window.",
+            f"{floor}; the budget is {order.budget:,} of {order.window:,}. Protect fewer or shorter messages, cut long "
+            "tool results before they are added, shorten the system prompt or the tools, or use a model with a larger "
+            "context window.",
             needed=floor.total,
             budget=order.budget,
         )

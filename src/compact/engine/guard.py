@@ -21,6 +21,8 @@ class Floor:
     frame: int
     messages: int
     count: int
+    answered: int = 0
+    """How many of them are in what tools answered."""
 
     @property
     def total(self) -> int:
@@ -29,8 +31,12 @@ class Floor:
     def __str__(self) -> str:
         return (
             f"{self.total:,} tokens cannot be condensed: {self.frame:,} of system prompt and tools, "
-            f"{self.messages:,} in {self.count} messages that must stay as they are"
+            f"{self.messages:,} in {self.count} message{'s' * (self.count != 1)} that must stay as "
+            f"{'they are' if self.count != 1 else 'it is'}{self._answered()}"
         )
+
+    def _answered(self) -> str:
+        return f", {self.answered:,} of them with what tools answered last" if 2 * self.answered > self.total else ""
 
 
 def floor_of(conversation: Conversation, measure: Measure) -> Floor:
@@ -38,7 +44,8 @@ def floor_of(conversation: Conversation, measure: Measure) -> Floor:
     fixed = untouchable(conversation)
     kept = [message for message in conversation.messages if message.id in fixed]
     frame = measure.conversation(conversation.with_messages(()))
-    return Floor(frame, sum(map(measure.message, kept)), len(kept))
+    sizes = [(measure.message(message), bool(message.results)) for message in kept]
+    return Floor(frame, sum(size for size, _ in sizes), len(kept), sum(size for size, answers in sizes if answers))
 
 
 @dataclass(frozen=True, slots=True)
