@@ -11,6 +11,7 @@ import pytest
 from anthropic import Anthropic, BadRequestError
 from openai import APIStatusError, OpenAI
 
+from compact.server import security
 from compact.server.serving import running
 from compact.server.state import ServerState
 from compact.settings.server import ServerSettings
@@ -106,6 +107,25 @@ def test_both_ways_to_write_the_address_work(narrow: Served) -> None:
             assert claude.models.list().data
 
 
+def test_what_the_server_refuses_is_told_in_the_vendors_form(narrow: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "LARGEST_BODY", 10)
+    for path in (CHAT, "/responses", "/v1/messages", "/v1/embeddings"):
+        answers = [
+            narrow.strange("POST", path, json={}, headers={"x-api-key": "wrong"}),
+            narrow.ask("POST", path, content=b"no gzip", headers={"content-encoding": "gzip"}),
+            narrow.ask("POST", path, content=b"more than ten bytes"),
+        ]
+        assert [answer.status_code for answer in answers] == [401, 400, 413]
+        told = [answer.json() for answer in answers]
+        kinds = [each["error"]["type"] for each in told]
+        assert kinds == ["authentication_error", "invalid_request_error", "request_too_large"]
+        assert "x-api-key" in told[0]["error"]["message"]
+        anthropic = path == "/v1/messages"
+        assert all(each.get("type") == ("error" if anthropic else None) for each in told)
+        assert all(("code" in each["error"]) != anthropic for each in told)
+    assert narrow.strange("PUT", "/api/settings", json={}).json()["error"]["type"] == "Unauthorized"
+
+
 def test_the_wrong_token_is_an_authentication_error_to_the_sdk(narrow: Served) -> None:
     with (
         OpenAI(base_url=f"{narrow.url}/v1", api_key="wrong", max_retries=0) as client,
@@ -118,9 +138,10 @@ def test_the_wrong_token_is_an_authentication_error_to_the_sdk(narrow: Served) -
 def test_what_cannot_fit_is_told_in_the_vendors_form(anthropic: Anthropic, openai: OpenAI, vendor: FakeVendors) -> None:
     before = len(vendor.requests)
     huge = "This is how it is done. " * 2_000
-    with pytest.raises(BadRequestError, match="must stay as they are; the budget is 6,500 of 8,000") as caught:
+    with pytest.raises(BadRequestError, match="the budget is 6,500 of 8,000") as caught:
         anthropic.messages.create(model=CLAUDE, messages=[{"role": "user", "content": "Hi"}], max_tokens=5, system=huge)
     assert caught.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]  # JSON
+    assert caught.value.response.headers["x-compact-reason"] in caught.value.body["error"]["message"]  # type: ignore[index]  # JSON
     with pytest.raises(APIStatusError) as refused:
         openai.chat.completions.create(model="gpt-4o", messages=[{"role": "system", "content": huge}])
     assert (refused.value.status_code, getattr(refused.value, "code", "")) == (400, "context_length_exceeded")

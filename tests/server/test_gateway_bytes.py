@@ -14,7 +14,7 @@ from compact.server.state import ServerState
 from compact.settings.server import ServerSettings
 from compact.testing.vendors import FakeVendors, Fault
 from compact.testing.vendors.wire import Answer
-from tests.server.conftest import VENDOR_KEY, Recorder, Serve, Served
+from tests.server.conftest import VENDOR_KEY, Recorder, Serve, Served, told
 
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
 
@@ -151,6 +151,13 @@ def test_an_unreachable_vendor_is_told_in_the_vendors_form(serve: Serve) -> None
     assert VENDOR_KEY not in told.text
 
 
+def test_a_vendor_that_was_reached_is_not_told_to_be_unreachable(recorded: Served, recorder: Recorder) -> None:
+    recorder.answers.append(Answer(200, {}, (), fault=Fault("hang", seconds=0)))
+    answer = recorded.ask("POST", CHAT, content=ODD)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_failed")
+    assert "was reached, but broke off before an answer (RemoteProtocolError). Try again" in told(answer)
+
+
 def test_a_profile_serves_its_model(serve: Serve, recorder: Recorder, environment: Path) -> None:
     profile = {"name": "own", "vendor": "compatible", "model": "my-model", "url": f"{recorder.url}/deep/v1"}
     (environment / "profiles.json").write_text(json.dumps({"profiles": [profile]}))
@@ -172,4 +179,5 @@ def test_our_own_failure_lets_the_request_through(recorded: Served, recorder: Re
     finally:
         (environment / "compact.yaml").unlink()
     assert (answer.status_code, answer.headers["x-compact-compaction"]) == (200, "failed")
+    assert answer.headers["x-compact-reason"] == "Compact failed (InvalidConfiguration); the gateway's log says more"
     assert recorder.arrived[-1].body == body

@@ -88,6 +88,7 @@ def test_an_answer_that_leaves_no_room_for_any_input_is_the_clients_affair(
     refused = ask(recorded, model, "greedy")
     assert (refused.status_code, refused.json()["error"]["message"]) == (400, message)
     assert refused.headers["x-compact-compaction"] == "none"
+    assert refused.headers["x-compact-reason"] == "the answer that is asked for leaves no room for any input"
     assert len(recorder.arrived) == before + 1
     assert window_of(recorded, model) == find_model(model).max_input
     assert ask(recorded, model, "modest").headers["x-compact-compaction"] == "none"
@@ -123,5 +124,6 @@ def test_an_overflow_that_nothing_can_be_done_about_is_the_vendors(served: Serve
     answer = served.ask("POST", CHAT, json=ask)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "context_length_exceeded"
+    assert "tokens cannot be condensed: " in answer.headers["x-compact-reason"]
     assert len(vendor.requests) == before + 1
     assert window_of(served, "gpt-4.1") == find_model("gpt-4.1").max_input

@@ -39,7 +39,8 @@ def depth(value: Json) -> int:
 def problem_in(text: bytes, cuts: list[int]) -> str:
     nesting = Nesting()
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    return next((found for start, end in pairwise(places) if (found := nesting.problem(text[start:end]))), "")
+    refusals = (nesting.refusal(text[start:end]) for start, end in pairwise(places))
+    return next((refusal.problem for refusal in refusals if refusal), "")
 
 
 @given(VALUES, st.integers(0, DEEPEST + 3), TEXTS, st.booleans(), st.lists(st.integers(0, 10_000), max_size=20))
@@ -108,7 +109,9 @@ def test_bombs_what_says_that_it_is_no_json_is_not_read_as_such(served: Served, 
 def test_bombs_other_encodings_cannot_hide_anything(served: Served, encoding: str) -> None:
     body = json.dumps([["\u225b\u5b22"]], ensure_ascii=False).encode(encoding)
     answer = served.ask("POST", "/ingest", content=body, headers=JSON_TYPE)
-    assert (answer.status_code, "not UTF-8" in told(answer)) == (400, True)
+    assert (answer.status_code, told(answer)) == (400, "the body is not UTF-8. Write it in UTF-8.")
+    answer = served.ask("POST", CHAT, content=body, headers=JSON_TYPE)
+    assert (answer.status_code, told(answer)) == (400, "Compact: body: the body is not UTF-8. Write it in UTF-8.")
 
 
 def test_bombs_more_values_than_memory_should_hold(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,15 @@ def test_a_taken_port_is_told_with_what_to_do(tmp_path: Path) -> None:
     assert "is taken. Choose another one with --port" in err
 
 
+def test_a_home_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    home = tmp_path / "taken" / "home"
+    with start(tmp_path, "--port", "0", "--home", str(home)) as process:
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert f"{home}: cannot be written: Not a directory. Choose another folder with --home" in err
+
+
 def test_other_hosts_need_a_token_that_was_chosen(tmp_path: Path) -> None:
     with start(tmp_path, "--port", "0", "--host", "0.0.0.0") as process:
         _, err = process.communicate(timeout=20)

@@ -27,7 +27,7 @@ def serve(
     from compact.settings.server import load_server_settings
 
     try:
-        from compact.server.serving import address_of, check_host, listen
+        from compact.server.serving import address_of, check_home, check_host, listen
         from compact.server.serving import serve as run
         from compact.server.state import LOCAL, ServerState
     except ImportError as error:
@@ -36,6 +36,7 @@ def serve(
     if home is not None:
         os.environ["COMPACT_HOME"] = str(home.expanduser().absolute())  # profiles, prompts and presets are found by it
     state = ServerState(default_home(), hosts={*LOCAL, host}, settings=load_server_settings())
+    check_home(state.home)
     check_host(host, state)
     bound = listen(host, port)
     address = address_of(bound)

@@ -1,8 +1,8 @@
 """Who may ask the server, for what, and with how much.
 
-Nothing here looks at paths: routers and middleware may read one differently. Every request is checked for the host it
-was meant for and the page it comes from. What could change something needs the token before a byte of its body is read;
-each route but the page and the health check asks for it again, by a dependency of its own.
+Nothing here is decided by paths: routers and middleware may read one differently. Every request is checked for the host
+it was meant for and the page it comes from. What could change something needs the token before a byte of its body is
+read; each route but the page and the health check asks for it again, by a dependency of its own.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import asyncio
 import json
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from secrets import compare_digest
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Request, Security
@@ -31,6 +31,8 @@ from compact.server.state import ServerState
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    Tell: TypeAlias = Callable[[Scope, int, dict[str, Json]], dict[str, Json]]
 
 LARGEST_BODY: Final = 32 * 1024 * 1024
 LARGEST_UPLOAD: Final = 100 * 1024 * 1024
@@ -70,21 +72,31 @@ class Refusal:
     problem: str
     remedy: str
 
+    def __str__(self) -> str:
+        return f"{self.problem}. {self.remedy}"
+
 
 _NO_TOKEN: Final = Refusal(
-    401, "the token is missing or wrong", "Send the token that `compact serve` printed: Authorization: Bearer TOKEN."
+    401,
+    "the token is missing or wrong",
+    "Send the token that `compact serve` printed, as Authorization: Bearer TOKEN or as x-api-key: TOKEN.",
 )
 _OTHER_HOST: Final = Refusal(
     421, "this server is not known by that name", "Use the address that `compact serve` printed."
 )
 _OTHER_SITE: Final = Refusal(403, "the request comes from another site", "Open the page of this server, and ask there.")
+_NOT_UTF8: Final = Refusal(400, "the body is not UTF-8", "Write it in UTF-8.")
+_TOO_MANY: Final = Refusal(400, f"the body holds more than {MOST_CONTAINERS:,} values", "Send less at once.")
 
 
 class Guard:
-    """Serves only what was meant for this server, and tells browsers what they may do with the answer."""
+    """Serves only what was meant for this server, and tells browsers what they may do with the answer.
 
-    def __init__(self, app: ASGIApp, state: ServerState) -> None:
-        self._app, self._state = app, state
+    `tell` puts an error into the form that the client expects.
+    """
+
+    def __init__(self, app: ASGIApp, state: ServerState, tell: Tell) -> None:
+        self._app, self._state, self._tell = app, state, tell
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -104,7 +116,9 @@ class Guard:
         scope[_STRANGER] = _stranger(self._state, scope)
         refusal = self._refusal(scope)
         if refusal is not None:
-            await _answer(refusal, guarded)
+            kind = "Unauthorized" if refusal.status == 401 else "Refused"
+            told = self._tell(scope, refusal.status, error_body(kind, str(refusal), remedy=refusal.remedy))
+            await _answer(refusal.status, told, guarded)
             return
         await self._app(scope, _Body(scope, receive), guarded)
 
@@ -127,7 +141,7 @@ async def authorised(
     """A dependency that refuses whoever does not have the token."""
     refusal: Refusal | None = request.scope.get(_STRANGER, _NO_TOKEN)
     if refusal is not None:
-        raise HTTPException(refusal.status, f"{refusal.problem}. {refusal.remedy}")
+        raise HTTPException(refusal.status, str(refusal))
 
 
 async def json_only(request: Request) -> None:
@@ -172,23 +186,23 @@ class Nesting:
         self._held = b""
         self._begun = False
 
-    def problem(self, data: bytes) -> str:
+    def refusal(self, data: bytes) -> Refusal | None:
         """What is wrong with the text up to the end of this piece, if anything is."""
         if not self._begun and data:
             self._begun = True
             # A parser would read UTF-16 or UTF-32, whose bytes mean something else here.
             if b"\0" in data[:4] or data[:1] in (b"\xff", b"\xfe"):
-                return "the body is not UTF-8"
+                return _NOT_UTF8
         brackets = self._outside(self._held + data if self._held else data).translate(_STEPS)
         if not brackets:
-            return ""
+            return None
         steps = array("b", brackets)
         self._containers += brackets.count(1)
         highest = max(accumulate(steps, initial=self._depth))
         self._depth += sum(steps)
         if highest > self._deepest:
-            return f"the body is nested more than {self._deepest} levels deep"
-        return f"the body holds more than {MOST_CONTAINERS:,} values" if self._containers > MOST_CONTAINERS else ""
+            return Refusal(400, f"the body is nested more than {self._deepest} levels deep", "Nest it less.")
+        return _TOO_MANY if self._containers > MOST_CONTAINERS else None
 
     def _outside(self, data: bytes) -> bytes:
         """The brackets outside of strings, one of which may have begun before the data and one may not have ended."""
@@ -214,8 +228,8 @@ def unfold(text: bytes) -> Json:
     if len(text) < 2 * MOST_CONTAINERS:  # too short to hold more of them
         with suppress(ValueError):  # it knows no half surrogate pairs, and no more than so many levels
             return from_json(text)
-    if problem := Nesting(DEEPEST_UNFOLDED).problem(text):
-        raise InvalidInput(problem, field="body", remedy="Send less at once.")
+    if refusal := Nesting(DEEPEST_UNFOLDED).refusal(text):
+        raise InvalidInput(refusal.problem, field="body", remedy=refusal.remedy)
     return json.loads(text)
 
 
@@ -270,8 +284,8 @@ class _Body:
         self._seen += len(data)
         if self._seen > self._room:
             raise self._too_large()
-        if self._nesting is not None and (problem := self._nesting.problem(data)):
-            raise HTTPException(400, f"{problem}. Send less at once.")
+        if self._nesting is not None and (refusal := self._nesting.refusal(data)):
+            raise HTTPException(refusal.status, str(refusal))
         return data
 
     def _inflated(self, inflate: zlib._Decompress, data: bytes) -> bytes:
@@ -335,13 +349,11 @@ def _has_body(request: Request) -> bool:
     return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
 
 
-async def _answer(refusal: Refusal, send: Send) -> None:
-    kind = "Unauthorized" if refusal.status == 401 else "Refused"
-    said = error_body(kind, f"{refusal.problem}. {refusal.remedy}", remedy=refusal.remedy)
-    body = json.dumps(said).encode()
+async def _answer(status: int, told: Json, send: Send) -> None:
+    body = json.dumps(told).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # The body was not read, so the connection cannot be used for another request.
     headers += [(b"connection", b"close")]
-    headers += [(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    headers += [(b"www-authenticate", b"Bearer")] if status == 401 else []
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

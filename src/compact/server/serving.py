@@ -10,6 +10,8 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
 from typing import Final
@@ -27,6 +29,7 @@ _CLOSING: Final = 10
 _PATIENCE: Final = 1.0
 _IDLE: Final = 75
 _TURN: Final = 0.0005
+_BROKEN_OFF: Final = "ASGI callable returned without completing response."
 
 
 def check_host(host: str, state: ServerState) -> None:
@@ -37,6 +40,19 @@ def check_host(host: str, state: ServerState) -> None:
             field="--host",
             remedy="Set COMPACT_TOKEN to a secret of at least 16 characters, or stay with 127.0.0.1.",
         )
+
+
+def check_home(home: Path) -> None:
+    """Make the folder for Compact's files; InvalidConfiguration says why nothing can be kept there."""
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        TemporaryFile(dir=home).close()
+    except OSError as error:
+        raise InvalidConfiguration(
+            f"cannot be written: {error.strerror or error}",
+            field=str(home),
+            remedy="Choose another folder with --home or COMPACT_HOME, or let this one be written.",
+        ) from None
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -125,8 +141,14 @@ class _Server(uvicorn.Server):
                 transport.close()
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether it has not been told: where an answer breaks off on purpose, the gateway's log says why."""
+    return record.msg != _BROKEN_OFF
+
+
 def _config(state: ServerState) -> uvicorn.Config:
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log every address that is asked
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     return uvicorn.Config(
         create_app(state),
         log_level="warning",

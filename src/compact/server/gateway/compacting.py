@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json, Tool
 from compact.policies import Profile, check_session_id
@@ -29,6 +30,9 @@ _log = logging.getLogger("compact.gateway")
 MOST_MESSAGES: Final = 100_000
 """Messages of a request; Anthropic takes no more, either."""
 _KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
+_LONGEST_REASON: Final = 500
+_NOT_TOLD: Final = re.compile(r"[^ -~]")
+_NOTHING_SHORTER: Final = "what is left cannot be made any shorter"
 _NOTE: Final = "the vendor says that the request is too long"
 
 
@@ -67,7 +71,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it."""
+    """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
+
+    `reason` is why nothing could be done, where something should have been.
+    """
 
     asked: Asked
     done: Done = "none"
@@ -75,6 +82,7 @@ class Outgoing:
     after: int | None = None
     found: Recognised | None = field(default=None, repr=False)
     manager: CompactManager | None = field(default=None, repr=False)
+    reason: str = ""
 
     @property
     def session(self) -> str:
@@ -91,9 +99,7 @@ class Outgoing:
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
-        if any(self.asked.body.get(name) for name in _KEPT_ELSEWHERE):
-            told["x-compact-reason"] = "the vendor keeps this conversation"
-        return {name: str(value) for name, value in told.items() if value is not None}
+        return {name: str(value) for name, value in told.items() if value is not None} | told_reason(self.reason)
 
 
 class Compactor:
@@ -114,7 +120,8 @@ class Compactor:
             check_session_id(asked.session)
         messages = asked.messages
         if not messages or not asked.model:
-            return Outgoing(asked)
+            kept = any(asked.body.get(name) for name in _KEPT_ELSEWHERE)
+            return Outgoing(asked, reason="the vendor keeps this conversation" if kept else "")
         if len(messages) > MOST_MESSAGES:
             raise InvalidInput(
                 f"{len(messages):,} messages are more than {MOST_MESSAGES:,}", field=asked.key, remedy="Send fewer."
@@ -125,18 +132,20 @@ class Compactor:
             raise
         except CompactError as error:
             _log.warning("a request was not compacted, and goes as it is: %s: %s", type(error).__name__, error)
-        except Exception:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
+            return Outgoing(asked, "failed", reason=_told(error))
+        except Exception as error:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
             _log.exception("a request was not compacted, and goes as it is")
-        return Outgoing(asked, "failed")
+            return Outgoing(asked, "failed", reason=_told(error))
 
-    def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing | None:
-        """What to send in place of a request that the vendor found too long; None where nothing shorter can be had."""
+    def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
+        """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
         if sent.manager is None or sent.found is None or (messages := original.messages) is None:
-            return None
+            return sent
         used = sent.after or sent.manager.window
         window = overflow.window(used)
-        if window < LEAST:  # not even a short input would leave the answer its room
-            return None
+        if window < LEAST:
+            greedy = "the answer that is asked for leaves no room for any input"
+            return replace(sent, reason=greedy if overflow.answer else _NOTHING_SHORTER)
         try:
             forced = self._fitted(sent.found, original, messages, window)
             shorter = len(forced.asked.raw) < len(sent.asked.raw)
@@ -144,11 +153,11 @@ class Compactor:
                 self._managers.narrow(original.model, original.profile, overflow.limit)
         except CompactError as error:
             _log.warning("a request that was too long cannot be compacted: %s: %s", type(error).__name__, error)
-            return None
-        except Exception:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
+            return replace(sent, reason=_told(error))
+        except Exception as error:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
             _log.exception("a request that was too long was not compacted")
-            return None
-        return replace(forced, done="forced") if shorter else None
+            return replace(sent, reason=_told(error))
+        return replace(forced, done="forced") if shorter else replace(sent, reason=_NOTHING_SHORTER)
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
         scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
@@ -201,6 +210,19 @@ def beside(asked: Asked) -> dict[str, Json]:
 @cache
 def _no_tool(format: str) -> tuple[Json, ...]:
     return tuple(FORMATS[format].compose_tools([Tool("none", "", {"type": "object", "properties": {}}, None)]))
+
+
+def told_reason(reason: str) -> dict[str, str]:
+    """The header that says why nothing could be done, in one line of what a header may hold."""
+    line = _NOT_TOLD.sub("?", " ".join(reason.split()))[:_LONGEST_REASON]
+    return {"x-compact-reason": line} if line else {}
+
+
+def _told(error: Exception) -> str:
+    """What the client may know of a failure: all where it is about its request, else only what kind it is."""
+    if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation):
+        return str(error)
+    return f"Compact failed ({type(error).__name__}); the gateway's log says more"
 
 
 def _same_at_end(messages: Sequence[Json], sent: Sequence[Json]) -> int:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from starlette.datastructures import Headers
+from starlette.routing import Match
 
+from compact.messages import Json
+from compact.server.gateway.failing import refused
 from compact.server.gateway.relaying import Gateway
 from compact.server.gateway.sending import Call
 from compact.server.gateway.upstreams import Speaks
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 router = APIRouter(tags=["gateway"])
 _METHODS: Final = ["GET", "POST", "DELETE", "PUT", "PATCH"]
@@ -78,15 +85,28 @@ async def messages(request: Request) -> Response:
 async def others(request: Request) -> Response:
     """Pass on anything else as it is."""
     gateway = cast("Gateway", request.app.state.gateway)
-    path = request.scope["path"].removeprefix("/").removeprefix("v1/").removeprefix("v1/")
+    path = _path(request.scope)
     call = await _call(request, path)
-    return await _unless_gone(request, gateway.pass_through(call, _speaks(path, request)))
+    return await _unless_gone(request, gateway.pass_through(call, _speaks(path, request.headers)))
 
 
 for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/{path:path}", "/embeddings"):
     router.add_api_route(_place, others, methods=_METHODS, include_in_schema=False, response_class=Response)
 
 
-def _speaks(path: str, request: Request) -> Speaks:
+def in_form_for(scope: Scope, status: int, told: dict[str, Json]) -> dict[str, Json]:
+    """An error of the server in the form that the client expects: its vendor's where the gateway was asked."""
+    if not any(route.matches(scope)[0] is Match.FULL for route in router.routes):
+        return told
+    return refused(_speaks(_path(scope), Headers(scope=scope)), status, told["error"]["message"])
+
+
+def _path(scope: Scope) -> str:
+    """The path at the vendor."""
+    path: str = scope["path"]
+    return path.removeprefix("/").removeprefix("v1/").removeprefix("v1/")
+
+
+def _speaks(path: str, headers: Headers) -> Speaks:
     """Whose client this seems to be."""
-    return "anthropic" if path.startswith("messages") or "anthropic-version" in request.headers else "openai"
+    return "anthropic" if path.startswith("messages") or "anthropic-version" in headers else "openai"

@@ -20,7 +20,7 @@ from compact.errors import (
 )
 from compact.llm.failures import TOO_LONG
 from compact.messages import Json
-from compact.server.gateway.sending import UpstreamFailed
+from compact.server.gateway.sending import UpstreamFailed, UpstreamUnreachable
 from compact.server.gateway.upstreams import Speaks
 
 _STATUSES: Final = frozenset({400, 413, 422, 500})
@@ -38,6 +38,12 @@ _INPUT: Final = re.compile(
 _ANSWER: Final = re.compile(
     r"\b(\d{1,9}) (?:(?:in|for) the (?:completion|output)|output tokens)|is too large: (\d{1,9})|\d \+ (\d{1,9}) > \d"
 )
+_REFUSED: Final = {
+    401: ("authentication_error", "invalid_api_key"),
+    403: ("permission_error", "permission_denied"),
+    404: ("not_found_error", "not_found"),
+    413: ("request_too_large", "request_too_large"),
+}
 _BOTH: Final = re.compile(r"requested (?:about )?(\d{1,9}) tokens")
 
 
@@ -114,13 +120,22 @@ def in_words_of(speaks: Speaks, error: CompactError, headers: Mapping[str, str] 
         status, kind, code = 404, "not_found_error", "not_found"
     elif isinstance(error, InvalidInput):
         status, kind, code = 400, "invalid_request_error", "invalid_value"
-    elif isinstance(error, UpstreamFailed):
+    elif isinstance(error, UpstreamUnreachable):
         status, kind, code = 502, "api_error", "upstream_unreachable"
+    elif isinstance(error, UpstreamFailed):
+        status, kind, code = 502, "api_error", "upstream_failed"
     else:
         status, kind, code = 503, "api_error", "gateway_failed"
     again = {"x-should-retry": "false"} if isinstance(error, InvalidInput | InsufficientBudget) else {}
     body = said(speaks, kind, f"Compact: {error}", code)
     return JSONResponse(body, status, headers={**(headers or {}), **again})
+
+
+def refused(speaks: Speaks, status: int, message: str) -> dict[str, Json]:
+    """The same for what the server refuses before the gateway has seen it."""
+    others = ("api_error", "gateway_failed") if status >= 500 else ("invalid_request_error", "invalid_value")
+    kind, code = _REFUSED.get(status, others)
+    return said(speaks, kind, f"Compact: {message}", code)
 
 
 def said(speaks: Speaks, kind: str, message: str, code: str) -> dict[str, Json]:

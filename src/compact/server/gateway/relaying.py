@@ -13,7 +13,7 @@ from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile
-from compact.server.gateway.compacting import Asked, Compactor, Outgoing, written
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, told_reason, written
 from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
@@ -80,7 +80,8 @@ class Gateway:
             ready = await self._in_thread(self._prepare, call, format, session)
             response = await self._answer(call, ready)
         except CompactError as error:
-            return in_words_of(SPEAKS[format], error, {"x-compact-compaction": "none"})
+            told = {"x-compact-compaction": "none"} | told_reason(str(error))
+            return in_words_of(SPEAKS[format], error, told)
         return response
 
     async def pass_through(self, call: Call, speaks: Speaks) -> Response:
@@ -122,32 +123,32 @@ class Gateway:
             return await self._begun(call, ready, response)
         content = await self._read(response, LARGEST_ERROR)
         forced = await self._forced(ready, overflow_in(response.status_code, _decoded(response, content)))
-        if forced is None:
-            return whole(response, content, outgoing.headers)
+        if forced.done != "forced":
+            return whole(response, content, forced.headers)
         return await self._answer_plainly(call, replace(ready, outgoing=forced))
 
     async def _begun(self, call: Call, ready: _Ready, response: httpx2.Response) -> Response:
         """An answer as it arrives, unless it is a stream that begins by saying that the request is too long."""
-        pieces, forced = pieces_of(response), None
+        pieces, outgoing = pieces_of(response), ready.outgoing
         if _is_stream(response):
             try:
                 opening = await read_opening(pieces)
-                forced = await self._forced(ready, overflow_told(opening.error)) if opening.error else None
+                outgoing = await self._forced(ready, overflow_told(opening.error))
             except BaseException:
                 await response.aclose()
                 raise
             pieces = opening.pieces()
-        if forced is not None:
+        if outgoing.done == "forced":
             await response.aclose()
-            return await self._answer_plainly(call, replace(ready, outgoing=forced))
-        return Relayed(response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces))
+            return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
+        return Relayed(response, outgoing.headers, self._learning.watch(outgoing, response, pieces))
 
-    async def _forced(self, ready: _Ready, overflow: Overflow | None) -> Outgoing | None:
-        """What to send instead, where the vendor said that the request is too long."""
+    async def _forced(self, ready: _Ready, overflow: Overflow | None) -> Outgoing:
+        """What to send instead, where the vendor said that the request is too long; else what was sent."""
         if overflow is None:
-            return None
+            return ready.outgoing
         forced = await self._in_thread(self._compactor.force, ready.outgoing, ready.original, overflow)
-        if forced is not None:
+        if forced.done == "forced":
             self._tell(forced)
         return forced
 
@@ -169,8 +170,10 @@ class Gateway:
         for recalls in count():
             response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
             content = await self._read(response, LARGEST_BODY)
-            if recalls == 0 and (forced := await self._forced(ready, _overflow(response, content))) is not None:
-                return await self._answer_plainly(call, replace(ready, outgoing=forced))
+            if recalls == 0:
+                outgoing = await self._forced(ready, _overflow(response, content))
+                if outgoing.done == "forced":
+                    return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
             turn = read_turn(asked.format, content, stream=body.get("stream") is True)
             if turn is None or recalls == _ROUNDS:
                 return whole(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})

@@ -50,6 +50,10 @@ class UpstreamFailed(CompactError):
     """The vendor could not be reached, or did not answer."""
 
 
+class UpstreamUnreachable(UpstreamFailed):
+    """There was no connection to the vendor."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A request to be sent on: the client's method, path and headers, and the body as it goes out."""
@@ -91,10 +95,7 @@ class Line:
             async with asyncio.timeout(_SILENCE):
                 response = await self._client.ask(request)
         except (httpx2.TransportError, TimeoutError) as error:
-            where = upstream.profile.url or upstream.profile.vendor
-            raise UpstreamFailed(
-                f"{where} cannot be reached ({type(error).__name__}). Check the address, or try again."
-            ) from error
+            raise _unanswered(upstream.profile.url or upstream.profile.vendor, error) from error
         if response.is_redirect:
             await response.aclose()
             raise UpstreamFailed("the vendor redirects elsewhere, which would take the key along. Correct its address.")
@@ -167,6 +168,19 @@ def inflated(encoding: str, content: bytes, most: int) -> bytes:
     except zlib.error:
         return b""
     return plain if len(plain) <= most and inflate.eof else b""
+
+
+def _unanswered(where: str, error: Exception) -> UpstreamFailed:
+    """Why there is no answer; the address is in doubt only where there was no connection."""
+    name = type(error).__name__
+    if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout | TimeoutError):
+        return UpstreamFailed(f"{where} was reached, but did not answer in time ({name}). Try again, or ask for less.")
+    if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
+        return UpstreamFailed(
+            f"{where} was reached, but broke off before an answer ({name}). "
+            "Try again; if it stays so, look into the vendor's log or status."
+        )
+    return UpstreamUnreachable(f"{where} cannot be reached ({name}). Check the address, or try again.")
 
 
 def _encodings(call: Call) -> str:
