@@ -64,8 +64,8 @@ except InvalidConfiguration as error:
     assert error.problem == "must be a number above 0 and at most 1; from COMPACT_TRIGGER_PCT"
 ```
 
-YAML is read safely: no tags, no aliases, at most a megabyte. Keys of vendors have no place in the file; they belong to
-[profiles](profiles.md), by reference.
+YAML is read safely: no tags, no aliases, no name twice, at most a megabyte. Keys of vendors have no place in the file;
+they belong to [profiles](profiles.md), by reference.
 
 ## On the command line
 

@@ -208,7 +208,7 @@ def test_wrong_configuration_is_told() -> None:
 
 @pytest.mark.parametrize("way", [{"provider": "layers"}, {"provider": "native"}, {"preset": "balanced"}, {}])
 @pytest.mark.parametrize("protected", [False, True])
-def test_what_was_asked_last_stays_last(way: dict[str, str], protected: bool) -> None:
+def test_what_was_asked_last_stays_last(way: dict[str, Any], protected: bool) -> None:
     long = {"role": "assistant", "content": "Our catalogue: item alpha costs 3 EUR. " * 400}
     asked = {"role": "user", "content": "Which is cheapest?", "meta": {"protected": protected}}
     for messages in ([long, asked], [{"role": "user", "content": "Hello"}, long, asked]):

@@ -238,3 +238,9 @@ def test_a_calibration_brings_the_count_to_the_vendors(tmp_path: Path, monkeypat
     assert abs(again.total - reported) / reported < 0.02
     assert (tmp_path / "home" / "calibration.json").stat().st_mode & 0o777 == 0o600
     assert request_body(conversation) == body
+
+
+@pytest.mark.parametrize("model", [None, 5])
+def test_what_is_no_name_of_a_model_is_refused(model: Any) -> None:
+    with pytest.raises(compact.InvalidInput, match=r"^model: "):
+        compact.count_tokens([{"role": "user", "content": "hi"}], model=model)

@@ -112,3 +112,10 @@ def test_an_answer_is_as_long_as_is_to_be_expected() -> None:
     assert long.usage == usage
     assert long.cost == cost(usage, model.prices)
     assert asking.asks == 2
+
+
+@pytest.mark.parametrize("target", [None, 0.5, 0.3])
+@pytest.mark.parametrize("preset", ["speed", "v1", "v2"])
+def test_where_nobody_is_asked_it_comes_to_just_that(session: Conversation, preset: str, target: float | None) -> None:
+    after = compact.condense(session, preset=preset, target=target).report.tokens_after
+    assert compact.estimate(session, preset=preset, target=target).tokens_after == after

@@ -65,7 +65,7 @@ def test_what_is_protected_stays_so_in_a_file() -> None:
         (b"\xff\xfe\x00", "file: is not UTF-8 text (byte 0)"),
         (b'[{"role": "user", ]', "file: is not valid JSON: "),
         (b'{"role": "user"}\n{"role": \n', "at line 2, column"),
-        (b"42", "file: holds a JSON int, not a conversation"),
+        (b"42", "file: holds a single JSON value, not a conversation"),
         (b"{}", "no messages found."),
         (b'[{"role": "user", "content": "a"}, 3]', "messages[1]: a message must be a JSON object, not int"),
         (b'[{"content": "a"}]', "messages[0].role: is missing. Give each message a role"),

@@ -91,7 +91,7 @@ def test_show_tells_the_last_step_and_cannot_drive_the_terminal(command: Command
     assert '"summary": "two"' in output
     assert "function_call" in output
     assert "\x1b" not in output
-    assert "alpha, step 1: 1 messages" in command("show", "alpha", 1)[1]
+    assert "alpha, step 1: 1 message before" in command("show", "alpha", 1)[1]
     found = json.loads(command("show", "alpha", "--json")[1])
     assert found == {"session": "alpha", "step": 2, "transcript": MESSAGES, "summary": {"summary": "two"}}
 

@@ -382,3 +382,10 @@ def test_a_narrow_encoding_loses_nothing(tmp_path: Path) -> None:
     assert "\\u4e2d" in shown.stdout
     assert list(json.loads(told.stdout)["by_role"]) == ["\u4e2d"]
     assert json.loads(written.stdout) == messages
+
+
+def test_one_is_no_plural(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text('[{"role": "user", "content": "hello"}]')
+    assert run("check", file).out == "valid openai-chat, 1 message\n"
+    assert run("plan", file).out.splitlines()[0].endswith("tokens of gpt-4o in 1 message")

@@ -314,3 +314,28 @@ def test_facts_can_be_retained(run: Run, file: Path, session: bytes) -> None:
     small, plan = file.with_name("small.json"), file.with_name("plan.json")
     run("condense", file, "-t", "20%", "--retain", "facts", "-o", small, "--plan", plan)
     assert run("restore", small, "--plan", plan).out.encode() == session
+
+
+def test_only_a_summary_that_was_made_is_told_of(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "short.json"
+    said = ["hello there", "hi, how are you", "fine, and what is the plan?", "none at all", "go"]
+    turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
+    file.write_text(json.dumps(turns))
+    told = json.loads(run("condense", file, "-p", "balanced", "-t", "50%", "--json").out)
+    assert (told["summaries"], told["report"]["tokens_after"]) == (None, told["report"]["tokens_before"])
+    assert (
+        "Summaries were made" not in run("condense", file, "-p", "balanced", "-t", "50%", "-o", tmp_path / "x.json").out
+    )
+
+
+def test_presets_overwrite_nothing_without_a_word(run: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.json"
+    assert run("presets", "cost", "--export", mine).status == 0
+    mine.write_text(mine.read_text().replace('"cost"', '"mine"'))
+    text = mine.read_text()
+    again = run("presets", "--export", mine)
+    assert (again.status, mine.read_text()) == (2, text)
+    assert "mine.json: exists, and is not overwritten." in again.err
+    assert run("presets", "--import", mine).err == run("presets", "--import", mine).err == ""
+    mine.write_text(text.replace('"description": "', '"description": "Mine. '))
+    assert run("presets", "--import", mine).err == "replaced your preset mine\n"

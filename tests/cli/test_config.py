@@ -93,12 +93,27 @@ def test_problems_are_shown_with_status_one(run: Run, monkeypatch: pytest.Monkey
     ]
 
 
+def test_no_problem_hides_another(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("compact.yaml").write_text("policy: {preset: zzz, target_pct: 0.9}\nprofile: zzz\noriginals: none\nzzz: 1\n")
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "abc")
+    told = json.loads(run("config", "show", "--json").out)
+    fields = [problem["field"] for problem in told["problems"]]
+    assert fields == ["zzz", "max_context_tokens", "policy", "", "policy.preset", "profile"]
+
+
+def test_a_wrong_value_is_one_problem(run: Run) -> None:
+    Path("mine.yaml").write_text("policy: {target_pct: abc, trigger_pct: 0.3}\n")
+    told = json.loads(run("config", "check", "mine.yaml", "--json").out)
+    assert [problem["field"] for problem in told["problems"]] == ["policy.target_pct"]
+
+
 def test_a_password_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COMPACT_TRACING_ARIADNE", "http://me:pw@localhost:5175")
-    for options in ([], ["--json"]):
-        told = run("config", "show", *options)
-        assert "http://<REDACTED>@localhost:5175" in told.out
-        assert "me:pw" not in told.out + told.err
+    for scheme in ("http", "ftp"):
+        monkeypatch.setenv("COMPACT_TRACING_ARIADNE", f"{scheme}://me:pw@localhost:5175")
+        for options in ([], ["--json"]):
+            told = run("config", "show", *options)
+            assert f"{scheme}://<REDACTED>@localhost:5175" in told.out
+            assert "me:pw" not in told.out + told.err
 
 
 def test_a_valid_file_is_checked_without_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +134,8 @@ def test_a_valid_file_is_checked_without_the_environment(run: Run, monkeypatch: 
         ("profile: nope", "profile: there is no profile 'nope' (Known: openai, "),
         ("redaction: {patterns: ['(a)(?=b)']}", "redaction.patterns: "),
         ("storage: {adapter: s3}", "storage: adapter s3 needs a bucket; from mine.yaml"),
+        ("tracing: {ariadne: not a url}", "tracing.ariadne: 'not a url' is no address"),
+        ("tracing: {otlp: zzz}", "tracing.otlp: 'zzz' is no address"),
     ],
 )
 def test_what_a_manager_would_refuse_is_found(run: Run, text: str, problem: str) -> None:

@@ -169,3 +169,20 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "pip install 'compact-context[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_number_is_a_target_and_mistakes_are_told_in_words(tmp_path: Path) -> None:
+    async def work(client: Client) -> None:
+        report = json.loads(await ask(client, "condense", conversation=reads(12), target=0.4))["report"]
+        assert report["tokens_after"] <= report["target"] == int(0.4 * report["tokens_before"])
+        assert json.loads(await ask(client, "plan", conversation=reads(3), target=800))["target"] == 800
+        assert await refused(client, "search") == "search cannot be called so: text: is needed"
+        wrong = await refused(client, "plan", conversation=reads(1), target=[8])
+        assert wrong.startswith("plan cannot be called so: target: should be a valid string or ")
+        assert "pydantic" not in wrong
+
+    async def run() -> None:
+        async with Client(serve(Tools(tmp_path / "kept", None, tmp_path, "gpt-4o"))) as client:
+            await work(client)
+
+    asyncio.run(run())

@@ -184,6 +184,7 @@ def test_lists_go_on_where_a_page_ended(run: Run, tmp_path: Path) -> None:
         (("import", "-", "--id", "../x"), "is no session id"),
         (("list", "--database", "oracle://x"), "is no database that Compact knows"),
         (("compact", "a", "--retention", "-1"), "--retention"),
+        (("search", ""), "WORDS: must hold a word."),
     ],
 )
 def test_mistakes_end_in_one_line(run: Run, arguments: tuple[str, ...], problem: str) -> None:

@@ -233,3 +233,10 @@ def test_a_result_after_a_message_that_says_nothing_stays_with_the_user(target: 
     after = convert(parse(messages, format="openai-chat"), target)
     assert [message.role for message in after.messages if message.results] == ["user"]
     assert texts(after) == [message["content"] for message in before]
+
+
+def test_messages_and_requests_are_converted_as_they_are() -> None:
+    messages = [{"role": "user", "content": "hi"}]
+    wanted = render(convert(parse(messages), "google-gemini"))
+    assert render(convert(messages, "google-gemini")) == wanted
+    assert render(convert({"messages": messages}, "google-gemini")) == wanted

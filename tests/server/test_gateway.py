@@ -11,6 +11,8 @@ import pytest
 from anthropic import Anthropic, BadRequestError
 from openai import APIStatusError, OpenAI
 
+from compact import parse
+from compact.app.counting import counter_for
 from compact.server import security
 from compact.server.serving import running
 from compact.server.state import ServerState
@@ -82,6 +84,16 @@ def test_messages_grow_beyond_the_window(anthropic: Anthropic, vendor: FakeVendo
     assert answer.parse().content[0].type == "text"
     assert len(sent(vendor)["messages"]) < len(history)
     assert sent(vendor)["system"] == "Be brief."
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, "/v1/messages"])
+def test_what_is_counted_is_the_request_and_nothing_else(narrow: Served, path: str) -> None:
+    key, format = {CHAT: ("messages", "openai-chat"), RESPONSES: ("input", "openai-responses")}.get(
+        path, ("messages", "anthropic-messages")
+    )
+    body: dict[str, Any] = {"model": "gpt-4o", key: [{"role": "user", "content": "hi"}], "max_tokens": 9}
+    told = narrow.ask("POST", path, json=body, headers={"anthropic-version": "2023-06-01"}).headers
+    assert int(told["x-compact-tokens-before"]) == counter_for("gpt-4o").conversation(parse(body, format=format)).total
 
 
 def test_streams_arrive_in_their_events(openai: OpenAI, anthropic: Anthropic) -> None:

@@ -297,3 +297,26 @@ def test_the_schema_describes_every_setting_and_requires_none() -> None:
     assert {"$schema", *CompactConfig.model_fields} == schema["properties"].keys()
     assert schema["$defs"]["Policy"]["properties"]["trigger_pct"]["maximum"] == 1
     assert [setting.path for setting in settings_of(CompactConfig) if not setting.meaning] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "mine.yaml",
+            "model: gpt-4o\npolicy:\n  preset: v2\n  preset: v3\n",
+            "mine.yaml: has 'preset' twice at line 4",
+        ),
+        ("mine.json", '{"model": "gpt-4o", "model": "gpt-5"}', "mine.json: has 'model' twice"),
+    ],
+)
+def test_a_setting_that_is_given_twice_is_refused(name: str, text: str, told: str) -> None:
+    Path(name).write_text(text)
+    with pytest.raises(InvalidConfiguration, match=f"^{told}"):
+        load_config(name)
+
+
+@pytest.mark.parametrize("model", ["", "  "])
+def test_a_model_has_a_name(model: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"^model: must name a model"):
+        CompactConfig(model=model)

@@ -235,8 +235,12 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
 def _tokens(target: object, tokens: int) -> int | None:
     if target is None:
         return None
-    known = isinstance(target, int | float) and not isinstance(target, bool) and 0 < target < float("inf")
-    if not known or (isinstance(target, float) and 1 <= target < _FEWEST):
+    if (
+        isinstance(target, bool)
+        or not isinstance(target, int | float)
+        or not 0 < target < float("inf")
+        or (isinstance(target, float) and 1 <= target < _FEWEST)
+    ):
         raise InvalidConfiguration(
             f"{target!r} is no target",
             field="target",

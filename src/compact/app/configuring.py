@@ -19,13 +19,14 @@ from compact.redaction import Redactor
 from compact.settings.compaction import all_settings
 from compact.settings.documents import dump_document
 from compact.summaries import find_strategy
+from compact.tracing.post import Address
 
 _WORD = re.compile(r"\.?[a-z]+(?:[_-][a-z0-9_.-]*[a-z0-9])?")
 
 
 def further_problems(config: CompactConfig) -> Iterator[tuple[str, str]]:
     """What a manager would refuse besides: the path of each setting that names something there is not, and why."""
-    policy, redaction = config.policy, config.redaction
+    policy, redaction, tracing = config.policy, config.redaction, config.tracing
     tries: list[tuple[str, Callable[[], object]]] = [
         ("policy.strategy", partial(find_strategy, policy.strategy)),
         ("policy.provider", partial(choose, policy.provider, None, None)),
@@ -35,6 +36,8 @@ def further_problems(config: CompactConfig) -> Iterator[tuple[str, str]]:
         tries.append(("policy.preset", partial(choose, None, policy.preset, None)))
     if config.profile not in ("", OFFLINE):
         tries.append(("profile", partial(find_profile, config.profile)))
+    addresses = {"tracing.ariadne": tracing.ariadne, "tracing.otlp": tracing.otlp}
+    tries += [(path, partial(Address, url, setting=path)) for path, url in addresses.items() if url]
     for path, attempt in tries:
         try:
             attempt()

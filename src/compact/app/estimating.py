@@ -1,13 +1,12 @@
 """What a condensation would come to, told without a model and before anything is spent.
 
-The provider is run on the real conversation, so what it would choose, cut and ask is not guessed. Three things are:
-a model's answer is only as long as one is expected to be, a changed message is measured by its length, and the first
-round counts where a provider would go round again. No pass is checked against the vendor's rules.
+The provider is run on the real conversation, so what it would choose, cut and ask is not guessed. Two things are:
+a model's answer is only as long as one is expected to be, and the first round counts where a provider would go round
+again. No pass is checked against the vendor's rules.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -18,7 +17,7 @@ from compact.app.condensing import Condensation, choose
 from compact.app.counting import DEFAULT_MODEL, counter_for
 from compact.engine import Gauge
 from compact.errors import EditError
-from compact.messages import Conversation, Json, Message, Pass, apply, message_texts
+from compact.messages import Conversation, Json, Pass, apply
 from compact.models import Model, Usage
 from compact.ports import Ask, Completion
 from compact.providers import Applied, Provider, Rejected, Steps, Task, Verdict
@@ -32,10 +31,7 @@ _LATENCY = 1.5
 _TOKENS_PER_SECOND = 60
 _WORD = " ..."
 _WORDS = _WORD * 100
-_ANSWER = _WORD * 8
-_SHORT = 400
 _REPEATED = "Repeated text"
-_AROUND = 4
 
 
 class Given(TypedDict, total=False):
@@ -91,15 +87,15 @@ def estimate(
 def estimate_way(condensation: Condensation, provider: Provider, settings: Any) -> Estimate:
     """What one way to condense would come to."""
     model = condensation.model
-    sketch = _Sketch(condensation.conversation, model.id)
-    asking = Asking(model, sketch.text)
-    now = Task(condensation.conversation, condensation.tokens, condensation.target, model.context_window, sketch)
+    gauge = Gauge(counter_for(model.id), formats.tools_of(condensation.conversation))
+    asking = Asking(model, gauge.text)
+    now = Task(condensation.conversation, condensation.tokens, condensation.target, model.context_window, gauge)
     for stage in _stages(provider, settings):
         if not now.reached(now.tokens):
             now = _run(stage.provider.condense(now, stage.settings), now, asking, stage.last)
     for goal in condensation.goals(provider)[-1:]:
         now = replace(now, target=goal)
-        now = _run(give_way(now), now, asking if condensation.may_ask(provider, goal) else Asking(model, sketch.text))
+        now = _run(give_way(now), now, asking if condensation.may_ask(provider, goal) else Asking(model, gauge.text))
     return Estimate(
         tokens_before=condensation.tokens,
         tokens_after=now.tokens,
@@ -138,48 +134,6 @@ class Asking:
         cost = models.cost(usage, self._model.prices)
         words = expected * len(_WORDS) // (len(_WORD) * self._count(_WORDS)) or 1
         return Completion((_WORD * words).strip(), cost, estimated=True, usage=usage, model=self._model.id)
-
-
-class _Sketch:
-    """Measures what is known exactly, and what is new by its length."""
-
-    def __init__(self, conversation: Conversation, model: str) -> None:
-        self._gauge = Gauge(counter_for(model), formats.tools_of(conversation))
-        self._frame = self._gauge.conversation(conversation.with_messages(()))
-        self._before = {message.id: message for message in conversation.messages}
-        self._known = {
-            text for message in conversation.messages if not message.calls for _, text in message_texts(message)
-        }
-        chars = sum(map(len, self._known))
-        self._density = sum(map(self._gauge.text, self._known)) / chars if chars else 0.25
-        self._sizes: dict[int, tuple[Message, int]] = {}
-
-    def text(self, text: str, /) -> int:
-        # An expected answer must be no longer than was allowed: it would be asked for again.
-        exact = len(text) <= _SHORT or text in self._known or _ANSWER in text
-        return self._gauge.text(text) if exact else round(len(text) * self._density)
-
-    def message(self, message: Message, /) -> int:
-        before = self._before.get(message.id)
-        if before is message:
-            return self._gauge.message(message)
-        known = self._sizes.get(id(message))
-        if known is None:
-            # The message is kept beside its size, so its id cannot come to mean another one.
-            known = self._sizes[id(message)] = (message, self._changed(before, message))
-        return known[1]
-
-    def conversation(self, conversation: Conversation, /) -> int:
-        return self._frame + sum(map(self.message, conversation.messages))
-
-    def _changed(self, before: Message | None, after: Message) -> int:
-        if before is None:
-            return sum((self.text(text) for _, text in message_texts(after)), _AROUND)
-        old = Counter(text for _, text in message_texts(before))
-        new = Counter(text for _, text in message_texts(after))
-        gone, come = old - new, new - old
-        difference = sum(map(self.text, come.elements())) - sum(map(self.text, gone.elements()))
-        return max(0, self._gauge.message(before) + difference)
 
 
 class _Stage(NamedTuple):

@@ -21,6 +21,7 @@ from compact.originals import FileOriginals
 from compact.policies import CompactConfig, StorageSettings, TracingSettings
 from compact.ports import Archive, Event, Export, Exporter, Observe, Originals, Record
 from compact.redaction import Redactor
+from compact.redaction.patterns import compile_patterns
 from compact.tracing import AgentsSdkExporter, AriadneExporter, ConsoleExporter, JsonLinesExporter, OtlpExporter, Tracer
 from compact.tracing.complaints import Complaints
 
@@ -34,6 +35,7 @@ class Keeper:
     def __init__(self, config: CompactConfig, observe: Observe | None = None) -> None:
         self._config = config
         self._observe = observe
+        compile_patterns(config.redaction.patterns)  # a wrong one is told now, not when something is to be kept
         folder = Path(config.storage.path)
         self.originals: Originals | None = None if config.originals == "none" else FileOriginals(folder / "originals")
         self._archive = open_archive(config.storage)

@@ -43,7 +43,15 @@ from compact.engine.telling import (
     told_estimate,
     told_result,
 )
-from compact.errors import CompactionBlocked, CondensationStalled, InsufficientBudget, InvalidConversation
+from compact.errors import (
+    CompactionBlocked,
+    CondensationStalled,
+    InsufficientBudget,
+    InvalidConfiguration,
+    InvalidConversation,
+    InvalidInput,
+)
+from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id, should_condense
 from compact.ports import Event, Observe
@@ -61,6 +69,12 @@ class CompactManager:
     """
 
     def __init__(self, config: CompactConfig, *, ask: AskModel | None = None, observe: Observe | None = None) -> None:
+        if not isinstance(config, CompactConfig):
+            raise InvalidConfiguration(
+                f"must be a CompactConfig, not {type(config).__name__}",
+                field="config",
+                remedy='Pass CompactConfig(model="gpt-4o"), or what load_config gives.',
+            )
         self.config = config
         self._model = models.find_model(config.model)
         self.window = config.max_context_tokens or self._model.max_input
@@ -80,12 +94,14 @@ class CompactManager:
     def preflight(
         self,
         session_id: str,
-        messages: Sequence[Json],
+        messages: Sequence[Json] | Mapping[str, Json],
         *,
         system: Json = None,
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
         """The messages to send: as they are, or compacted where they have reached the trigger.
+
+        A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
         forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
@@ -110,13 +126,15 @@ class CompactManager:
     def manual_compact(
         self,
         session_id: str,
-        messages: Sequence[Json],
+        messages: Sequence[Json] | Mapping[str, Json],
         note: str = "",
         *,
         system: Json = None,
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
         """The messages compacted, whether they need to be or not; the note says why, or what matters."""
+        if not isinstance(note, str):
+            raise InvalidInput(f"must be text, not {type(note).__name__}", field="note", remedy="Say what matters.")
         with self._sessions.hold(check_session_id(session_id)) as session:
             own = self._follow(session, messages, system, tools)
             self._compact(session, self._decide(session), note=note or "manual")
@@ -178,11 +196,19 @@ class CompactManager:
         self.close()
 
     def _follow(
-        self, session: Session, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None
+        self,
+        session: Session,
+        messages: Sequence[Json] | Mapping[str, Json],
+        system: Json,
+        tools: Sequence[Json] | None,
     ) -> Mapping[Line, Json]:
+        format = ""
+        if isinstance(messages, Mapping):
+            chosen, messages, system, tools = parts_of(messages)
+            format = chosen.name
         with storing():
-            beside = None if tools is None else list(tools)
-            return session.follow(_listed(messages), system, beside, self._keeper.originals)
+            beside = None if tools is None else _listed(tools, "tools")
+            return session.follow(_listed(messages), system, beside, self._keeper.originals, format)
 
     def _compact(self, session: Session, decision: Decision, note: str) -> None:
         """Compact the session, or tell what is in the way."""
@@ -309,7 +335,10 @@ class CompactManager:
         text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
         if self.config.policy.on_summary_failure == "block":
             return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
-        remedy = "Protect fewer or shorter messages, or use a model with a larger context window."
+        remedy = (
+            "Protect fewer or shorter messages, cut long tool results before they are added, "
+            "or use a model with a larger context window."
+        )
         return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
 
     def _relay(self, event: Event) -> None:
@@ -321,14 +350,14 @@ class CompactManager:
         return Asking().now(self._ask or partial(answer_offline, judge))
 
 
-def _listed(messages: Sequence[Json]) -> list[Json]:
-    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+def _listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise InvalidConversation(
-            f"must be a list of messages, not {type(messages).__name__}",
-            field="messages",
-            remedy="Pass the messages of the request.",
+            f"must be a list of {what}, not {type(given).__name__}",
+            field=what,
+            remedy=f"Pass the {what} of the request.",
         )
-    return list(messages)
+    return list(given)
 
 
 def _focused(settings: Any, note: str) -> Any:

@@ -18,7 +18,7 @@ def read_transcript(data: bytes, *, format: str | None = None, name: str = "file
     body, format = (log.body, log.format) if log is not None else (_unwrapped(content), format)
     if not isinstance(body, dict | list):
         raise InvalidConversation(
-            f"holds a JSON {type(body).__name__}, not a conversation",
+            "holds a single JSON value, not a conversation",
             field=name,
             remedy="Give a list of messages, or a request with its messages.",
         )

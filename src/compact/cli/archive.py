@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.cli.console import AsJson, busy, counted, print_json, screen, table
 from compact.cli.options import Output
 from compact.errors import InvalidInput
 
@@ -75,7 +75,7 @@ def show_step(
     for number, message in enumerate(found.transcript, 1):
         role = str(message.get("role", message.get("type", ""))) if isinstance(message, dict) else ""
         rows.add_row(str(number), role, _start(message))
-    screen().print(f"{session}, step {found.step}: {len(found.transcript):,} messages before it")
+    screen().print(f"{session}, step {found.step}: {counted(len(found.transcript), 'message')} before it")
     screen().print(rows)
     print_json(found.summary)
 
@@ -98,7 +98,7 @@ def verify_files(session: AnySession = None, path: ArchivePath = ".compact", as_
     else:
         for problem in problems:
             screen().print(f"{problem.session}/{problem.name}: {problem.text}", soft_wrap=True)
-        screen().print(f"{files:,} files, {len(problems):,} problems")
+        screen().print(f"{counted(files, 'file')}, {counted(len(problems), 'problem')}")
     if problems:
         raise typer.Exit(1)
 

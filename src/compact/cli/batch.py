@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -222,8 +223,15 @@ def _enqueue(options: Options, name: str) -> int:
     for file, error in unreadable:
         screen().print(f"failed: {file}: {error}", soft_wrap=True)
     screen().print(f"{new:,} new in the queue {name}; {_told(progress)}")
-    screen().print(f"start workers: compact worker --database URL --batch {name}")
+    screen().print(f"start workers: compact worker{_same_database(options.database)} --batch {shlex.quote(name)}")
     return len(unreadable)
+
+
+def _same_database(database: str | None) -> str:
+    """The option that leads to the same database; an address, which may hold a password, is not repeated."""
+    if not database:
+        return ""
+    return f" --database {'URL' if '://' in database else shlex.quote(database)}"
 
 
 def _carried(jobs: Iterable[Job], unreadable: list[tuple[str, str]]) -> Iterator[Job]:

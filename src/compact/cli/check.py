@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, FormatName, print_json, read, screen, table
+from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, table
 
 EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
 
@@ -46,9 +46,9 @@ def check(
         screen().print(rows)
         if len(found) > _SHOWN:
             screen().print(f"… and {len(found) - _SHOWN:,} more (--json lists all)")
-        verdict = styled(f"{len(found):,} violation{'s' * (len(found) != 1)}", "red")
-        screen().print(verdict, f"in {len(conversation):,} messages")
+        verdict = styled(counted(len(found), "violation"), "red")
+        screen().print(verdict, f"in {counted(len(conversation), 'message')}")
     else:
-        screen().print(styled("valid", "green"), f"{conversation.format}, {len(conversation):,} messages")
+        screen().print(styled("valid", "green"), f"{conversation.format}, {counted(len(conversation), 'message')}")
     if found:
         raise typer.Exit(1)

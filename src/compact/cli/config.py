@@ -78,7 +78,7 @@ def check(file: ConfigFile, as_json: AsJson = False) -> None:
         print_json({"file": str(file), "valid": not problems, "problems": list(map(_told, problems))})
     else:
         for problem in problems:
-            screen().print(str(problem), soft_wrap=True)
+            screen().print(_without_passwords(str(problem)), soft_wrap=True)
         if not problems:
             named = "; the model must be named elsewhere" if gathered.lacks_model else ""
             screen().print(f"{file} is valid{named}.", soft_wrap=True)
@@ -148,7 +148,7 @@ def _show(gathered: Gathered, problems: Sequence[Problem]) -> None:
     if gathered.lacks_model:
         screen().print("No model is named: set it in compact.yaml, as COMPACT_MODEL, or in the program.")
     for problem in problems:
-        screen().print(styled("wrong:", "red"), str(problem), soft_wrap=True)
+        screen().print(styled("wrong:", "red"), _without_passwords(str(problem)), soft_wrap=True)
     for warning in gathered.warnings:
         screen().print(styled("warning:", "yellow"), warning, soft_wrap=True)
 
@@ -169,7 +169,8 @@ def _facts(value: Value) -> dict[str, Json]:
 
 
 def _told(problem: Problem) -> dict[str, Json]:
-    return {"field": problem.path, "problem": problem.text, "from": [origin.name for origin in problem.origins]}
+    text, names = _without_passwords(problem.text), [origin.name for origin in problem.origins]
+    return {"field": problem.path, "problem": text, "from": names}
 
 
 def _shown(value: Value) -> str:
@@ -185,7 +186,11 @@ def _safe(value: Value) -> Json:
     """The value without passwords, which an address may hold; lists are patterns and names, and no secrets."""
     if not isinstance(value.value, str):
         return value.value
-    return re.sub(r"(://)[^/@\s]*@", r"\1<REDACTED>@", _redactor().text(value.value))
+    return _without_passwords(_redactor().text(value.value))
+
+
+def _without_passwords(text: str) -> str:
+    return re.sub(r"(://)[^/@\s]*@", r"\1<REDACTED>@", text)
 
 
 @cache

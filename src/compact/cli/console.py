@@ -108,6 +108,11 @@ def printable(text: str) -> str:
     return escape(legible(text))
 
 
+def counted(number: int, what: str) -> str:
+    """The number of things, in words: 1 message, 2,000 messages."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def legible(text: str) -> str:
     """The text with its control characters, line breaks among them, spelled out."""
     if text.isprintable():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
+from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, Target, choose_way, grouped, read_target
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _paid_back(option: Option) -> str:
         return "?"
     if option.warm.turns is None:
         return "never"
-    return f"{option.warm.turns:,} request{'s' * (option.warm.turns != 1)}"
+    return counted(option.warm.turns, "request")
 
 
 def _explained(model: Model, *, cache: bool) -> str:
@@ -151,7 +151,7 @@ def _explained(model: Model, *, cache: bool) -> str:
 
 def _span(seconds: int) -> str:
     hours, minutes = seconds // 3600, seconds // 60
-    return f"{hours:,} hour{'s' * (hours != 1)}" if hours else f"{minutes:,} minutes"
+    return counted(hours, "hour") if hours else counted(minutes, "minute")
 
 
 def _cache_facts(model: Model) -> Json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from compact.cli.comparing import Change, Pair, pair_by_content, pair_by_plan
-from compact.cli.console import AsJson, File, FormatName, busy, print_json, read, read_bytes, screen
+from compact.cli.console import AsJson, File, FormatName, busy, counted, print_json, read, read_bytes, screen
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -165,11 +165,11 @@ def _heading(pair: Pair, position: int | None) -> Side:
 
 
 def _more(count: int, style: str) -> Side:
-    return ("", f"… {count:,} more line{'s' * (count != 1)} …", style) if count > 0 else _NOTHING
+    return ("", f"… {counted(count, 'more line')} …", style) if count > 0 else _NOTHING
 
 
 def _fold(rows: Table, count: int, what: str) -> None:
-    _add(rows, *[("", f"… {count:,} {what}{'s' * (count != 1)} …", "dim")] * 2)
+    _add(rows, *[("", f"… {counted(count, what)} …", "dim")] * 2)
 
 
 def _windows(left: str, right: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, busy, print_json, read, screen, table
+from compact.cli.console import AsJson, busy, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.errors import InvalidInput
@@ -211,7 +211,7 @@ def _plain(written: Written) -> dict[str, Json]:
 
 def _show(files: int, found: Findings) -> None:
     out = screen()
-    told = f"{len(found.cases):,} cases of {_counted(files, 'session')} for {', '.join(found.models)}"
+    told = f"{counted(len(found.cases), 'case')} of {counted(files, 'session')} for {', '.join(found.models)}"
     out.print(f"{told}; of what was used later:", soft_wrap=True)
     _show_rows(found.rows)
     valid = all(row.valid == 1 for row in found.rows)
@@ -230,10 +230,6 @@ def _show(files: int, found: Findings) -> None:
         _show_decay(found)
     elif found.rounds:
         out.print("No session needs enough of its beginning to tell what many compactions in a row leave of it.")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _share(share: float | None, digits: int = 0) -> str:
@@ -314,8 +310,8 @@ def _show_decay(found: Findings) -> None:
     out = screen()
     out.print()
     out.print(
-        f"{_counted(len(found.growths), 'session')}{made_up}, compacted {last:,} times in a row to half; of "
-        f"{_counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
+        f"{counted(len(found.growths), 'session')}{made_up}, compacted {last:,} times in a row to half; of "
+        f"{counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
         soft_wrap=True,
     )
     cells = [

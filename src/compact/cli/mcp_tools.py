@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from compact.cli.console import choose_model, read_bytes
 from compact.cli.options import read_target
 from compact.errors import CompactError, InvalidConfiguration, InvalidInput
+from compact.policies.configuration import problems_of
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -41,7 +42,9 @@ _Conversation: TypeAlias = Annotated[
     list[Any] | dict[str, Any] | None, Field(description="Messages, or a request with its messages.")
 ]
 _File: TypeAlias = Annotated[str | None, Field(description="A transcript to read instead, below the server's folder.")]
-_Target: TypeAlias = Annotated[str | None, Field(description="What to come down to: tokens (8k) or a share (50%).")]
+_Target: TypeAlias = Annotated[
+    str | int | float | None, Field(description="What to come down to: tokens (8k) or a share (50%).")
+]
 _Preset: TypeAlias = Annotated[str, Field(description="How: a preset, such as v2 or balanced.")]
 
 
@@ -52,7 +55,20 @@ def serve(tools: Tools) -> MCPServer[Any]:
     except ImportError:
         remedy = "Install it: pip install 'compact-context[mcp]'."
         raise InvalidConfiguration("the package mcp, version 2, is missing", field="mcp", remedy=remedy) from None
-    server = MCPServer[Any]("compact", instructions=_INSTRUCTIONS, log_level="ERROR")
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    class Server(MCPServer[Any]):
+        """Tells in plain words what is wrong with the arguments of a call."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                raise ToolError(f"{name} cannot be called so: {_told(error.__cause__)}") from error
+
+    server = Server("compact", instructions=_INSTRUCTIONS, log_level="ERROR")
     for tool in (tools.recall, tools.search, tools.condense, tools.plan):
         server.add_tool(_explaining(tool), structured_output=False)
     return server
@@ -92,7 +108,7 @@ class Tools:
         before = self._read(conversation, file)
         name = self._seen(session) or _OWN_SESSION
         model, _ = choose_model(self._model, before)
-        result = condense_kept(before, self._originals, name, (preset, model, read_target(target)))
+        result = condense_kept(before, self._originals, name, (preset, model, _read_target(target)))
         answer = {"session": name, "messages": result.messages, "report": result.report.to_json()}
         return json.dumps(answer, ensure_ascii=False)
 
@@ -103,7 +119,7 @@ class Tools:
 
         before = self._read(conversation, file)
         model, _ = choose_model(self._model, before)
-        condensation = Condensation(before, model, read_target(target))
+        condensation = Condensation(before, model, _read_target(target))
         ways = {name: result.report.to_json() for name, result in compare(condensation)}
         answer = {"model": model, "tokens": condensation.tokens, "target": condensation.target, "ways": ways}
         return json.dumps(answer, ensure_ascii=False)
@@ -137,6 +153,18 @@ class Tools:
         if not path.is_relative_to(self._root):
             raise InvalidInput("lies outside the server's folder", field=file, remedy="Start it with another --root.")
         return read_transcript(read_bytes(path), name=file)
+
+
+def _told(error: ValidationError) -> str:
+    """What is wrong with each argument; one that may be of several kinds is wrong as each of them."""
+    told: dict[str, list[str]] = {}
+    for path, problem in problems_of(error):
+        told.setdefault(path.partition(".")[0], []).append(problem)
+    return "; ".join(f"{name}: {' or '.join(problems)}" for name, problems in told.items())
+
+
+def _read_target(target: str | float | None) -> float | None:
+    return read_target(target) if isinstance(target, str) else target
 
 
 def _explaining(tool: _Tool) -> _Tool:

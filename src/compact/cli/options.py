@@ -69,7 +69,7 @@ def read_target(text: str | None) -> float | None:
         raise InvalidInput(
             f"{text!r} is no target", field="--target", remedy="Give tokens (8000, 8k) or a share (0.5, 50%)."
         )
-    return value
+    return value if value < 1 else int(value)
 
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Json]:

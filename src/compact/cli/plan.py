@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compact.cli.console import AsJson, File, busy, choose_model, console, legible, print_json, read, screen, table
+from compact.cli.console import (
+    AsJson,
+    File,
+    busy,
+    choose_model,
+    console,
+    counted,
+    legible,
+    print_json,
+    read,
+    screen,
+    table,
+)
 from compact.cli.options import ForModel, Target, choose_way, read_target
 from compact.errors import InvalidInput
 
@@ -81,8 +93,8 @@ def plan(
         )
         return
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
-    counted = f"tokens of {condensation.model.id} in {len(conversation):,} messages{goal}"
-    screen().print(styled(f"{condensation.tokens:,}", "bold"), counted)
+    where = f"tokens of {condensation.model.id} in {counted(len(conversation), 'message')}{goal}"
+    screen().print(styled(f"{condensation.tokens:,}", "bold"), where)
     show_ways(results)
     _show_removals(show, gone)
 
@@ -221,7 +233,7 @@ def _show_removals(name: str, gone: list[Removal]) -> None:
     out.print(rows)
     if rest := gone[_SHOWN:]:
         tokens = sum(each.tokens_before - each.tokens_after for each in rest)
-        out.print(f"and {tokens:,} tokens in {len(rest):,} other message{'s' * (len(rest) != 1)}")
+        out.print(f"and {tokens:,} tokens in {counted(len(rest), 'other message')}")
 
 
 def _describe(message: Message, tools: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compact.cli.console import AsJson, print_json, screen, table
-from compact.cli.output import replace_file
+from compact.cli.output import create_file, replace_file
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ EXAMPLES = (
 def presets(
     name: Annotated[str | None, typer.Argument(help="A preset, to show its settings.")] = None,
     export: Annotated[
-        Path | None, typer.Option("--export", help="Write the preset, or all, to a .json or .yaml file.")
+        Path | None, typer.Option("--export", help="Write the preset, or all, to a new .json or .yaml file.")
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--import", help="Keep the presets of a .json or .yaml file, for later use.")
@@ -61,7 +61,8 @@ def _import(source: Path) -> tuple[Preset, ...]:
     try:
         found = load_presets(source)
         path = own_presets_path()
-        kept = {preset.name: preset for preset in (*own_presets(), *found)}
+        before = {preset.name: preset for preset in own_presets()}
+        kept = before | {preset.name: preset for preset in found}
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         field = str(error.filename or source)
@@ -70,6 +71,9 @@ def _import(source: Path) -> tuple[Preset, ...]:
         ) from None
     if found:
         replace_file(path, dump_presets(kept.values()).encode())
+        for preset in found:
+            if before.get(preset.name, preset) != preset:
+                screen(stderr=True).print(f"replaced your preset {preset.name}", soft_wrap=True)
     else:
         screen(stderr=True).print("nothing to keep: the file has no preset that is not built in", soft_wrap=True)
     return found
@@ -81,8 +85,7 @@ def _export(shown: list[Preset], export: Path) -> None:
     kind = export.suffix.lower()
     if kind not in (".json", ".yaml", ".yml"):
         raise InvalidInput("is of no known kind", field=str(export), remedy="Name the file .json, .yaml or .yml.")
-    replace_file(export, dump_presets(shown, "json" if kind == ".json" else "yaml").encode())
-    screen(stderr=True).print(f"wrote {export}", soft_wrap=True)
+    create_file(export, dump_presets(shown, "json" if kind == ".json" else "yaml"))
 
 
 def _facts(preset: Preset) -> dict[str, Json]:

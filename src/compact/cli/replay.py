@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, busy, choose_model, print_json, read, screen, table
+from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.errors import InvalidInput
@@ -227,7 +227,7 @@ def _told(played: Sequence[Played]) -> str:
     change = cheapest / first - 1 if first else 0
     beside = f"{abs(change):.0%} {'more' if change > 0 else 'less'} than with no compaction"
     count = played[0].overflows
-    refused = f", of which {count:,} request{'s' * (count != 1)} would have been refused" if count else ""
+    refused = f", of which {counted(count, 'request')} would have been refused" if count else ""
     return f"Cheapest: {best.way}, {beside}{refused}."
 
 
@@ -320,7 +320,7 @@ def _parameters(trial: Trial) -> str:
     shares = f"at {policy.trigger_pct:.0%} down to {policy.target_pct:.0%}"
     if policy.preset:
         return shares
-    kept = f"{policy.keep_recent_turns} turns, {policy.keep_tool_io_pairs} calls"
+    kept = f"{counted(policy.keep_recent_turns, 'turn')}, {counted(policy.keep_tool_io_pairs, 'call')}"
     return f"{shares}, {kept}, summaries of {policy.summary_tokens:,}"
 
 
@@ -337,7 +337,7 @@ def _figures(untouched: Played, chosen: Trial) -> str:
     count = 0 if chosen.played is None else chosen.played.compactions
     cost = f"{dollars(chosen.dollars)} instead of {dollars(untouched.dollars)} with no compaction"
     kept = f"{chosen.retention or 0:.0%} of what was used later in context"
-    return f"{cost}, {kept}, {count:,} compaction{'s' * (count != 1)}."
+    return f"{cost}, {kept}, {counted(count, 'compaction')}."
 
 
 def _trial_facts(trial: Trial) -> dict[str, Json]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from compact.cli.console import AsJson, File, busy, name_of, print_json, read_bytes, screen, table
+from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, table
 from compact.cli.options import ForModel, Output, grouped, require_database
+from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -130,9 +131,12 @@ class Search:
 @grouped
 def search_messages(options: Search) -> None:
     """Find the messages that hold all the words, whether a request still contains them or not; best ones first."""
+    words = " ".join(options.words)
+    if not any(map(str.isalnum, words)):
+        raise InvalidInput("must hold a word", field="WORDS", remedy="Name what a message must hold.")
     within = {"session": options.session, "workspace": options.workspace}
     with _found(options.database) as sessions:
-        found = sessions.search(" ".join(options.words), **within, limit=options.limit)
+        found = sessions.search(words, **within, limit=options.limit)
     if options.as_json:
         print_json([_hit(one) for one in found])
         return
@@ -173,7 +177,9 @@ def compact_session(options: Compress) -> None:
         return
     saved = 1 - done.tokens_after / max(done.tokens_before, 1)
     change = f"{done.tokens_before:,} → {done.tokens_after:,} tokens (-{max(saved, 0):.0%})"
-    screen().print(f"{options.session}: {change}, {done.messages:,} messages in the summary, {done.seconds:.1f} s")
+    screen().print(
+        f"{options.session}: {change}, {counted(done.messages, 'message')} in the summary, {done.seconds:.1f} s"
+    )
     for warning in done.warnings:
         screen().print(f" - {warning}", soft_wrap=True)
 
@@ -280,7 +286,9 @@ def _told(context: Context, as_json: bool) -> None:
         print_json(_facts(context))
         return
     session = context.session
-    screen().print(f"{session.id}: {session.messages:,} messages, {context.tokens:,} tokens for {session.model}")
+    screen().print(
+        f"{session.id}: {counted(session.messages, 'message')}, {context.tokens:,} tokens for {session.model}"
+    )
 
 
 def _facts(context: Context) -> dict[str, Json]:

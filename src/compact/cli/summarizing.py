@@ -32,7 +32,8 @@ _TOLD = 3
 class Summarized:
     """A condensation, and how its summaries came about; `spent` where a model answered.
 
-    `how` is None where no summary was wanted; `remedy` says what helps where none could be had.
+    `how` is None where no summary was wanted, or none was made though nobody had to be asked; `remedy` says what helps
+    where none could be had.
     """
 
     result: Result
@@ -93,7 +94,7 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
 
     if not profiles:
         result = condensation.run(way.provider, way.settings)
-        return Summarized(result, "offline" if _asked(result) else None)
+        return Summarized(result, "offline" if _holds_summary(result) else None)
     failures: dict[str, None] = {}
 
     def observe(event: Event) -> None:
@@ -106,6 +107,11 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
     return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(way.settings))
 
 
+def _holds_summary(result: Result) -> bool:
+    """Whether one was made, and kept: a pass that would have grown is skipped."""
+    return any(edit.why == "summarized" for step in result.plan for edit in step.edits)
+
+
 def _asked(result: Result) -> bool:
     return any(done.asked for done in result.report.passes)
 
@@ -115,7 +121,8 @@ def _how(result: Result, paid: Spending | None) -> How | None:
     if not _asked(result):
         return None
     events = result.report.events
-    if any(event.name == "summary_created" and event.properties.get("offline") for event in events):
+    made_offline = any(event.name == "summary_created" and event.properties.get("offline") for event in events)
+    if made_offline and _holds_summary(result):
         return "offline"
     created = any(event.name == "summary_created" for event in events)
     unusable = any(event.name in ("summary_failed", "summary_refused") for event in events)

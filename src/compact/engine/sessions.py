@@ -43,11 +43,23 @@ class Session:
         return self.projection
 
     def follow(
-        self, messages: Sequence[Json], system: Json, tools: Sequence[Json] | None, originals: Originals | None
+        self,
+        messages: Sequence[Json],
+        system: Json,
+        tools: Sequence[Json] | None,
+        originals: Originals | None,
+        format: str = "",
     ) -> Mapping[Line, Json]:
-        """Take in what the caller holds now; gives the caller's own objects for the lines that are theirs."""
+        """Take in what the caller holds now; gives the caller's own objects for the lines that are theirs.
+
+        The format is recognised unless it is named.
+        """
+
+        def named() -> str:
+            return format or detect(messages, system=system, tools=tools).name
+
         if self.projection is None:
-            frame = parse([], format=detect(messages, system=system, tools=tools).name, system=system, tools=tools)
+            frame = parse([], format=named(), system=system, tools=tools)
             self._measured(frame, system, tools)
             known = remembered(frame, self.id, messages, originals) or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
@@ -56,10 +68,10 @@ class Session:
             self._measured(frame, system, tools)
             self.projection = replace(self.projection, frame=frame).sound()
         before = self.projection
-        followed = self._followed(before, messages, lambda: detect(messages, system=system, tools=tools).name)
+        followed = self._followed(before, messages, named)
         if followed is None or (followed[0].rewound(before) and self.is_behind(originals)):
             self.projection = None
-            return self.follow(messages, system, tools, originals)
+            return self.follow(messages, system, tools, originals, format)
         self.projection, own = followed
         return own
 

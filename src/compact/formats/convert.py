@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compact.errors import ConversionError
 from compact.formats.format import Format, Turn
-from compact.formats.registry import format_named, tools_of
+from compact.formats.registry import format_named, parse, tools_of
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Attachment,
@@ -36,9 +36,13 @@ _PLAIN_ANSWERS = frozenset({"output", "result", "content", "error"})
 
 
 def convert(
-    conversation: Conversation, to: str, *, lossy: bool = False, note: Callable[[str], object] | None = None
+    conversation: Conversation | Sequence[Json] | Mapping[str, Json],
+    to: str,
+    *,
+    lossy: bool = False,
+    note: Callable[[str], object] | None = None,
 ) -> Conversation:
-    """The same conversation in another format.
+    """The same conversation, or messages, or whole request, in another format.
 
     ConversionError names what has no place there: reasoning, which is bound to its vendor, blocks of unknown kinds and
     whatever else the other format lacks. With `lossy` those are left out. `note` is called with a line for everything
@@ -46,6 +50,8 @@ def convert(
     tool result, whose text is kept.
     """
     target = format_named(to)
+    if not isinstance(conversation, Conversation):
+        conversation = parse(conversation)
     if conversation.format == target.name:
         return conversation
     sieve = _Sieve(target, lossy, note or (lambda _: None))

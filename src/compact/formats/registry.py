@@ -99,7 +99,8 @@ def parse(
     return _parse(chosen, messages, system, tools)
 
 
-def _parse_body(body: Mapping[str, Json], name: str | None) -> Conversation:
+def parts_of(body: Mapping[str, Json], name: str | None = None) -> tuple[Format, list[Json], Json, Json]:
+    """The format of a request body, its messages, its system prompt and its tools."""
     chosen = format_named(name) if name else _detect_body(body)
     messages = body.get(chosen.messages_key)
     if chosen is OPENAI_RESPONSES and isinstance(messages, str):
@@ -110,11 +111,15 @@ def _parse_body(body: Mapping[str, Json], name: str | None) -> Conversation:
             field=chosen.messages_key,
             remedy=f"A {chosen.title} request holds its messages there.",
         )
-    system_key = _spelling(body, chosen.system_key)
-    system = body.get(system_key) if system_key else None
-    conversation = _parse(chosen, messages, system, body.get(chosen.tools_key))
+    system = body.get(_spelling(body, chosen.system_key)) if chosen.system_key else None
+    return chosen, messages, system, body.get(chosen.tools_key)
+
+
+def _parse_body(body: Mapping[str, Json], name: str | None) -> Conversation:
+    chosen, messages, system, tools = parts_of(body, name)
+    conversation = _parse(chosen, messages, system, tools)
     read = {chosen.messages_key}
-    read |= set() if conversation.system is None else {system_key}
+    read |= set() if conversation.system is None else {_spelling(body, chosen.system_key)}
     read |= {chosen.tools_key} if conversation.tools else set()
     return replace(conversation, options={key: _READ if key in read else value for key, value in body.items()})
 

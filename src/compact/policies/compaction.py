@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from compact.policies.configuration import Configuration
 from compact.policies.threshold import Threshold
@@ -105,10 +105,16 @@ class TracingSettings(Configuration):
     """Record spans in the OpenAI Agents SDK's trace, where one is running."""
 
 
+def _named(model: str) -> str:
+    if not model.strip():
+        raise ValueError("must name a model, such as gpt-4o")
+    return model
+
+
 class CompactConfig(Configuration):
     """The configuration of a `CompactManager`."""
 
-    model: str
+    model: Annotated[str, AfterValidator(_named)]
     """The model the conversation is with."""
     max_context_tokens: int | None = Field(default=None, ge=1000)
     """Its context window; by default what is known of the model."""

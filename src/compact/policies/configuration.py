@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -30,6 +30,8 @@ class Configuration(BaseModel, metaclass=_Kind):
 
 
 Settings = TypeVar("Settings", bound=Configuration)
+_UNKNOWN: Final = "extra_forbidden"
+_WORDS: Final = {_UNKNOWN: "is no setting", "missing": "is needed", "model_type": "must be an object with settings"}
 
 
 def configure(kind: type[Settings], values: Mapping[str, Any], *, under: str = "") -> Settings:
@@ -40,16 +42,44 @@ def configure(kind: type[Settings], values: Mapping[str, Any], *, under: str = "
         raise _invalid(kind, error, under) from None
 
 
-def _invalid(kind: type[Configuration], error: ValidationError, under: str = "") -> InvalidConfiguration:
-    problems = [
-        (".".join([*([under] if under else []), *map(str, problem["loc"])]), _plain(problem["msg"]))
-        for problem in error.errors(include_url=False)
+def problems_of(error: ValidationError, under: str = "") -> list[tuple[str, str]]:
+    """What is wrong, in plain words: the path of each field, and the problem."""
+    prefix = [under] if under else []
+    return [
+        (".".join([*prefix, *map(str, problem["loc"])]), _plain(problem)) for problem in error.errors(include_url=False)
     ]
-    field, text = problems[0]
-    rest = "".join(f"; {name}: {other}" for name, other in problems[1:])
-    known = ", ".join(kind.model_fields)
-    return InvalidConfiguration(text + rest, field=field, remedy=f"Known settings: {known}.")
 
 
-def _plain(message: str) -> str:
-    return message.removeprefix("Value error, ").removeprefix("Input ").replace("a valid tuple", "a list")
+def _invalid(kind: type[Configuration], error: ValidationError, under: str = "") -> InvalidConfiguration:
+    (field, text), *others = problems_of(error, under)
+    rest = "".join(f"; {name}: {other}" for name, other in others)
+    unknown = [problem["loc"] for problem in error.errors(include_url=False) if problem["type"] == _UNKNOWN]
+    known = ", ".join(_known(kind, unknown[0])) if unknown else ""
+    return InvalidConfiguration(text + rest, field=field, remedy=known and f"Known settings: {known}.")
+
+
+def _plain(problem: Any) -> str:
+    if problem["type"] in _WORDS:
+        return _WORDS[problem["type"]]
+    name = problem["loc"][-1] if problem["loc"] else ""
+    text: str = problem["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
+    return text.removeprefix(f"{name}: ").removesuffix(".").replace("a valid tuple", "a list")
+
+
+def _known(kind: type[Configuration], path: tuple[int | str, ...]) -> tuple[str, ...]:
+    """The settings there are where the path leads; none where that may be one of several groups."""
+    for step in path[:-1]:
+        field = kind.model_fields.get(step) if isinstance(step, str) else None
+        groups = list(_groups(field.annotation)) if field else [kind]
+        if len(groups) != 1:
+            return ()
+        kind = groups[0]
+    return tuple(kind.model_fields)
+
+
+def _groups(annotation: Any) -> Iterator[type[Configuration]]:
+    if arguments := get_args(annotation):
+        for argument in arguments:
+            yield from _groups(argument)
+    elif isinstance(annotation, type) and issubclass(annotation, Configuration):
+        yield annotation

@@ -23,5 +23,5 @@ def check_session_id(session: object) -> str:
 
 def _shown(value: object) -> str:
     if not isinstance(value, str):
-        return f"a {type(value).__name__}"
+        return f"a value of type {type(value).__name__}"
     return ascii(value) if len(value) <= 80 else f"{value[:77]!a}..."

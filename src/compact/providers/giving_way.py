@@ -7,7 +7,7 @@ goes into one summary, or without any.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -42,7 +42,7 @@ _FOLDS = PassSettings(
 
 def give_way(task: Task, *, handles: bool = False) -> Steps:
     """Bring the conversation down to its target, if what nobody may touch leaves room for that."""
-    ways = (
+    ways: tuple[Callable[[Task], Steps], ...] = (
         *(partial(_cut, settings=settings.model_copy(update={"handles": handles})) for settings in (_CUTS, _SPEECHES)),
         lambda now: fold_batch(now, _FOLDS, older(now.conversation.messages, _RECENT)),
         lambda now: fold_batch(now, _FOLDS, older(now.conversation.messages, 0)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -107,11 +107,21 @@ class Gathered:
 
     def problems(self, check: Check | None = None) -> tuple[Problem, ...]:
         """All that is wrong with what was given; a missing model aside, which may still come from the program."""
-        given = self._nested() | ({"model": "gpt-4o"} if self.lacks_model else {})
-        config, problems = self._validated(given)
-        if config is not None and check is not None:
-            problems = tuple(Problem(path, text, self._origins(path)) for path, text in check(config))
-        return self.strays + problems
+        problems, wrong = list(self.strays), list[Value]()
+        config = None
+        while config is None:
+            # Without what is known to be wrong, the rest can be looked at.
+            config, found = self._validated({"model": "gpt-4o"} | self._nested(wrong))
+            blamed = [(problem, self._culprits(problem.path, problem.text)) for problem in found]
+            # What comes of leaving out a wrong value is no problem of its own.
+            problems += [problem for problem, values in blamed if not any(value in wrong for value in values)]
+            more = [value for _, values in blamed for value in values if value not in wrong]
+            if found and not more:
+                return tuple(problems)
+            wrong += more
+        if check is not None:
+            problems += (Problem(path, text, self._origins(path)) for path, text in check(config))
+        return tuple(problems)
 
     def config(self) -> CompactConfig:
         """The configuration; InvalidConfiguration names each wrong setting and where it was given."""
@@ -137,19 +147,22 @@ class Gathered:
         return Problem(path, text, self._origins(path, text))
 
     def _origins(self, path: str, text: str = "") -> tuple[Origin, ...]:
-        """Who gave the setting; for a problem of a whole group, who gave those of its settings that it mentions."""
+        return tuple(dict.fromkeys(value.origin for value in self._culprits(path, text)))
+
+    def _culprits(self, path: str, text: str) -> list[Value]:
+        """The setting as it was given; for a problem of a whole group, those of its settings that it mentions."""
         members = [value for value in self.values if value.setting.path.startswith(f"{path}." if path else "")]
         found = self._within(path) or [value for value in members if re.search(rf"\b{value.setting.name}\b", text)]
-        return tuple(dict.fromkeys(value.origin for value in found if value.origin.kind != "default"))
+        return [value for value in found if value.origin.kind != "default"]
 
     def _within(self, path: str) -> list[Value]:
         """The setting of that path, which may lead on into a list."""
         return [value for value in self.values if f"{path}.".startswith(f"{value.setting.path}.")]
 
-    def _nested(self) -> dict[str, Json]:
+    def _nested(self, without: Sequence[Value] = ()) -> dict[str, Json]:
         nested: dict[str, Json] = {}
         for value in self.values:
-            if value.origin.kind != "default":
+            if value.origin.kind != "default" and value not in without:
                 *groups, name = value.setting.path.split(".")
                 place = nested
                 for group in groups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -14,6 +15,7 @@ from compact.messages import Json
 LARGEST = 1_000_000
 """Bytes of a file."""
 _DEEPEST = 50
+_NAME = 64
 
 
 def read_text(path: Path) -> str:
@@ -41,7 +43,7 @@ def read_document(path: Path) -> Json:
     text = read_text(path)
     if path.suffix.lower() == ".json":
         try:
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=partial(_unique, path))
         except json.JSONDecodeError as error:
             raise _broken(path, f"is not valid JSON: {error.msg}", error.lineno) from None
         except RecursionError:
@@ -88,7 +90,10 @@ def _read_yaml(path: Path, text: str) -> Json:
 
     try:
         _require_plain(yaml, path, text)
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        document = loader.get_single_node()
+        _require_unique(yaml, path, document)
+        return None if document is None else loader.construct_document(document)
     except InvalidConfiguration:
         raise
     except yaml.constructor.ConstructorError as error:
@@ -110,6 +115,27 @@ def _require_plain(yaml: Any, path: Path, text: str) -> None:
             raise _broken(path, "holds an alias, which is not allowed", event.start_mark.line + 1)
         if depth > _DEEPEST:
             raise _broken(path, "is nested too deeply", event.start_mark.line + 1)
+
+
+def _require_unique(yaml: Any, path: Path, node: Any) -> None:
+    """Refuse a name that is given twice, of which one would be passed over without a word."""
+    named: set[object] = set()
+    for item in node.value if isinstance(node, yaml.CollectionNode) else ():
+        name, value = item if isinstance(node, yaml.MappingNode) else (None, item)
+        if isinstance(name, yaml.ScalarNode):
+            if name.value in named:
+                raise _broken(path, f"has {name.value[:_NAME]!r} twice", name.start_mark.line + 1)
+            named.add(name.value)
+        _require_unique(yaml, path, value)
+
+
+def _unique(path: Path, pairs: list[tuple[str, Json]]) -> Json:
+    found: dict[str, Json] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _broken(path, f"has {name[:_NAME]!r} twice")
+        found[name] = value
+    return found
 
 
 def _broken(path: Path, problem: str, line: int | None = None) -> InvalidConfiguration:

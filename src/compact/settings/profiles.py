@@ -97,5 +97,6 @@ def _written(profile: Profile) -> dict[str, object]:
 
 def _remedy(error: InvalidConfiguration) -> str:
     if re.match(r"profiles\.\d+\.", error.field):
-        return f"A profile may have: {', '.join(Profile.model_fields)}."
+        named = error.remedy or error.problem.startswith("is needed")
+        return f"A profile may have: {', '.join(Profile.model_fields)}." if named else "Correct it there."
     return "Write `profiles:` and below it a list; each has a name, a vendor and a model."

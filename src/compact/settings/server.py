@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import ConfigDict, Field, IPvAnyNetwork
+from pydantic import AfterValidator, ConfigDict, Field, IPvAnyNetwork
 
 from compact.policies import Configuration, Profile, configure
 from compact.policies.profiles import Address, Reference
@@ -14,14 +15,27 @@ from compact.settings.compaction import PREFIX
 from compact.settings.keys import Key, resolve_key
 
 _LISTS: Final = frozenset({"hosts", "upstream_networks"})
+_TOKEN: Final = re.compile("[!-~]{16,256}")
+
+
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def _strong(token: str) -> str:
+    if token and not _TOKEN.fullmatch(token):
+        raise ValueError("a token has 16 to 256 letters, digits or signs of ASCII, and no spaces")
+    return token
 
 
 class ServerSettings(Configuration):
     """The settings of `compact serve`, each from the variable COMPACT_ and its name."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
+    # What is wrong is told by the name of its variable.
+    model_config = ConfigDict(hide_input_in_errors=True, alias_generator=variable_of, populate_by_name=True)
 
-    token: Annotated[str, Field(max_length=256, pattern=r"^([!-~]{16,})?$")] = Field(default="", repr=False)
+    token: Annotated[str, AfterValidator(_strong)] = Field(default="", repr=False)
     """The token that clients present; by default a new one at every start."""
     hosts: tuple[str, ...] = ()
     """Further names under which the server may be asked for, such as that of a proxy before it."""
@@ -48,7 +62,7 @@ class ServerSettings(Configuration):
 
 def server_variables() -> tuple[str, ...]:
     """The environment variables that set something here."""
-    return tuple(PREFIX + name.upper() for name in ServerSettings.model_fields)
+    return tuple(map(variable_of, ServerSettings.model_fields))
 
 
 def key_of(profile: Profile) -> Key | None:
@@ -64,7 +78,8 @@ def load_server_settings(environment: Mapping[str, str] | None = None) -> Server
     variables = os.environ if environment is None else environment
     given: dict[str, Any] = {}
     for name in ServerSettings.model_fields:
-        text = variables.get(PREFIX + name.upper(), "").strip()
+        variable = variable_of(name)
+        text = variables.get(variable, "").strip()
         if text:
-            given[name] = [part.strip() for part in text.split(",") if part.strip()] if name in _LISTS else text
-    return configure(ServerSettings, given, under=PREFIX.rstrip("_"))
+            given[variable] = [part.strip() for part in text.split(",") if part.strip()] if name in _LISTS else text
+    return configure(ServerSettings, given)

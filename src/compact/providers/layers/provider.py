@@ -192,7 +192,10 @@ def _folded(task: Task, layers: Layers, summary: Summary | NoSummary) -> Pass:
     if isinstance(folded, Declined):
         return Pass(PASS, (), (f"no summary: {folded.reason}",))
     told = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)
-    return Pass(PASS, (folded,), (f"{layers.turns} turns and {layers.pairs} calls kept", *told))
+    turns, calls = (
+        f"{count} {what}{'s' * (count != 1)}" for count, what in ((layers.turns, "turn"), (layers.pairs, "call"))
+    )
+    return Pass(PASS, (folded,), (f"{turns} and {calls} kept", *told))
 
 
 def _size(task: Task, messages: Sequence[Message]) -> int:

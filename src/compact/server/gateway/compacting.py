@@ -7,13 +7,12 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS
-from compact.messages import Json, Tool
+from compact.messages import Json
 from compact.policies import Profile, check_session_id
 from compact.ports import Event
 from compact.redaction import Redactor
@@ -62,6 +61,11 @@ class Asked:
         if any(self.body.get(name) for name in _KEPT_ELSEWHERE) or not isinstance(messages, list):
             return None
         return messages
+
+    @property
+    def request(self) -> dict[str, Json]:
+        """The request with the name of its format: plain text is the same in all."""
+        return {**self.body, "format": self.format}
 
     def with_messages(self, messages: Sequence[Json]) -> Asked:
         """The same request with other messages; ValueError where it holds what JSON cannot say."""
@@ -164,7 +168,7 @@ class Compactor:
         with self._managers.using(asked.model, asked.profile) as manager:
             found = self._sessions.find(scope, messages, asked.session)
             with self._managers.at_work(manager, found.known.session) as heard:
-                sent = manager.preflight(found.known.session, messages, **beside(asked))
+                sent = manager.preflight(found.known.session, asked.request)
         return self._outgoing(asked, messages, sent, (found, manager, heard))
 
     def _fitted(self, found: Recognised, asked: Asked, messages: list[Json], window: int) -> Outgoing:
@@ -176,7 +180,7 @@ class Compactor:
                 self._managers.fitting(asked.model, asked.profile, window) as fitting,
                 self._managers.hearing(session) as heard,
             ):
-                sent = fitting.manual_compact(session, messages, _NOTE, **beside(asked))
+                sent = fitting.manual_compact(session, asked.request, _NOTE)
             manager.forget(session)
         return self._outgoing(asked, messages, sent, (found, manager, heard))
 
@@ -194,22 +198,6 @@ class Compactor:
             return Outgoing(asked, "none", after, after, found, manager)
         before = None if after is None else after + found.known.saved
         return Outgoing(asked.with_messages(sent), "applied", before, after, found, manager)
-
-
-def beside(asked: Asked) -> dict[str, Json]:
-    """What is sent beside the messages, in a way that also tells the format: plain text is the same in all."""
-    format = FORMATS[asked.format]
-    tools = asked.body.get(format.tools_key)
-    offered = tools if isinstance(tools, list) else []
-    if asked.format == "anthropic-messages":
-        return {"system": asked.body.get("system") or [], "tools": offered}
-    system = asked.body.get(format.system_key) if format.system_key else None
-    return {"system": system, "tools": offered or list(_no_tool(asked.format))}
-
-
-@cache
-def _no_tool(format: str) -> tuple[Json, ...]:
-    return tuple(FORMATS[format].compose_tools([Tool("none", "", {"type": "object", "properties": {}}, None)]))
 
 
 def told_reason(reason: str) -> dict[str, str]:
