@@ -204,8 +204,8 @@ class CompactManager:
     ) -> Mapping[Line, Json]:
         format = ""
         if isinstance(messages, Mapping):
-            chosen, messages, system, tools = parts_of(messages)
-            format = chosen.name
+            chosen, messages, own, tools = parts_of(messages)
+            format, system = chosen.name, system if own is None else own
         with storing():
             beside = None if tools is None else _listed(tools, "tools")
             return session.follow(_listed(messages), system, beside, self._keeper.originals, format)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from compact.app.recall_tools import handle_tool_call, recall_tools
-from compact.integrations.sending import Wire, going_on, or_placeholder, responses_tool, usable_id
+from compact.integrations.sending import Wire, going_on, responses_tool, usable_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -52,9 +52,8 @@ def compact_input_filter(
     async def compact_input(data: CallModelData[Any]) -> ModelInputData:
         with going_on(session_id, strict=strict):
             given = data.model_data
-            items = await manager.apreflight(
-                _named(session_id, data), given.input, system=given.instructions, tools=_tools(data.agent)
-            )
+            body = _body(given.input, given.instructions, _tools(data.agent))
+            items = await manager.apreflight(_named(session_id, data), body)
             data = replace(data, model_data=replace(given, input=items))
         if then is None:
             return data.model_data
@@ -84,8 +83,7 @@ class CompactedSession:
         items = await self._session.get_items(limit)
         if limit is None and items:
             with going_on(self.session_id, strict=self._strict):
-                id, tools = usable_id(self.session_id), or_placeholder([], responses_tool)
-                items = await self._manager.apreflight(id, items, tools=tools)
+                items = await self._manager.apreflight(usable_id(self.session_id), _body(items))
         return items
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -129,5 +127,8 @@ def _named(session_id: str | Session | Callable[[Any], str], call: object) -> st
 def _tools(agent: Any) -> list[Wire]:
     """The agent's functions, for their size; those of MCP servers are not known here."""
     known = [tool for tool in agent.tools if hasattr(tool, "params_json_schema")]
-    tools = [responses_tool(tool.name, tool.description, tool.params_json_schema) for tool in known]
-    return or_placeholder(tools, responses_tool)
+    return [responses_tool(tool.name, tool.description, tool.params_json_schema) for tool in known]
+
+
+def _body(items: Sequence[Any], instructions: str | None = None, tools: Sequence[Wire] = ()) -> Wire:
+    return {"format": "openai-responses", "input": items, "instructions": instructions, "tools": list(tools)}

@@ -13,8 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
-from compact.integrations.sending import chat_tool, or_placeholder, responses_tool
-
 if TYPE_CHECKING:
     from compact import CompactManager
 
@@ -54,7 +52,7 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
             if key := _key(given):
                 history = cast("Sequence[Any]", given[key])
                 wires = _plain(history)
-                sent = await manager.apreflight(session_id, wires, **_beside(given, anthropic=anthropic))
+                sent = await manager.apreflight(session_id, _request(given, key, wires, anthropic=anthropic))
                 given[key] = _own(sent, wires, history)
             return await cast("Awaitable[Any]", create(*args, **given))
 
@@ -65,7 +63,7 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
         if key := _key(given):
             history = cast("Sequence[Any]", given[key])
             wires = _plain(history)
-            sent = manager.preflight(session_id, wires, **_beside(given, anthropic=anthropic))
+            sent = manager.preflight(session_id, _request(given, key, wires, anthropic=anthropic))
             given[key] = _own(sent, wires, history)
         return create(*args, **given)
 
@@ -86,17 +84,17 @@ def _own(sent: Sequence[Any], wires: Sequence[Any], messages: Sequence[Any]) -> 
     return [own.get(id(wire), wire) for wire in sent]
 
 
-def _beside(given: Mapping[str, Any], *, anthropic: bool) -> dict[str, Any]:
-    """What is sent beside the messages, in a way that also tells which API they are for: plain text does not."""
+def _request(given: Mapping[str, Any], key: str, wires: Sequence[Any], *, anthropic: bool) -> dict[str, Any]:
+    """What is sent, as far as it takes room, with the name of its format: plain text is the same in all of them."""
     tools = _plain(given["tools"]) if isinstance(given.get("tools"), list | tuple) else []
+    request = {key: wires, "tools": tools}
     if anthropic:
         system = given.get("system")
-        return {"system": system if isinstance(system, str | list) else [], "tools": tools}
-    if "input" in given:
-        instructions = given.get("instructions")
-        system = instructions if isinstance(instructions, str) else None
-        return {"system": system, "tools": or_placeholder(tools, responses_tool)}
-    return {"tools": or_placeholder(tools, chat_tool)}
+        return request | {"format": "anthropic-messages", "system": system if isinstance(system, str | list) else None}
+    if key == "input":
+        told = given.get("instructions")
+        return request | {"format": "openai-responses", "instructions": told if isinstance(told, str) else None}
+    return request | {"format": "openai-chat"}
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.integrations.sending import Wire, chat_tool, going_on, or_placeholder, usable_id
+from compact.integrations.sending import Wire, going_on, usable_id
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -60,7 +60,8 @@ class CompactMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """Compact, then ask the model."""
         with going_on(self._session_id, strict=self._strict):
             wires = to_wires(request.messages)
-            sent = self._manager.preflight(self._session(request), wires, **_beside(request))
+            session, body = self._session(request), _body(request, wires)
+            sent = self._manager.preflight(session, body, system=_system(request))
             request = request.override(messages=from_wires(sent, wires, request.messages))
         return handler(request)
 
@@ -68,7 +69,9 @@ class CompactMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """Compact, then ask the model."""
         with going_on(self._session_id, strict=self._strict):
             wires = to_wires(request.messages)
-            sent = await self._manager.apreflight(self._session(request), wires, **_beside(request))
+            sent = await self._manager.apreflight(
+                self._session(request), _body(request, wires), system=_system(request)
+            )
             request = request.override(messages=from_wires(sent, wires, request.messages))
         return await handler(request)
 
@@ -162,10 +165,12 @@ def _summary(wire: Wire, around: Sequence[Wire]) -> AnyMessage:
     return AIMessage(wire["content"]) if wire["role"] == "assistant" and alone else HumanMessage(wire["content"])
 
 
-def _beside(request: Request) -> dict[str, Any]:
-    tools = [_tool(tool) for tool in request.tools]
-    system = None if request.system_message is None else request.system_message.text
-    return {"system": system, "tools": or_placeholder(tools, chat_tool)}
+def _body(request: Request, wires: Sequence[Wire]) -> Wire:
+    return {"format": "openai-chat", "messages": wires, "tools": [_tool(tool) for tool in request.tools]}
+
+
+def _system(request: Request) -> str | None:
+    return None if request.system_message is None else request.system_message.text
 
 
 def _tool(tool: Any) -> Wire:

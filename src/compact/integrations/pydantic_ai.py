@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.integrations.sending import Wire, chat_tool, going_on, or_placeholder, usable_id
+from compact.integrations.sending import Wire, chat_tool, going_on, usable_id
 
 try:
     from pydantic_ai.capabilities import AbstractCapability
@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: install compact-context[pydantic-ai]", name=error.name) from error
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
     from pydantic_ai.tools import RunContext
 
     from compact import CompactManager
@@ -78,8 +78,9 @@ class Compact(AbstractCapability[Any]):
         with going_on(self._session_id, strict=self._strict):
             messages = list(request_context.messages)
             pieces = list(to_pieces(messages))
-            wires = [piece.wire for piece in pieces]
-            sent = await self._manager.apreflight(self._session(ctx), wires, **_beside(request_context))
+            parameters = request_context.model_request_parameters
+            body = _body(parameters, [piece.wire for piece in pieces])
+            sent = await self._manager.apreflight(self._session(ctx), body, system=_system(parameters))
             request_context.messages = from_wires(sent, pieces, messages)
         return request_context
 
@@ -213,9 +214,11 @@ def _summary(sent: Sequence[Wire], at: int) -> ModelMessage:
     return ModelRequest(parts=[UserPromptPart(text)])
 
 
-def _beside(request_context: ModelRequestContext) -> dict[str, Any]:
-    parameters = request_context.model_request_parameters
+def _body(parameters: ModelRequestParameters, wires: Sequence[Wire]) -> Wire:
     offered = [*parameters.function_tools, *parameters.output_tools]
     tools = [chat_tool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in offered]
-    system = "\n\n".join(part.content for part in parameters.instruction_parts or ()) or None
-    return {"system": system, "tools": or_placeholder(tools, chat_tool)}
+    return {"format": "openai-chat", "messages": wires, "tools": tools}
+
+
+def _system(parameters: ModelRequestParameters) -> str | None:
+    return "\n\n".join(part.content for part in parameters.instruction_parts or ()) or None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from compact.errors import InvalidInput
 from compact.policies import check_session_id
@@ -14,13 +14,6 @@ from compact.policies import check_session_id
 Wire: TypeAlias = dict[str, Any]
 
 _log = logging.getLogger("compact.integrations")
-_NO_PARAMETERS = {"type": "object", "properties": {}}
-
-
-class WriteTool(Protocol):
-    """Writes a tool the way an API wants it."""
-
-    def __call__(self, name: str, description: str, schema: Any) -> Wire: ...
 
 
 def chat_tool(name: str, description: str, schema: Any) -> Wire:
@@ -31,14 +24,6 @@ def chat_tool(name: str, description: str, schema: Any) -> Wire:
 def responses_tool(name: str, description: str, schema: Any) -> Wire:
     """A tool of the Responses API."""
     return {"type": "function", "name": name, "description": description, "parameters": schema}
-
-
-def or_placeholder(tools: Sequence[Wire], write: WriteTool) -> list[Wire]:
-    """The tools, or one that stands for none.
-
-    The manager tells the API by the messages, and plain text is the same in all of them; how tools are written is not.
-    """
-    return list(tools) or [write("none", "", _NO_PARAMETERS)]
 
 
 @contextmanager
