@@ -25,7 +25,7 @@ def make(folder: Path, **config: Json) -> CompactManager:
         ({"redaction": {"patterns": ["("]}}, r"^redaction\.patterns\[0\]: '\(' is no regular expression"),
         (
             {"policy": {"strategy": "zzz"}},
-            r"^policy\.strategy: there is no strategy 'zzz'\. Known strategies: .*, code$",
+            r"^policy\.strategy: there is no strategy 'zzz'\. Known strategies: .*, code\. Correct it",
         ),
     ],
 )

@@ -52,7 +52,7 @@ def test_profile_thresholds_inherit(own: float | None, effective: float, warned:
 
 
 def test_wrong_configuration_names_the_field() -> None:
-    with pytest.raises(InvalidConfiguration, match=r"^policy\.share: should be less than or equal to 1$"):
+    with pytest.raises(InvalidConfiguration, match=r"^policy\.share: should be less than or equal to 1\. Correct it"):
         configure(Threshold, {"share": 85}, under="policy")
     with pytest.raises(InvalidConfiguration, match=r"^shear: is no setting\. Known settings: share, tokens"):
         configure(Threshold, {"shear": 0.5})

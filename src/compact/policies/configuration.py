@@ -55,7 +55,8 @@ def _invalid(kind: type[Configuration], error: ValidationError, under: str = "")
     rest = "".join(f"; {name}: {other}" for name, other in others)
     unknown = [problem["loc"] for problem in error.errors(include_url=False) if problem["type"] == _UNKNOWN]
     known = ", ".join(_known(kind, unknown[0])) if unknown else ""
-    return InvalidConfiguration(text + rest, field=field, remedy=known and f"Known settings: {known}.")
+    remedy = f"Known settings: {known}." if known else "Correct it, or leave it out."
+    return InvalidConfiguration(text + rest, field=field, remedy=remedy)
 
 
 def _plain(problem: Any) -> str:

@@ -97,6 +97,6 @@ def _written(profile: Profile) -> dict[str, object]:
 
 def _remedy(error: InvalidConfiguration) -> str:
     if re.match(r"profiles\.\d+\.", error.field):
-        named = error.remedy or error.problem.startswith("is needed")
-        return f"A profile may have: {', '.join(Profile.model_fields)}." if named else "Correct it there."
+        named = error.problem.startswith(("is no setting", "is needed"))
+        return f"A profile may have: {', '.join(Profile.model_fields)}." if named else error.remedy
     return "Write `profiles:` and below it a list; each has a name, a vendor and a model."
