@@ -108,8 +108,9 @@ def _end_of_first_lines(text: str, count: int) -> int:
 def _start_of_last_lines(text: str, count: int) -> int:
     """Where the last lines begin; a line feed at the very end begins no line."""
     at = len(text)
-    for _ in range(count):
-        at = text.rfind("\n", 0, max(at - 1, 0)) + 1
+    while at and count:
+        at = text.rfind("\n", 0, at - 1) + 1
+        count -= 1
     return at
 
 
