@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compact.formats import parse
 from compact.providers.truncation import TruncationProvider, TruncationSettings
-from compact.providers.truncation.cutting import is_condensed
+from compact.providers.truncation.cutting import Cut, is_condensed
 from tests.providers.conversations import assistant, contents, drive, step, user
 
 
@@ -28,3 +28,7 @@ def test_relevant_lines_stay_in_place_of_the_first() -> None:
     assert "fetch_page" not in cells  # it is said above by now
     assert "load_rows" not in cells  # it was asked about, so it stands in context
     assert is_condensed(cells)
+
+
+def test_more_lines_at_the_end_than_there_are_take_no_time() -> None:
+    assert Cut(lines=1, tail=10**12).apply("a\nb\nc") == "a\nb\nc"

@@ -398,4 +398,3 @@ def test_a_line_feed_at_the_end_is_no_line_that_was_cut(end: str) -> None:
     text = "\n".join(f"line {number}" for number in range(20)) + end
     assert "15 more lines" in Cut(lines=5).apply(text)
     assert "17 more lines" in Cut(lines=3).apply("a\n\n\n" + text[text.index("line 3") :])
-    assert Cut(lines=1, tail=10**12).apply("a\nb\nc") == "a\nb\nc"
