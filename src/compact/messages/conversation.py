@@ -125,17 +125,23 @@ class Conversation:
         return replace(self, messages=Messages(messages))
 
 
+Of = TypeVar("Of")
 Kept = TypeVar("Kept")
 
 
-def once(read: Callable[[Conversation], Kept]) -> Callable[[Conversation], Kept]:
-    """Makes a function keep with a conversation what it read of it: every step of a pass asks again."""
+def once(read: Callable[[Of], Kept]) -> Callable[[Of], Kept]:
+    """Makes a function keep with a conversation, or its messages, what it read of it: every step of a pass asks again.
+
+    What has no memo, such as a list, is read anew.
+    """
 
     @wraps(read)
-    def kept(conversation: Conversation) -> Kept:
-        memo = conversation.memo
+    def kept(of: Of) -> Kept:
+        memo: dict[object, Any] | None = getattr(of, "memo", None)
+        if memo is None:
+            return read(of)
         if read not in memo:
-            memo[read] = read(conversation)
+            memo[read] = read(of)
         found: Kept = memo[read]
         return found
 

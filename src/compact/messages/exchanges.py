@@ -7,13 +7,12 @@ anywhere but between exchanges breaks a pair that the vendors insist on.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Message, Messages, once
+from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
 from compact.messages.seals import is_pruned, is_summary
 
@@ -22,23 +21,6 @@ Place: TypeAlias = tuple[int, int]
 
 Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
-
-Read = TypeVar("Read")
-
-
-def _once(read: Callable[[Sequence[Message]], Read]) -> Callable[[Sequence[Message]], Read]:
-    """Makes a function keep with the messages of a conversation what it read of them."""
-
-    @wraps(read)
-    def kept(messages: Sequence[Message]) -> Read:
-        if not isinstance(messages, Messages):
-            return read(messages)
-        if read not in messages.memo:
-            messages.memo[read] = read(messages)
-        found: Read = messages.memo[read]
-        return found
-
-    return kept
 
 
 def same_shape(before: Sequence[Message], after: Sequence[Message]) -> bool:
@@ -63,7 +45,7 @@ def _shape(message: Message) -> list[str | type]:
     return shape
 
 
-@_once
+@once
 def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
     """Which call each result answers.
 
@@ -88,7 +70,7 @@ def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
     return MappingProxyType(answers)
 
 
-@_once
+@once
 def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
     """The exchanges in order of their first message; every message is in exactly one."""
     leader = list(range(len(messages)))
