@@ -109,7 +109,7 @@ def parts_of(body: Mapping[str, Json], name: str | None = None) -> tuple[Format,
         raise InvalidConversation(
             "is missing" if messages is None else f"must be a list, not {type(messages).__name__}",
             field=chosen.messages_key,
-            remedy=f"A {chosen.title} request holds its messages there.",
+            remedy=f"Requests of {chosen.title} hold their messages there.",
         )
     system = body.get(_spelling(body, chosen.system_key)) if chosen.system_key else None
     return chosen, messages, system, body.get(chosen.tools_key)
