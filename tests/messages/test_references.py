@@ -32,7 +32,7 @@ numberings = st.builds(
     st.sampled_from(["→", "\t", ":", ": ", "| ", "|"]),
     st.integers(1, 8),
     st.booleans(),
-)
+) | st.sampled_from([Numbering(0, sign, 0, zeros=False) for sign in "+- "])
 
 
 def chat(*contents: str) -> list[dict[str, Any]]:
@@ -107,6 +107,23 @@ def test_when_a_source_goes_the_first_reference_shows_it_and_the_others_point_th
     assert shown[2] == "\n".join(LINES[:9])
     assert parse_reference(shown[3]) is not None
     assert [text for _, text in texts(unfold(mended))][3] == "\n".join(LINES[:9])
+    assert unresolved(mended).total() == 0
+
+
+def test_lines_shown_again_in_a_diff_are_found_with_their_signs() -> None:
+    first = "\n".join(LINES)
+    signed = pointing(first, 1, 9, Numbering(0, "+", 0, zeros=False))
+    plus = "\n".join(f"+{line}" for line in LINES[:9])
+    before = parse(chat(first, f"@@ -1 +1 @@\n{signed}", pointing(first, 1, 9), pointing(first, 1, 9), signed))
+    after, _ = apply(before, Pass("cut", (Replace(Where("1", 0), "⟨ gone ⟩", "test"),)))
+    mending = mend(before, after)
+    assert mending is not None
+    mended, _ = apply(after, mending)
+    shown = [text for _, text in texts(mended)]
+    assert shown[2:4] == [f"@@ -1 +1 @@\n{plus}", "\n".join(LINES[:9])]
+    assert all(parse_reference(text) for text in shown[4:6])
+    whole = [text for _, text in texts(unfold(mended))]
+    assert whole[4:6] == ["\n".join(LINES[:9]), plus]
     assert unresolved(mended).total() == 0
 
 

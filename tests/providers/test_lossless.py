@@ -37,6 +37,10 @@ def numbered(lines: list[str], start: int = 1) -> str:
     return "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, start))
 
 
+def added(lines: list[str]) -> str:
+    return "\n".join(["@@ -0,0 +1 @@", *(f"+{line}" for line in lines)])
+
+
 def session(*steps: tuple[str, dict[str, Any], str]) -> Conversation:
     """A chat with one call a step: the tool, its arguments, and what it answered."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Please work on it."}]
@@ -80,6 +84,30 @@ def test_what_is_written_in_a_call_is_a_source_and_a_target() -> None:
     )
     arguments = outcome.conversation.messages[5].calls[0].arguments
     assert arguments["content"].startswith("⟨=lines 1-30 of write a.py #")
+
+
+def test_a_diff_points_at_lines_that_were_shown_without_its_signs() -> None:
+    diff = "\n".join(["@@ -1,30 +1,31 @@", *(f" {line}" for line in BLOCK[:9]), *(f"+{line}" for line in BLOCK[9:])])
+    steps = (("write", {"path": "a.py", "content": "\n".join(BLOCK)}, "ok"), ("run", {"command": "git diff"}, diff))
+    conversation = session(*steps, ("run", {"command": "git diff HEAD"}, f"{diff}\n+end"))
+    outcome = condense(conversation, "verbatim")
+    _, first, again = answers(outcome.conversation)
+    head, stays, new = first.split("\n")
+    assert head == "@@ -1,30 +1,31 @@"
+    assert stays.startswith("⟨=lines 1-9 of write a.py #")
+    assert stays.endswith("@=⟩")
+    assert new.startswith("⟨=lines 10-30 of write a.py #")
+    assert new.endswith("@+⟩")
+    assert again.split("\n")[-1] == "+end"
+    assert unfold(outcome.conversation).messages == conversation.messages
+
+
+def test_a_diff_shown_twice_is_pointed_at_as_a_whole() -> None:
+    diff = f"diff --git a/a.py b/a.py\n{added(BLOCK)}"
+    outcome = condense(
+        session(("run", {"command": "git diff"}, diff), ("run", {"command": "git show"}, diff)), "verbatim"
+    )
+    assert answers(outcome.conversation)[1].startswith("⟨=lines 1-32 of run git diff #")
 
 
 def test_layout_goes_and_comes_back_with_the_plan() -> None:
@@ -128,7 +156,7 @@ def test_it_stops_when_the_target_is_met() -> None:
 
 
 def repetitive(rng: random.Random, format: str) -> Conversation:
-    """A valid conversation in which texts repeat each other, with and without line numbers."""
+    """A valid conversation in which texts repeat each other, with and without line numbers, and in diffs."""
     body = json.dumps(random_body(rng, format))
     pool = [f"{rng.randrange(9)} some line of text, number {index}, said more than once" for index in range(12)]
 
@@ -140,7 +168,7 @@ def repetitive(rng: random.Random, format: str) -> Conversation:
         if isinstance(value, str) and key in ("text", "content", "output", "result") and len(value) > 3:
             start = rng.randrange(len(pool))
             lines = pool[start : start + rng.randrange(1, 12)]
-            extra = numbered(lines, rng.randrange(200)) if rng.random() < 0.4 else "\n".join(lines)
+            extra = rng.choice([numbered(lines, rng.randrange(200)), added(lines), *["\n".join(lines)] * 2])
             return f"{value}\n{extra}" if rng.random() < 0.7 else value
         return value
 

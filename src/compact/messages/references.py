@@ -6,7 +6,8 @@ A reference stands on a line of its own and says in words where its text is, for
 
 It names lines of one earlier text by that text's hash, and carries a checksum of what it stands for: it resolves only
 if the checksum agrees. Lines are compared without their line numbers, where a run of them counts up regularly; a
-reference then says how to number the lines anew (`@120→6`: from 120, an arrow behind, six wide).
+reference then says how to number the lines anew (`@120→6`: from 120, an arrow behind, six wide). Likewise the lines of
+a diff that were shown without their sign (`@+`; `@=` stands for the blank of lines that stay).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 MARK = "⟨="
 """What every reference begins with; texts that already contain it are left alone."""
@@ -28,17 +30,22 @@ def has_mark(text: str) -> bool:
 
 _REFERENCE = re.compile(
     r"⟨=lines (?P<first>\d{1,9})-(?P<last>\d{1,9}) of (?P<what>[^\n⟨⟩]*) #(?P<source>[0-9a-f]{6,64}):"
-    r"(?P<check>[0-9a-f]{4})(?:@(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2}))?⟩"
+    r"(?P<check>[0-9a-f]{4})(?:@(?:(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2})|(?P<diff>[-+=])))?⟩"
 )
 _NUMBERED = re.compile(r"(?P<pad>[ 0]*)(?P<number>\d{1,9})(?P<mark>→|\t|: |:|\| |\|)")
 _NUMBERED_LINE = re.compile(r"^[ 0]*\d{1,9}[→\t:|]", re.MULTILINE)
-_SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b"}
+_SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b", "+": "+", "-": "-", " ": "="}
 _MARKS = {sign: mark for mark, sign in _SIGNS.items()}
+_DIFF = ("+", "-", " ")
+_HUNK = re.compile(r"^@@", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How lines are numbered: the first number, how wide it is made and with what, and what follows it."""
+    """How lines are numbered: the first number, how wide it is made and with what, and what follows it.
+
+    A width of nothing is no number: the mark is the sign of a diff.
+    """
 
     start: int
     mark: str
@@ -46,8 +53,18 @@ class Numbering:
     zeros: bool
 
     def prefix(self, offset: int) -> str:
+        if not self.width:
+            return self.mark
         number = str(self.start + offset)
         return (number.zfill(self.width) if self.zeros else number.rjust(self.width)) + self.mark
+
+    def ahead(self, offset: int) -> Numbering:
+        """The numbering as it goes on some lines below."""
+        return replace(self, start=self.start + offset) if self.width else self
+
+    def render(self) -> str:
+        number, width = (self.start, self.width) if self.width else ("", "")
+        return f"@{number}{_SIGNS[self.mark]}{'0' if self.zeros else ''}{width}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +98,16 @@ class Reference:
         numbering = self.numbering
         return lines if numbering is None else [line[len(numbering.prefix(at)) :] for at, line in enumerate(lines)]
 
+    def bare(self, lines: list[str]) -> list[str]:
+        """The lines as another reference finds them where they are shown: without numbers, but signs are no numbers."""
+        return self.stripped(lines) if self.numbering and self.numbering.width else lines
+
     def like(self, other: Reference, lines: list[str]) -> Reference:
         """A reference to the same place that stands for `lines`, numbered as the other is."""
         return replace(self, check=checksum(lines), numbering=other.numbering)
 
     def render(self) -> str:
-        n = self.numbering
-        numbered = "" if n is None else f"@{n.start}{_SIGNS[n.mark]}{'0' if n.zeros else ''}{n.width}"
+        numbered = "" if self.numbering is None else self.numbering.render()
         return f"⟨=lines {self.first}-{self.last} of {self.what} #{self.source}:{self.check}{numbered}⟩"
 
 
@@ -97,7 +117,9 @@ def parse_reference(line: str) -> Reference | None:
     if found is None:
         return None
     numbering = None
-    if found["start"]:
+    if found["diff"]:
+        numbering = Numbering(0, _MARKS[found["diff"]], 0, False)
+    elif found["start"]:
         zeros = len(found["width"]) > 1 and found["width"].startswith("0")
         numbering = Numbering(int(found["start"]), _MARKS[found["sign"]], int(found["width"]), zeros)
     return Reference(found["what"], found["source"], int(found["first"]), int(found["last"]), found["check"], numbering)
@@ -125,6 +147,22 @@ def segments(text: str) -> Iterator[Segment]:
         first = at
     if first < at:
         yield Segment(first, raw[first:at], None)
+
+
+def is_diff(text: str) -> bool:
+    """Whether the text holds a hunk of a diff."""
+    return "@@" in text and _HUNK.search(text) is not None
+
+
+def signed(segment: Segment, first: int, last: int) -> Iterator[Segment]:
+    """The lines of a diff from one to another, taken apart by their signs; those that have none are left out."""
+    if segment.numbering is not None:
+        return
+    lines = segment.lines
+    for sign, run in groupby(range(first, last), lambda at: lines[at][:1]):
+        if sign in _DIFF:
+            at = list(run)
+            yield Segment(segment.first + at[0], [lines[each][1:] for each in at], Numbering(0, sign, 0, False))
 
 
 def _numbered_run(raw: list[str], at: int, found: re.Match[str]) -> tuple[Numbering, list[str]] | None:

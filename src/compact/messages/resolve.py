@@ -187,7 +187,9 @@ def _mended(
             if key in again:
                 lines.append(again[key].like(reference, meaning).render())
             else:
-                fresh[key] = Reference(reference.what, "", len(whole) + 1, len(whole) + len(meaning), "", None)
+                fresh[tuple(reference.bare(meaning))] = Reference(
+                    reference.what, "", len(whole) + 1, len(whole) + len(meaning), "", None
+                )
                 lines += meaning
             whole += meaning
     return lines, whole, fresh

@@ -1,7 +1,8 @@
 """Repeated runs of lines: shown once, pointed at afterwards.
 
-Every text of the conversation is looked at once, in order. A run of lines that was shown before, line numbers left out
-of account, becomes a reference. Only what is still shown literally can be pointed at, so no reference leads to another.
+Every text of the conversation is looked at once, in order. A run of lines that was shown before becomes a reference;
+line numbers, and the signs of a diff, are left out of account. Only what is still shown literally can be pointed at, so
+no reference leads to another.
 
 A run pays if it has at least `SHORTEST` characters, so it is enough to remember, for every line, the shortest run of
 that length that begins there. What is remembered is hashes in flat arrays: some thirty bytes a line, whatever the text.
@@ -12,7 +13,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 
 from compact.messages import (
     Conversation,
@@ -25,9 +27,11 @@ from compact.messages import (
     checksum,
     fingerprint,
     has_mark,
+    is_diff,
     is_summary,
     message_texts,
     segments,
+    signed,
     untouchable,
 )
 from compact.messages.paths import can_splice
@@ -171,7 +175,7 @@ class _Finder:
         number = len(self._texts)
         self._texts.append((where, text))
         raw = text.split("\n") if message is not None else []
-        editable = message is not None
+        editable, diff = message is not None, is_diff(text)
         self._doubtful = False
         stretches = []  # remembered when the text is done: a text cannot point into itself
         edits: list[Replace] = []
@@ -180,7 +184,8 @@ class _Finder:
             runs = _runs(segment.lines, hashes)
             hidden: list[tuple[int, int]] = []
             if editable and runs:
-                for start, end, reference in self._matches(segment, hashes, runs, raw):
+                matches = self._matches(segment, hashes, runs, raw)
+                for start, end, reference in self._with_signed(matches, segment, raw) if diff else matches:
                     if message is not None and not _editable(message, where):
                         editable = self._doubtful = False
                         break
@@ -215,6 +220,21 @@ class _Finder:
                     self._renamed(found) or self._weigh(segment, hashes, at, found, raw)[1]
                 )
 
+    def _with_signed(
+        self, matches: Iterator[tuple[int, int, str]], segment: Segment, raw: list[str]
+    ) -> Iterator[tuple[int, int, str]]:
+        """The matches, and between them those of a diff's lines that were shown without their signs."""
+        done = 0
+        for match in chain(matches, [(len(segment.lines), 0, "")]):
+            for part in signed(segment, done, match[0]):
+                hashes = tuple(map(hash, part.lines))
+                ahead = part.first - segment.first
+                for start, end, reference in self._matches(part, hashes, _runs(part.lines, hashes), raw):
+                    yield ahead + start, ahead + end, reference
+            if match[2]:
+                yield match
+            done = match[1]
+
     def _weigh(self, segment: Segment, hashes: Sequence[int], at: int, found: int, raw: list[str]) -> tuple[int, str]:
         """How many lines were shown before, and the reference to them; nothing if it does not pay."""
         length = self._memory.extent(found, hashes, at)
@@ -240,7 +260,7 @@ class _Finder:
     def _refer(self, segment: Segment, at: int, found: int, shown: list[str]) -> str:
         source, first = self._memory.source(found)
         where, text = self._texts[source.text]
-        numbering = segment.numbering and replace(segment.numbering, start=segment.numbering.start + at)
+        numbering = segment.numbering and segment.numbering.ahead(at)
         what, last = self._names.of(where), first + len(shown)
         if source.text not in self._prints:
             self._prints[source.text] = fingerprint(text)[:6]

@@ -14,6 +14,14 @@ Body: TypeAlias = dict[str, Json]
 
 T = TypeVar("T")
 
+_CODE = """\
+def store(path, text, *, encoding="utf-8"):
+    folder = path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+
+    beside = folder / f"{path.name}.new"
+    beside.write_text(text, encoding=encoding)
+    beside.replace(path)"""
 SENTENCES = (
     "Please rename the function and update its callers.",
     "The build fails on line 42: missing semicolon.",
@@ -32,6 +40,8 @@ SENTENCES = (
     "     1\timport os\n     2\timport sys\n     3\t\n     4\tprint(os.getcwd())",
     "2026-03-01T12:00:00Z INFO request served in 12 ms\n" * 8,
     "x" * 300,
+    _CODE,
+    "--- /dev/null\n+++ b/app.py\n@@ -0,0 +1,7 @@\n+" + _CODE.replace("\n", "\n+"),
 )
 TOOLS = ("read_file", "write_file", "run", "search", "list_dir", "fetch-url")
 KEYS = ("path", "content", "query", "limit", "recursive", "options", "größe")
