@@ -66,7 +66,7 @@ def run(ways: Sequence[Way], sources: Sources, long: int | None, arguments: Sequ
 
 def _known(about: dict[str, Any], again: set[str]) -> dict[str, Any]:
     """The results of before without those of the ways measured again; none where the sessions were others."""
-    nothing: dict[str, Any] = {"about": {**about, "seconds": 0}, "rows": [], "replays": []}
+    nothing: dict[str, Any] = {"about": {**about, "seconds": 0, "runs": 1}, "rows": [], "replays": []}
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else nothing
     rows = [row for row in known["rows"] if row["way"] not in again]
     if not rows or any(known["about"].get(key) != about[key] for key in ("notes", "long", "transcripts")):
@@ -74,7 +74,7 @@ def _known(about: dict[str, Any], again: set[str]) -> dict[str, Any]:
     replays = [row for row in known["replays"] if row["way"] not in again]
     # One command would have measured all of it: the one that this adds to.
     kept = {key: known["about"][key] for key in ("command", "seconds")}
-    return {"about": {**about, **kept}, "rows": rows, "replays": replays}
+    return {"about": {**about, **kept, "runs": known["about"]["runs"] + 1}, "rows": rows, "replays": replays}
 
 
 def _about(sources: Sources, arguments: Sequence[str]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from bench.peers.verdicts import verdicts
 
 METHOD = f"""\
 Every peer runs in an environment of its own, made from a lock file in `requirements/peers`, as a process that is handed
-messages of Chat Completions and a budget, and gives messages back. All get the same conversations and the same budgets
-in the same run, one process at a time. Nothing is random, so there are no seeds.
+messages of Chat Completions and a budget, and gives messages back. All get the same conversations and the same
+budgets, one process at a time. Nothing is random, so there are no seeds.
 
 - **Conversations**: recorded coding sessions, each cut where the model was asked, after half and after three quarters
   of its messages.
@@ -71,6 +71,8 @@ def _about(about: dict[str, Any]) -> Iterator[str]:
     yield f"\n```text\n{about['command']}\n```\n"
     where = "the sessions below `$COMPACT_TRANSCRIPTS`" if about["transcripts"] else "the session that comes with it"
     yield f"on {where}: {'; '.join(about['notes'])}. It took {about['seconds'] / 60:.0f} minutes.\n"
+    if about["runs"] > 1:
+        yield f"These are {about['runs']} runs: some ways were measured again. Times differ with the machine's load.\n"
     yield ", ".join(f"{name} {number}" for name, number in about["versions"].items()) + ".\n"
 
 

@@ -148,9 +148,9 @@ def bill(way: str, dollars: float) -> dict[str, Any]:
     return {"way": way, "session": "tiny", "model": "gpt-4o", "dollars": dollars, **counted}
 
 
-def written(*rows: Mapping[str, Any], replays: tuple[dict[str, Any], ...] = ()) -> str:
+def written(*rows: Mapping[str, Any], replays: tuple[dict[str, Any], ...] = (), runs: int = 1) -> str:
     about = {"command": "", "date": "", "python": "", "machine": "", "versions": {}, "notes": [], "transcripts": True}
-    more = {"seconds": 60, "long": [["tiny", 100_001]], "held_out": ["tiny"]}
+    more = {"seconds": 60, "runs": runs, "long": [["tiny", 100_001]], "held_out": ["tiny"]}
     return document({"about": {**about, **more}, "rows": list(rows), "replays": list(replays)})
 
 
@@ -159,6 +159,11 @@ def test_the_document_says_where_compact_loses() -> None:
     assert "**Holds.** At 25% of the tokens, held out, Compact v2 misses 10.0%" in won
     lost = written(row("compact/v2", missing=2), row("baselines/last", missing=2, lost=2))
     assert "**Does not hold.** At 25% of the tokens, held out, Compact v2 misses 20.0%" in lost
+
+
+def test_the_document_says_that_times_are_of_several_runs() -> None:
+    assert "These are" not in written(row("compact/v2", missing=1))
+    assert "These are 3 runs" in written(row("compact/v2", missing=1), runs=3)
 
 
 def test_facts_are_judged_on_sessions_held_out() -> None:
