@@ -29,18 +29,7 @@ from compact.messages.edits import SUPERSEDED, Drop, Edit, Fold, Pass, Plan, Rep
 from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
-from compact.messages.references import (
-    MARK,
-    Numbering,
-    Reference,
-    Segment,
-    checksum,
-    fingerprint,
-    has_mark,
-    is_diff,
-    segments,
-    signed,
-)
+from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, has_mark, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
 from compact.messages.seals import (
     body_of,
@@ -106,7 +95,6 @@ __all__ = [
     "freeze",
     "has_mark",
     "has_references",
-    "is_diff",
     "is_pruned",
     "is_recalled",
     "is_summary",
@@ -122,7 +110,6 @@ __all__ = [
     "restore",
     "seal",
     "segments",
-    "signed",
     "stands_for",
     "summary_handle",
     "texts",

@@ -16,7 +16,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 MARK = "⟨="
 """What every reference begins with; texts that already contain it are left alone."""
@@ -36,8 +35,6 @@ _NUMBERED = re.compile(r"(?P<pad>[ 0]*)(?P<number>\d{1,9})(?P<mark>→|\t|: |:|\
 _NUMBERED_LINE = re.compile(r"^[ 0]*\d{1,9}[→\t:|]", re.MULTILINE)
 _SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b", "+": "+", "-": "-", " ": "="}
 _MARKS = {sign: mark for mark, sign in _SIGNS.items()}
-_DIFF = ("+", "-", " ")
-_HUNK = re.compile(r"^@@", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +144,6 @@ def segments(text: str) -> Iterator[Segment]:
         first = at
     if first < at:
         yield Segment(first, raw[first:at], None)
-
-
-def is_diff(text: str) -> bool:
-    """Whether the text holds a hunk of a diff."""
-    return "@@" in text and _HUNK.search(text) is not None
-
-
-def signed(segment: Segment, first: int, last: int) -> Iterator[Segment]:
-    """The lines of a diff from one to another, taken apart by their signs; those that have none are left out."""
-    if segment.numbering is not None:
-        return
-    lines = segment.lines
-    for sign, run in groupby(range(first, last), lambda at: lines[at][:1]):
-        if sign in _DIFF:
-            at = list(run)
-            yield Segment(segment.first + at[0], [lines[each][1:] for each in at], Numbering(0, sign, 0, False))
 
 
 def _numbered_run(raw: list[str], at: int, found: re.Match[str]) -> tuple[Numbering, list[str]] | None:

@@ -14,11 +14,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 from compact.messages import (
     Conversation,
     Message,
+    Numbering,
     Reference,
     Replace,
     Segment,
@@ -27,11 +28,9 @@ from compact.messages import (
     checksum,
     fingerprint,
     has_mark,
-    is_diff,
     is_summary,
     message_texts,
     segments,
-    signed,
     untouchable,
 )
 from compact.messages.paths import can_splice
@@ -39,6 +38,7 @@ from compact.providers.lossless.calls import Names
 
 SHORTEST = 80
 """A repeated run of fewer characters is left alone: a reference to it would hardly be shorter."""
+_SIGNS = ("+", "-", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class _Finder:
         number = len(self._texts)
         self._texts.append((where, text))
         raw = text.split("\n") if message is not None else []
-        editable, diff = message is not None, is_diff(text)
+        editable, diff = message is not None, _is_diff(text)
         self._doubtful = False
         stretches = []  # remembered when the text is done: a text cannot point into itself
         edits: list[Replace] = []
@@ -226,7 +226,7 @@ class _Finder:
         """The matches, and between them those of a diff's lines that were shown without their signs."""
         done = 0
         for match in chain(matches, [(len(segment.lines), 0, "")]):
-            for part in signed(segment, done, match[0]):
+            for part in _signed(segment, done, match[0]):
                 hashes = tuple(map(hash, part.lines))
                 ahead = part.first - segment.first
                 for start, end, reference in self._matches(part, hashes, _runs(part.lines, hashes), raw):
@@ -298,6 +298,22 @@ def _runs(lines: list[str], hashes: tuple[int, ...]) -> list[int]:
         runs.append(hash(hashes[at:end]))
         size -= length
     return runs
+
+
+def _is_diff(text: str) -> bool:
+    """Whether the text holds a hunk of a diff."""
+    return text.startswith("@@") or "\n@@" in text
+
+
+def _signed(segment: Segment, first: int, last: int) -> Iterator[Segment]:
+    """The lines of a diff from one to another, taken apart by their signs; those that have none are left out."""
+    if segment.numbering is not None:
+        return
+    lines = segment.lines
+    for sign, run in groupby(range(first, last), lambda at: lines[at][:1]):
+        if sign in _SIGNS:
+            at = list(run)
+            yield Segment(segment.first + at[0], [lines[each][1:] for each in at], Numbering(0, sign, 0, False))
 
 
 def _editable(message: Message, where: Where) -> bool:
