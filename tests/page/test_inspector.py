@@ -25,6 +25,11 @@ HOSTILE = [
     {"role": "assistant", "content": "wide" * 5_000},
     {"role": "user", "content": "The last one."},
 ]
+# As newer browsers scroll: what is given back is no longer nothing.
+_SCROLLS_LATER = """() => {
+  const scroll = Element.prototype.scrollIntoView
+  Element.prototype.scrollIntoView = function (...given) { scroll.apply(this, given); return Promise.resolve() }
+}"""
 _SPELLED = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+202E\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}esrever"
 
 
@@ -93,6 +98,25 @@ def test_a_transcript_is_condensed_looked_at_and_restored(open_page: Open, tmp_p
     assert [path.name for path in files.values()] == ["demo.openai-chat.condensed.json", "demo.openai-chat.plan.json"]
     condensed = read_transcript(files["Condensed file"].read_bytes())
     assert len(restore_file(condensed, load_plan(files["Plan file"].read_bytes()))) == 406_173
+
+
+def test_outcomes_are_left_for_another_and_for_another_view(open_page: Open) -> None:
+    opened = open_page("inspector")
+    page = opened.page
+    page.evaluate(_SCROLLS_LATER)
+    outcome = page.get_by_role("region", name="What was done")
+    opened.open_demo()
+    opened.condense()
+    opened.condense()
+    opened.drop_file("other.json", json.dumps([{"role": "user", "content": "Another."}]), ".drop-around")
+    expect(page.get_by_text("other.json")).to_be_visible()
+    expect(outcome).to_have_count(0)
+    opened.condense()
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("link", name="Inspector").click()
+    expect(page.get_by_text("other.json")).to_be_visible()
 
 
 def test_why_a_message_was_edited_is_told_on_focus(open_page: Open) -> None:

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, takeToken } from "./api/client";
-import { Shell } from "./shell";
+import { Fence, Shell } from "./shell";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
@@ -24,7 +24,9 @@ const client = new QueryClient({
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <Shell />
+      <Fence>
+        <Shell />
+      </Fence>
     </QueryClientProvider>
   </StrictMode>,
 );

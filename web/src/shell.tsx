@@ -37,8 +37,8 @@ export function Shell() {
         {stranger ? (
           <Locked />
         ) : (
-          <Fence key={place.id}>
-            <Suspense fallback={<div className="view"><Loading lines={8} /></div>}>
+          <Fence place={place.id}>
+            <Suspense key={place.id} fallback={<div className="view"><Loading lines={8} /></div>}>
               <place.view />
             </Suspense>
           </Fence>
@@ -100,12 +100,25 @@ function Locked() {
   );
 }
 
-/** Keeps a fault in one view from taking the others with it. */
-class Fence extends Component<{ children: ReactNode }, { error: unknown }> {
+interface FenceProps {
+  place?: string;
+  children: ReactNode;
+}
+
+/**
+ * Keeps a fault in one view from taking the others with it.
+ *
+ * It outlives the view, so that a fault while the view is left stays inside as well; another place is another try.
+ */
+export class Fence extends Component<FenceProps, { error: unknown }> {
   override state = { error: null as unknown };
 
   static getDerivedStateFromError(error: unknown) {
     return { error };
+  }
+
+  override componentDidUpdate(before: FenceProps) {
+    if (before.place !== this.props.place && this.state.error !== null) this.setState({ error: null });
   }
 
   override render() {

@@ -52,7 +52,9 @@ export function Thread({ session, label, kept, first, total, tail, jump }: Threa
   const items = virtual.getVirtualItems();
   const [far, setFar] = useState(false);
   const ended = useRef(!jump);
-  const look = () => setFar(!virtual.isAtEnd(FAR));
+  const look = () => {
+    setFar(!virtual.isAtEnd(FAR));
+  };
   useEffect(look);
   const positions = items.flatMap(({ index }) => (index >= kept.length && index < stored ? [first + index - kept.length] : []));
   const found = usePages(session, positions);

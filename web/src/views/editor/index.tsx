@@ -27,7 +27,9 @@ export default function Editor() {
     },
   });
   const [draft, setDraft] = useState<Draft | null>(null);
-  useEffect(() => setDraft(start.data ?? null), [start.data]);
+  useEffect(() => {
+    setDraft(start.data ?? null);
+  }, [start.data]);
   const verdict = useVerdict(draft);
   const error = presets.error ?? start.error;
   const valid = verdict.problems.length === 0 && verdict.current;

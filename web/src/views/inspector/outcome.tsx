@@ -23,7 +23,10 @@ interface OutcomeProps {
 export function Outcome({ transcript, done }: OutcomeProps) {
   const { facts } = done;
   const place = useRef<HTMLElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" }), []);
+  useEffect(() => {
+    // The braces matter: where scrolling gives back a promise, React would call that when the outcome goes.
+    place.current?.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
+  }, []);
   return (
     <section className="panel outcome" aria-label="What was done" ref={place}>
       <div className="body headline">

@@ -29,7 +29,9 @@ export function Summary({ transcript, model, setModel }: SummaryProps) {
   const { tokens, window, violations_total: wrong } = transcript;
   const [typed, setTyped] = useState(model);
   const settled = useDelayed(typed.trim(), 500);
-  useEffect(() => setModel(settled), [settled, setModel]);
+  useEffect(() => {
+    setModel(settled);
+  }, [settled, setModel]);
   const kinds = Object.entries(transcript.by_kind).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
   return (
     <Panel
