@@ -96,7 +96,18 @@ def test_there_are_as_many_responses_as_calls() -> None:
     assert violations(ASK, calls, user("Stop.")) == [("G3", 2, MISCOUNTED)]
     assert violations(ASK, calls, user(answer("a")), user(answer("b"))) == [("G2", 3, UNCALLED), ("G3", 2, MISCOUNTED)]
     assert violations(ASK, calls, user(answer("a"), answer("b"))) == []
-    assert violations(ASK, calls) == []
+    assert violations(ASK, calls) == [("G3", 1, MISCOUNTED)]
+
+
+def test_what_is_counted_is_not_the_names() -> None:
+    calls = model(call("read"), call("bash"))
+    assert violations(ASK, calls, user(answer("f"), answer("f"))) == []
+    assert violations(ASK, calls, user(answer("f"))) == [("G3", 2, MISCOUNTED)]
+
+
+def test_calls_at_the_end_are_not_answered() -> None:
+    assert violations(ASK, model(call()), model("Well.")) == [("G3", 1, MISCOUNTED)]
+    assert violations(ASK, model(call()), user(answer()), model(call("a")), model(call("b"))) == [("G3", 4, MISCOUNTED)]
 
 
 def test_text_beside_responses_is_reported_when_asked_for() -> None:

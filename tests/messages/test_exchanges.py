@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -26,9 +27,12 @@ from compact.messages import (
 from compact.testing.strategies import conversations, hostile_messages
 
 
+BY_ID = sorted(FORMATS.keys() - {"google-gemini"})
+
+
 @st.composite
-def any_conversation(draw: st.DrawFn) -> Conversation:
-    name = draw(st.sampled_from(sorted(FORMATS)))
+def any_conversation(draw: st.DrawFn, formats: Sequence[str] = (*BY_ID, "google-gemini")) -> Conversation:
+    name = draw(st.sampled_from(formats))
     if draw(st.booleans()):
         return draw(conversations(name))
     return parse(draw(hostile_messages(name)), format=name)
@@ -60,7 +64,7 @@ def pairs_by_hand(messages: tuple[Message, ...]) -> dict[Place, Place]:
     return answers
 
 
-@given(any_conversation())
+@given(any_conversation(BY_ID))
 def test_a_result_answers_the_nearest_unanswered_call_of_its_id(conversation: Conversation) -> None:
     assert pairs(conversation.messages) == pairs_by_hand(conversation.messages)
 
@@ -241,3 +245,71 @@ def test_an_approval_stays_with_what_it_approves() -> None:
         {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
     ]
     assert exchanges(parse(items).messages) == ((0,), (1, 2))
+
+
+def gemini(*contents: tuple[str, ...]) -> tuple[Message, ...]:
+    """Contents such as ("model", "read", "bash#1"): calls of the model, else responses; what follows # is an id."""
+
+    def part(role: str, spelled: str) -> Json:
+        name, _, id = spelled.partition("#")
+        if name == "text":
+            return {"text": "x"}
+        key = "functionCall" if role == "model" else "functionResponse"
+        return {key: {"name": name, **({"id": id} if id else {})}}
+
+    wires = [{"role": role, "parts": [part(role, one) for one in parts]} for role, *parts in contents]
+    return parse(wires, format="google-gemini").messages
+
+
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        pytest.param(
+            [("model", "a", "b"), ("user", "f", "f")], {(1, 0): (0, 0), (1, 1): (0, 1)}, id="other names: in order"
+        ),
+        pytest.param([("model", "a", "b"), ("user", "b", "a")], {(1, 0): (0, 1), (1, 1): (0, 0)}, id="names tell"),
+        pytest.param([("model", "a", "b"), ("user", "b", "f")], {(1, 0): (0, 1), (1, 1): (0, 0)}, id="one name tells"),
+        pytest.param([("model", "a", "a"), ("user", "a", "a")], {(1, 0): (0, 0), (1, 1): (0, 1)}, id="same names"),
+        pytest.param(
+            [("model", "a#1", "b#2"), ("user", "f#2", "f#1")], {(1, 0): (0, 1), (1, 1): (0, 0)}, id="ids before order"
+        ),
+        pytest.param([("model", "a#1", "b#2"), ("user", "b", "f")], {(1, 0): (0, 1), (1, 1): (0, 0)}, id="lost ids"),
+        pytest.param([("model", "a#1"), ("user", "f#9")], {(1, 0): (0, 0)}, id="other ids"),
+        pytest.param(
+            [("model", "a", "b"), ("user", "f"), ("function", "f")],
+            {(1, 0): (0, 0), (2, 0): (0, 1)},
+            id="answered in several contents",
+        ),
+        pytest.param(
+            [("model", "a"), ("model", "b"), ("user", "f", "f")],
+            {(2, 0): (0, 0), (2, 1): (1, 0)},
+            id="called in several contents",
+        ),
+        pytest.param([("model", "a", "b"), ("user", "f")], {(1, 0): (0, 0)}, id="partly answered"),
+        pytest.param([("model", "a"), ("user", "f", "f")], {(1, 0): (0, 0)}, id="one answer too many"),
+        pytest.param(
+            [("model", "a"), ("user", "text"), ("model", "b"), ("user", "f")], {(3, 0): (2, 0)}, id="nearest turn"
+        ),
+        pytest.param(
+            [("model", "a#1"), ("user", "text"), ("model", "b#2"), ("user", "a#1")],
+            {(3, 0): (0, 0)},
+            id="id of an earlier turn",
+        ),
+        pytest.param(
+            [("model", "a"), ("user", "text"), ("model", "text"), ("user", "a", "f")],
+            {(3, 0): (0, 0)},
+            id="name of an earlier turn",
+        ),
+        pytest.param([("user", "f"), ("model", "a")], {}, id="an answer before its call is none"),
+    ],
+)
+def test_where_ids_do_not_tell_results_answer_the_calls_of_their_turn_in_order(
+    contents: list[tuple[str, ...]], expected: dict[Place, Place]
+) -> None:
+    assert pairs(gemini(*contents)) == expected
+
+
+def test_a_current_step_with_other_names_is_whole() -> None:
+    messages = gemini(("user", "text"), ("model", "a"), ("user", "f"), ("model", "a", "b"), ("user", "f", "f"))
+    assert exchanges(messages) == ((0,), (1, 2), (3, 4))
+    assert current_step(messages) == (3, 4)

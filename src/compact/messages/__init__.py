@@ -26,9 +26,10 @@ from compact.messages.conversation import (
     protect,
 )
 from compact.messages.edits import SUPERSEDED, Drop, Edit, Fold, Pass, Plan, Replace, Where
-from compact.messages.exchanges import Exchange, Place, current_step, exchanges, pairs, untouchable, with_first_request
+from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
+from compact.messages.pairing import Place, pairs
 from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, has_mark, segments
 from compact.messages.resolve import has_references, mend, unfold, unresolved
 from compact.messages.seals import (

@@ -89,13 +89,15 @@ class ToolCall:
     """A request to run a tool.
 
     `raw` is what stands on the wire at `path`: a JSON object, or a string that encodes one. What is read of it is kept:
-    every pass over a conversation needs it.
+    every pass over a conversation needs it. `by_order` says that its vendor tells by their order which result answers
+    which call, where ids do not tell; the id may then be nothing but the name.
     """
 
     id: str
     name: str
     raw: Json
     path: Path
+    by_order: bool = field(default=False, repr=False)
     _arguments: Json = field(default=_UNREAD, init=False, repr=False, compare=False)
     _strings: tuple[tuple[Path, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     _spelling: Encode | None = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -187,12 +189,13 @@ Part: TypeAlias = Text | Image | Attachment | Opaque
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answered to the call `call_id`."""
+    """What a tool answered to the call `call_id`; `by_order` as for a call."""
 
     call_id: str
     parts: tuple[Part, ...]
     error: bool
     path: Path
+    by_order: bool = field(default=False, repr=False)
 
     @property
     def text(self) -> str:

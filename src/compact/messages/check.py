@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from compact.messages.blocks import Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
-from compact.messages.exchanges import pairs, same_shape, untouchable
+from compact.messages.exchanges import same_shape, untouchable
+from compact.messages.pairing import pairs
 from compact.messages.resolve import unresolved
 from compact.messages.seals import is_summary
 

@@ -6,18 +6,14 @@ anywhere but between exchanges breaks a pair that the vendors insist on.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
+from compact.messages.pairing import pairs
 from compact.messages.seals import is_pruned, is_summary
-
-Place: TypeAlias = tuple[int, int]
-"""A block, as (position of its message, position in it)."""
 
 Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
@@ -43,31 +39,6 @@ def _shape(message: Message) -> list[str | type]:
         elif isinstance(block, ToolResult):
             shape.append(block.call_id)
     return shape
-
-
-@once
-def pairs(messages: Sequence[Message]) -> Mapping[Place, Place]:
-    """Which call each result answers.
-
-    Real transcripts repeat ids, so a result belongs to the nearest preceding message with an unanswered call of its
-    id, and there to the first such call.
-    """
-    waiting: defaultdict[str, list[Place]] = defaultdict(list)
-    same: defaultdict[tuple[str, int], deque[Place]] = defaultdict(deque)  # further calls of an id in one message
-    answers: dict[Place, Place] = {}
-    for index, message in enumerate(messages):
-        for position, block in enumerate(message.blocks):
-            if isinstance(block, ToolCall):
-                calls = waiting[block.id]
-                if calls and calls[-1][0] == index:
-                    same[block.id, index].append((index, position))
-                else:
-                    calls.append((index, position))
-            elif isinstance(block, ToolResult) and (calls := waiting[block.call_id]):
-                call = answers[index, position] = calls.pop()
-                if same and (others := same[block.call_id, call[0]]):
-                    calls.append(others.popleft())
-    return MappingProxyType(answers)
 
 
 @once

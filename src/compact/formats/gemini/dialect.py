@@ -1,7 +1,7 @@
 """Google Gemini contents: reading and writing.
 
 Keys come in camelCase on the wire and in snake_case from Google's Python SDK; both are read, and kept as they came.
-A function call without an id is known by its name.
+A function call without an id is known by its name, and by its place among the calls: a response's name may be another.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _get(part: Mapping[str, Json], key: str) -> tuple[str, Json]:
 
 def _call(inner: dict[str, Json], path: Path, part: Json) -> Block:
     name = text_of(inner.get("name"))
-    return ToolCall(text_of(inner.get("id")) or name, name, inner.get("args"), (*path, "args"))
+    return ToolCall(text_of(inner.get("id")) or name, name, inner.get("args"), (*path, "args"), by_order=True)
 
 
 def _result(inner: dict[str, Json], path: Path, part: Json) -> Block:
@@ -110,7 +110,7 @@ def _result(inner: dict[str, Json], path: Path, part: Json) -> Block:
     if isinstance(media := inner.get("parts"), list):
         parts += [Opaque("part", item, (*path, "parts", index)) for index, item in enumerate(media)]
     failed = isinstance(response, dict) and "error" in response
-    return ToolResult(text_of(inner.get("id")) or name, tuple(parts), failed, path[:-1])
+    return ToolResult(text_of(inner.get("id")) or name, tuple(parts), failed, path[:-1], by_order=True)
 
 
 def _media(inner: dict[str, Json], path: Path, part: Json) -> Block:

@@ -123,13 +123,24 @@ def _uncalled(request: Request) -> Iterator[Finding]:
 
 
 def _miscounted(request: Request) -> Iterator[Finding]:
-    for index, due, given in _answers(request):
-        if due and given != due:
-            yield Finding(
-                index,
-                "Please ensure that the number of function response parts is equal to the number of function call "
-                "parts of the function call turn.",
-            )
+    """The names do not matter, only the numbers."""
+    wrong = [index for index, due, given in _answers(request) if due and given != due]
+    for index in (*wrong, *_open_at_the_end(_contents(request.body))):
+        yield Finding(
+            index,
+            "Please ensure that the number of function response parts is equal to the number of function call "
+            "parts of the function call turn.",
+        )
+
+
+def _open_at_the_end(contents: list[Json]) -> list[int]:
+    """The last content with calls, if nothing comes after the model's turn to answer them."""
+    start = len(contents)
+    while start and _role(contents[start - 1]) == "model":
+        start -= 1
+    if any(map(_responses, contents[start:])):
+        return []
+    return [index for index in range(start, len(contents)) if _calls(contents[index])][-1:]
 
 
 def _mixed_answers(request: Request) -> Iterator[Finding]:

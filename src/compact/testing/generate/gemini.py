@@ -30,6 +30,7 @@ class _Writer:
         self.model = dice.pick(MODELS)
         self.signs = self.model.startswith("gemini-3")
         self.ids = dice.chance(0.5)
+        self.renames = dice.chance(0.15)
         self.spelling = SNAKE_CASE if dice.chance(0.15) else {}
         self.outline = dice.turns(size)
         self.contents: list[Json] = []
@@ -90,8 +91,8 @@ class _Writer:
         if signed:
             named[0][self.spelling.get("thoughtSignature", "thoughtSignature")] = dice.id("CvcQ")
         self._say("model", [*parts, *named])
-        # Without ids the answers are known by their names, or by their order where names repeat.
-        distinct = len({call.get("id", call["name"]) for call in made}) == calls
+        # Without ids the answers are known by their names, or by their order where names repeat or are other ones.
+        distinct = len({call.get("id", call["name"]) for call in made}) == calls and (self.ids or not self.renames)
         answers: list[Json] = dice.shuffled([self._response(call) for call in made], 0.3 if distinct else 0)
         self._say(dice.pick(("user", "user", "user", "function")), answers)
 
@@ -106,6 +107,8 @@ class _Writer:
     def _response(self, call: dict[str, Json]) -> Json:
         dice = self.dice
         answer = {key: value for key, value in call.items() if key != "args"}
+        if self.renames:
+            answer["name"] = dice.pick(TOOLS)
         roll = dice.random()
         if roll < 0.7:
             answer["response"] = {dice.pick(("output", "result", "content")): dice.output()}
