@@ -20,7 +20,7 @@ from compact.engine import ProviderManager
 from compact.engine.manager import Occasion, ProfileConfig
 from compact.errors import CondensationStalled
 from compact.formats import parse, render, violations
-from compact.messages import Fold, Json, Opaque, ToolCall, is_summary, pairs
+from compact.messages import EditKind, Fold, Json, Opaque, ToolCall, is_summary, pairs
 from compact.messages import restore as restore_plan
 from compact.policies import Threshold
 from compact.ports import Answer, Ask, Completion, Failure, Refusal, Usage
@@ -229,7 +229,7 @@ def test_complaint_9_everything_that_was_done_can_be_seen(way: str) -> None:
     edits = [edit for done in result.plan for edit in done.edits]
     named = {id for edit in edits for id in (edit.messages if isinstance(edit, Fold) else (edit.where.message,))}
     assert changed <= named
-    assert all(edit.why for edit in edits)
+    assert all(edit.kind is not EditKind.OTHER for edit in edits)
     done = [each for each in result.report.passes if not each.skipped]
     assert sum(each.tokens_before - each.tokens_after for each in done) == (
         result.report.tokens_before - result.report.tokens_after

@@ -16,7 +16,7 @@ from compact.engine import Gauge, Judge, RetainFacts
 from compact.errors import InvalidConfiguration
 from compact.facts import Kind
 from compact.formats import FORMATS, parse, reject, render, tools_of, violations
-from compact.messages import Json, Pass, Replace, Where, count_of, is_summary, untouchable, version_of
+from compact.messages import EditKind, Json, Pass, Replace, Where, count_of, is_summary, untouchable, version_of
 from compact.ports import Ask, Completion
 from compact.providers import Applied, Rejected, presets
 from compact.providers.truncation.cutting import is_condensed
@@ -153,7 +153,7 @@ def test_a_pass_with_a_limit_may_grow_up_to_it() -> None:
     conversation = parse([{"role": "user", "content": "a"}, *[{"role": "assistant", "content": "b"}] * 3])
     measure = Gauge(compact.app.counter_for("gpt-4o"), tools_of(conversation))
     where = Where(conversation.messages[1].id, 0)
-    longer = Pass("longer", (Replace(where, "one two three four", ""),))
+    longer = Pass("longer", (Replace(where, "one two three four", EditKind.OTHER),))
 
     def verdict(limit: int | None) -> Applied | Rejected:
         judge = Judge(conversation, measure, reject)

@@ -12,7 +12,7 @@ from compact.engine.guard import ATTEMPTS, COOLDOWN
 from compact.engine.manager import Condensation, Occasion, ProfileConfig, ProviderManager
 from compact.errors import CondensationStalled, InvalidConfiguration, TokenCountError
 from compact.formats import parse, render
-from compact.messages import Conversation, Fold, Json, Pass, protect, restore
+from compact.messages import Conversation, EditKind, Fold, Json, Pass, protect, restore
 from compact.messages.seals import is_summary
 from compact.policies import Configuration, Threshold
 from compact.ports import Answer, Ask, Completion, Failure
@@ -52,7 +52,7 @@ class Scripted:
         for number, entry in enumerate(self.script):
             if isinstance(entry, Exception):
                 raise entry
-            yield from propose(Pass(f"pass {number}", (Fold(entry, "gone", "told so"),)))
+            yield from propose(Pass(f"pass {number}", (Fold(entry, "gone", EditKind.OTHER),)))
 
 
 class Asking(Scripted):

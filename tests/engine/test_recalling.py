@@ -15,6 +15,7 @@ from compact.formats import FORMATS, parse, render
 from compact.messages import (
     Conversation,
     Drop,
+    EditKind,
     Fold,
     Json,
     Pass,
@@ -65,7 +66,7 @@ def ids(conversation: Conversation, *positions: int) -> tuple[str, ...]:
 
 def test_a_pruned_fold_is_recalled_whole() -> None:
     conversation = talk()
-    fold = Fold(ids(conversation, 1, 2, 3), None, "test")
+    fold = Fold(ids(conversation, 1, 2, 3), None, EditKind.OTHER)
     recalled = removed(conversation, Pass("p", (fold,))).recall(fold.handle)
     assert list(recalled.messages) == render(conversation)[1:4]
     assert [(piece.handle, piece.role, piece.tool, piece.path) for piece in recalled.pieces] == [
@@ -79,8 +80,8 @@ def test_a_pruned_fold_is_recalled_whole() -> None:
 
 def test_a_summary_of_a_summary_is_recalled_down_to_the_messages() -> None:
     conversation = talk()
-    first = Fold(ids(conversation, 1, 2), seal("one", 2, 1), "test")
-    second = Fold((first.handle, *ids(conversation, 3, 4, 5)), seal("two", 4, 2), "test")
+    first = Fold(ids(conversation, 1, 2), seal("one", 2, 1), EditKind.OTHER)
+    second = Fold((first.handle, *ids(conversation, 3, 4, 5)), seal("two", 4, 2), EditKind.OTHER)
     index = removed(conversation, Pass("p", (first,)), Pass("q", (second,)))
     assert list(index.recall(summary_handle(second.text)).messages) == render(conversation)[1:6]
     assert list(index.recall(summary_handle(first.text)).messages) == render(conversation)[1:3]
@@ -90,16 +91,18 @@ def test_a_summary_of_a_summary_is_recalled_down_to_the_messages() -> None:
 
 def test_a_summary_sealed_anew_is_found_under_its_new_handle() -> None:
     conversation = talk()
-    fold = Fold(ids(conversation, 1, 2), seal("one", 2), "test")
+    fold = Fold(ids(conversation, 1, 2), seal("one", 2), EditKind.OTHER)
     again = seal("one, with facts", 2)
-    index = removed(conversation, Pass("p", (fold,)), Pass("q", (Replace(Where(fold.handle, 0), again, "facts"),)))
+    index = removed(
+        conversation, Pass("p", (fold,)), Pass("q", (Replace(Where(fold.handle, 0), again, EditKind.FACTS_NAMED),))
+    )
     assert list(index.recall(summary_handle(again)).messages) == render(conversation)[1:3]
 
 
 def test_a_cut_text_is_recalled_by_the_handle_at_its_end() -> None:
     conversation = talk()
     where = Where(conversation.messages[2].id, 0, (0,))
-    cut = Replace(where, with_handle("alpha", "alpha Beta gamma"), "truncated")
+    cut = Replace(where, with_handle("alpha", "alpha Beta gamma"), EditKind.TRUNCATED)
     index = removed(conversation, Pass("p", (cut,)))
     recalled = index.recall(own_handle(cut.with_))
     assert (recalled.text, recalled.pieces[0].path) == ("alpha Beta gamma", "src/part_1.py")
@@ -110,8 +113,8 @@ def test_a_cut_text_is_recalled_by_the_handle_at_its_end() -> None:
 def test_what_was_edited_before_it_was_cut_is_recalled_as_it_was_given() -> None:
     conversation = talk()
     where = Where(conversation.messages[2].id, 0, (0,))
-    plain = Replace(where, "alpha beta gamma", "layout")
-    cut = Replace(where, with_handle("a", plain.with_), "truncated")
+    plain = Replace(where, "alpha beta gamma", EditKind.LAYOUT)
+    cut = Replace(where, with_handle("a", plain.with_), EditKind.TRUNCATED)
     index = removed(conversation, Pass("p", (plain,)), Pass("q", (cut,)))
     assert index.recall(own_handle(cut.with_)).text == "alpha Beta gamma"
 
@@ -125,7 +128,7 @@ def test_a_cut_keeps_its_handle_when_it_is_cut_again() -> None:
 def test_a_reference_is_recalled_by_the_hash_of_its_source() -> None:
     conversation = talk()
     digest = fingerprint("alpha Beta gamma")
-    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2), None, "test"),)))
+    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2), None, EditKind.OTHER),)))
     assert index.recall(f"⟨=lines 1-1 of Read #{digest[:6]}:0000⟩").text == "alpha Beta gamma"
 
 
@@ -145,15 +148,15 @@ def test_places_are_told_apart_after_reasoning_went() -> None:
     conversation = parse(wire, format="anthropic-messages")
     message = conversation.messages[1]
     assert isinstance(message.blocks[0], Reasoning)
-    drop = Pass("p", (Drop(Where(message.id, 0), "bound"),))
-    index = removed(conversation, drop, Pass("q", (Replace(Where(message.id, 0), "…", "superseded"),)))
+    drop = Pass("p", (Drop(Where(message.id, 0), EditKind.BOUND_TO_CHANGED),))
+    index = removed(conversation, drop, Pass("q", (Replace(Where(message.id, 0), "…", EditKind.SUPERSEDED),)))
     assert index.recall(cut_handle("one")).text == "one"
     assert [(hit.handle, hit.snippet) for hit in index.search("gears")] == [("msg-1", "hm, gears")]
 
 
 def test_an_unknown_handle_is_told_with_near_ones() -> None:
     conversation = talk()
-    fold = Fold(ids(conversation, 1, 2), None, "test")
+    fold = Fold(ids(conversation, 1, 2), None, EditKind.OTHER)
     index = removed(conversation, Pass("p", (fold,)))
     with pytest.raises(InvalidInput, match=f"Did you mean one of these: {fold.handle}"):
         index.recall(f"{fold.handle[:-1]}x")
@@ -167,7 +170,7 @@ def test_an_unknown_handle_is_told_with_near_ones() -> None:
 
 def test_every_word_must_occur_in_any_case_and_the_best_comes_first() -> None:
     conversation = talk()
-    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2, 3, 4, 5), None, "test"),)))
+    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2, 3, 4, 5), None, EditKind.OTHER),)))
     assert {hit.handle for hit in index.search("BETA")} == {"msg-2", "msg-5"}
     assert [hit.handle for hit in index.search("beta gamma")] == ["msg-2"]
     assert index.search("beta nowhere") == []
@@ -180,13 +183,13 @@ def test_every_word_must_occur_in_any_case_and_the_best_comes_first() -> None:
 
 def test_what_is_still_shown_is_not_found() -> None:
     conversation = talk()
-    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2), None, "test"),)))
+    index = removed(conversation, Pass("p", (Fold(ids(conversation, 1, 2), None, EditKind.OTHER),)))
     assert index.search("delta") == []
 
 
 def test_pages_follow_each_other_without_a_gap() -> None:
     conversation = parse([asked("begin"), asked("\n".join(f"line {n}" for n in range(500))), asked("end")])
-    fold = Fold(ids(conversation, 1), None, "test")
+    fold = Fold(ids(conversation, 1), None, EditKind.OTHER)
     recalled = removed(conversation, Pass("p", (fold,))).recall(fold.handle)
     start, read_so_far = 0, ""
     while True:
@@ -256,7 +259,7 @@ def test_ten_thousand_messages_are_searched_at_once() -> None:
     words = [f"word{n}" for n in range(2000)]
     wires = [asked(f"{' '.join(rng.choices(words, k=150))} needle{n}") for n in range(10_000)]
     conversation = parse([asked("begin"), *wires, asked("end")])
-    fold = Fold(tuple(message.id for message in conversation.messages[1:-1]), None, "test")
+    fold = Fold(tuple(message.id for message in conversation.messages[1:-1]), None, EditKind.OTHER)
     index = Removed(conversation.messages, [(Pass("p", (fold,)),)])
     assert index.search("Needle7777")[0].handle == "msg-7778"  # makes the index
     began = perf_counter()

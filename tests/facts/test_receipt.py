@@ -11,7 +11,7 @@ import pytest
 import compact
 from compact.facts import Fact, Kind, Readable, facts_of, receipt
 from compact.formats import FORMATS, parse
-from compact.messages import Conversation, Fold, Json, Pass, Replace, Where, apply
+from compact.messages import Conversation, EditKind, Fold, Json, Pass, Replace, Where, apply
 from compact.testing.generate import random_body
 
 OUTPUT = (
@@ -47,7 +47,7 @@ def test_nothing_is_missing_where_nothing_changed() -> None:
 
 def test_what_was_cut_is_recoverable_with_the_plan_and_lost_without() -> None:
     before = parse(talk())
-    cut = Pass("cut", (Replace(Where(before.messages[3].id, 0, (0,)), "⟨ Content suppressed ⟩", "suppressed"),))
+    cut = Pass("cut", (Replace(Where(before.messages[3].id, 0, (0,)), "⟨ Content suppressed ⟩", EditKind.SUPPRESSED),))
     after, done = apply(before, cut)
     told = receipt(before, after, (done,))
     assert "TimeoutError: took 450 ms" in " ".join(texts_of(Kind.ERROR, told.missing))
@@ -79,7 +79,7 @@ def test_a_summary_retains_what_it_spells_out() -> None:
         'The user said "Never touch the file config/prod.yaml." and `pytest -x tests/test_server.py` '
         "failed in app/server.py, handle_request, after timeout=450 ms."
     )
-    fold = Fold(tuple(message.id for message in before.messages[1:5]), text, "summarized")
+    fold = Fold(tuple(message.id for message in before.messages[1:5]), text, EditKind.SUMMARIZED)
     after, done = apply(before, Pass("fold", (fold,)))
     told = receipt(before, after, (done,))
     assert texts_of(Kind.DIRECTIVE, told.missing) == set()

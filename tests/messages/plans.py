@@ -14,6 +14,7 @@ from compact.messages import (
     Conversation,
     Drop,
     Edit,
+    EditKind,
     Fold,
     Image,
     Json,
@@ -85,7 +86,7 @@ def passes(draw: st.DrawFn, conversation: Conversation) -> Pass:
             if part:
                 ids = tuple(id for group in part for id in group)
                 role = draw(st.sampled_from(("assistant", "user")))
-                edits.append(Fold(ids, draw(st.none() | short_text), "test", role))
+                edits.append(Fold(ids, draw(st.none() | short_text), EditKind.OTHER, role))
     for group, what in zip(groups, fate, strict=True):
         for index in group if what == "e" else ():
             edits += draw(_edits(conversation.messages[index]))
@@ -98,14 +99,14 @@ def _edits(draw: st.DrawFn, message: Message) -> list[Edit]:
     for where, text in sites(message):
         how = draw(st.sampled_from(("keep", "whole", "lines")))
         if how == "whole":
-            edits.append(Replace(where, draw(short_text), "test"))
+            edits.append(Replace(where, draw(short_text), EditKind.OTHER))
         elif how == "lines" and text is not None:
             for lines in draw(_spans(text.count("\n") + 1)):
                 span = Where(where.message, where.block, where.path, lines)
-                edits.append(Replace(span, draw(short_text), "test"))
+                edits.append(Replace(span, draw(short_text), EditKind.OTHER))
     for position, block in enumerate(message.blocks):
         if isinstance(block, Reasoning) and draw(st.booleans()):
-            edits.append(Drop(Where(message.id, position), "test"))
+            edits.append(Drop(Where(message.id, position), EditKind.OTHER))
     return edits
 
 

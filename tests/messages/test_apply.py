@@ -15,6 +15,7 @@ from compact.messages import (
     Conversation,
     Drop,
     Edit,
+    EditKind,
     Fold,
     Json,
     Pass,
@@ -91,7 +92,7 @@ def test_the_same_plan_gives_the_same_bytes(made: tuple[Conversation, Conversati
 
 def test_a_plan_that_was_only_proposed_restores_nothing_and_says_so() -> None:
     before = parse([{"role": "user", "content": text} for text in ("a", "bb", "c")])
-    proposed = Pass("x", (Replace(Where("1", 0), "b", "test"),))
+    proposed = Pass("x", (Replace(Where("1", 0), "b", EditKind.OTHER),))
     after, applied = apply(before, proposed)
     with pytest.raises(EditError, match="'x' was proposed but not applied"):
         restore(after, (proposed,))
@@ -164,7 +165,7 @@ def test_protected_messages_and_the_first_user_message_stay_when_others_fold(dat
     if not chosen:
         return
     ids = tuple(before.messages[index].id for group in chosen for index in group)
-    after, _ = apply(before, Pass("fold", (Fold(ids, None, "test"),)))
+    after, _ = apply(before, Pass("fold", (Fold(ids, None, EditKind.OTHER),)))
     assert [message for message in after.messages if message.protected and message.id in {m.id for m in fixed}] == fixed
     assert len(after) == len(before) - len(ids) + 1
 
@@ -187,11 +188,13 @@ def addresses(draw: st.DrawFn, conversation: Conversation) -> Where:
 def any_edit(draw: st.DrawFn, conversation: Conversation) -> Edit:
     match draw(st.sampled_from(("replace", "replace", "drop", "fold"))):
         case "replace":
-            return Replace(draw(addresses(conversation)), draw(short_text), "test")
+            return Replace(draw(addresses(conversation)), draw(short_text), EditKind.OTHER)
         case "drop":
-            return Drop(draw(addresses(conversation)), "test")
+            return Drop(draw(addresses(conversation)), EditKind.OTHER)
     ids = [message.id for message in conversation.messages]
-    return Fold(tuple(draw(st.lists(st.sampled_from([*ids, "99"]), max_size=4))), draw(st.none() | short_text), "test")
+    return Fold(
+        tuple(draw(st.lists(st.sampled_from([*ids, "99"]), max_size=4))), draw(st.none() | short_text), EditKind.OTHER
+    )
 
 
 def try_to_apply(before: Conversation, step: Pass) -> None:
@@ -235,7 +238,7 @@ def test_when_all_reasoning_is_dropped_none_is_left(format: str, data: st.DataOb
     messages = data.draw(hostile_messages(format) | bodies(format).map(lambda body: body[FORMATS[format].messages_key]))
     before = parse(messages, format=format)
     drops = [
-        Drop(Where(message.id, position), "test")
+        Drop(Where(message.id, position), EditKind.OTHER)
         for message in before.messages
         for position, block in enumerate(message.blocks)
         if isinstance(block, Reasoning)
@@ -252,4 +255,4 @@ def test_when_all_reasoning_is_dropped_none_is_left(format: str, data: st.DataOb
 def test_only_a_text_takes_the_place_of_a_text(value: Json, lines: tuple[int, int] | None) -> None:
     conversation = parse([{"role": "user", "content": "one\ntwo"}])
     with pytest.raises(EditError, match=f"a replacement is a text, not {type(value).__name__}"):
-        apply(conversation, Pass("wrong", (Replace(Where("0", 0, (), lines), value, "w"),)))
+        apply(conversation, Pass("wrong", (Replace(Where("0", 0, (), lines), value, EditKind.OTHER),)))

@@ -15,6 +15,7 @@ from compact.formats import FORMATS, parse, reject, render, violations
 from compact.messages import (
     Conversation,
     Edit,
+    EditKind,
     Fold,
     Json,
     Message,
@@ -91,7 +92,7 @@ def shortened(conversation: Conversation, id: str) -> Conversation:
     where = (
         Where(id, 0) if isinstance(message.blocks[0], Text) else Where(id, 0, (0,) if message.results else ("text",))
     )
-    return edited(conversation, Replace(where, "x", "test"))
+    return edited(conversation, Replace(where, "x", EditKind.OTHER))
 
 
 @pytest.mark.parametrize("id", ["2", "3", "4", "5", "6"])
@@ -100,8 +101,8 @@ def test_a_shorter_message_in_the_middle_may_stand(id: str) -> None:
 
 
 def test_folded_exchanges_may_stand() -> None:
-    assert problems(TALK, edited(TALK, Fold(("2", "3", "4"), "They looked at it.", "test"))) == set()
-    assert problems(TALK, edited(TALK, Fold(("2", "3", "4", "5", "6"), None, "test", "user"))) == set()
+    assert problems(TALK, edited(TALK, Fold(("2", "3", "4"), "They looked at it.", EditKind.OTHER))) == set()
+    assert problems(TALK, edited(TALK, Fold(("2", "3", "4", "5", "6"), None, EditKind.OTHER, "user"))) == set()
 
 
 @pytest.mark.parametrize("id", ["0", "1", "7", "8", "9"])
@@ -113,7 +114,7 @@ def test_system_prompt_first_and_last_user_message_and_current_step_may_not_chan
 def test_protected_messages_may_not_change() -> None:
     before = protect(TALK, [2])
     assert problems(before, shortened(before, "2")) == {"protected"}
-    assert problems(before, edited(before, Fold(("2",), "x", "test"))) == {"protected"}
+    assert problems(before, edited(before, Fold(("2",), "x", EditKind.OTHER))) == {"protected"}
     assert problems(before, shortened(before, "6")) == set()
 
 
@@ -121,8 +122,8 @@ def test_a_summary_may_go_but_not_become_something_else() -> None:
     sealed = {"role": "user", "content": seal("They looked at it, and at much else.", 3)}
     before = parse([say("user"), say("assistant"), sealed, say("assistant"), say("user")])
     assert problems(before, shortened(before, "2")) == {"summary"}
-    assert problems(before, edited(before, Replace(Where("2", 0), seal("Seen.", 3), "test"))) == set()
-    assert problems(before, edited(before, Fold(("2", "3"), None, "test"))) == set()
+    assert problems(before, edited(before, Replace(Where("2", 0), seal("Seen.", 3), EditKind.OTHER))) == set()
+    assert problems(before, edited(before, Fold(("2", "3"), None, EditKind.OTHER))) == set()
 
 
 def test_the_system_prompt_and_the_tools_beside_the_messages_may_not_change() -> None:
@@ -149,7 +150,7 @@ def test_half_a_pair_may_not_go() -> None:
 
 def test_a_pass_must_shrink_the_conversation() -> None:
     assert problems(TALK, TALK) == {"grew"}
-    assert problems(TALK, edited(TALK, Replace(Where("2", 0), LONG * 2, "test"))) == {"grew"}
+    assert problems(TALK, edited(TALK, Replace(Where("2", 0), LONG * 2, EditKind.OTHER))) == {"grew"}
 
 
 def thinking(text: str, signature: str = "sealed") -> Json:
@@ -185,7 +186,7 @@ def one_rule(broken: Callable[[Message], bool]) -> Rules:
 
 def test_a_violation_that_was_there_before_is_not_blamed_on_the_pass() -> None:
     before = chat(say("user"), answer("nobody"), say("assistant"), say("user"), say("assistant"), say("user"))
-    after = edited(before, Fold(("2",), "x", "test"))
+    after = edited(before, Fold(("2",), "x", EditKind.OTHER))
     assert [violation.rule for violation in violations(before)] == ["C2"]
     assert problems(before, after) == set()
     assert problems(before, shortened(before, "4")) == set()
@@ -196,7 +197,7 @@ def test_a_second_violation_of_the_same_rule_is_blamed_on_the_pass() -> None:
     before = chat(say("user"), say("assistant", "x"), say("user"), say("assistant"), say("user"))
     found = check(before, shortened(before, "3"), rules=rules, count=size)
     assert found == (Problem("invalid", "X1: messages.3"),)
-    assert check(before, edited(before, Fold(("2",), "y", "test")), rules=rules, count=size) == ()
+    assert check(before, edited(before, Fold(("2",), "y", EditKind.OTHER)), rules=rules, count=size) == ()
 
 
 def test_rules_see_what_the_conversation_was_made_from() -> None:
@@ -220,7 +221,7 @@ def shrunk(draw: st.DrawFn, format: str) -> tuple[Conversation, Conversation]:
     texts = [where for where, text in free if text is not None and len(text) > 20 and not where.path]
     if not texts:
         return before, before
-    return before, edited(before, Replace(draw(st.sampled_from(texts)), "cut", "test"))
+    return before, edited(before, Replace(draw(st.sampled_from(texts)), "cut", EditKind.OTHER))
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))
@@ -246,7 +247,7 @@ def test_folding_whole_exchanges_keeps_a_request_valid(format: str, role: str, d
     groups = [[before.messages[index].id for index in group] for group in exchanges(before.messages)]
     chosen = [id for group in groups if fixed.isdisjoint(group) and data.draw(st.booleans()) for id in group]
     if chosen:
-        after = edited(before, Fold(tuple(chosen), "They went on.", "test", role))
+        after = edited(before, Fold(tuple(chosen), "They went on.", EditKind.OTHER, role))
         assert {violation.rule for violation in reject(before, after)} <= NOT_EVERYWHERE
 
 
@@ -270,7 +271,7 @@ def test_hostile_messages_are_judged_without_an_accident(format: str, data: st.D
     groups = exchanges(before.messages)
     chosen = [group for group in groups if data.draw(st.booleans())]
     try:
-        fold = Fold(tuple(before.messages[index].id for group in chosen for index in group), None, "test")
+        fold = Fold(tuple(before.messages[index].id for group in chosen for index in group), None, EditKind.OTHER)
         after = edited(before, fold)
     except EditError:
         assert not chosen

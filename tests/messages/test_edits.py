@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from compact.errors import EditError
 from compact.formats import parse, render
-from compact.messages import Conversation, Drop, Edit, Fold, Json, Pass, Reasoning, Replace, Where, apply, restore
+from compact.messages import (
+    Conversation,
+    Drop,
+    Edit,
+    EditKind,
+    Fold,
+    Json,
+    Pass,
+    Reasoning,
+    Replace,
+    Where,
+    apply,
+    plan_from_json,
+    plan_to_json,
+    restore,
+)
 
 USER = {"role": "user", "content": "one\ntwo\nthree"}
 IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
@@ -43,11 +60,11 @@ def run(conversation: Conversation, *edits: Edit) -> list[Json]:
 
 
 def put(where: Where, text: str = "new") -> Replace:
-    return Replace(where, text, "test")
+    return Replace(where, text, EditKind.OTHER)
 
 
 def drop(block: int) -> Drop:
-    return Drop(Where("1", block), "test")
+    return Drop(Where("1", block), EditKind.OTHER)
 
 
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
@@ -110,30 +127,93 @@ def test_an_edited_item_loses_the_id_that_names_its_unedited_form() -> None:
 
 
 def test_a_fold_without_text_says_how_many_messages_went_and_how_to_get_them_back() -> None:
-    fold = Fold(("1", "2"), None, "test")
+    fold = Fold(("1", "2"), None, EditKind.OTHER)
     after = run(chat(), fold)
     assert after[1] == {"role": "assistant", "content": f"⟨ 2 earlier messages removed, recall {fold.handle} ⟩"}
-    assert Fold(("1",), None, "test").text.startswith("⟨ 1 earlier message removed, recall fold-")
+    assert Fold(("1",), None, EditKind.OTHER).text.startswith("⟨ 1 earlier message removed, recall fold-")
 
 
 def test_the_handle_depends_on_what_is_folded_and_what_it_becomes_alone() -> None:
-    fold = Fold(("1", "2"), "summary", "why")
-    assert fold.handle == Fold(("1", "2"), "summary", "another reason").handle
-    others = [Fold(("1",), "summary", "why"), Fold(("1", "2"), None, "why"), Fold(("1", "2"), "summary", "why", "user")]
+    fold = Fold(("1", "2"), "summary", EditKind.OTHER)
+    assert fold.handle == Fold(("1", "2"), "summary", EditKind.SUMMARIZED).handle
+    others = [
+        Fold(("1",), "summary", EditKind.OTHER),
+        Fold(("1", "2"), None, EditKind.OTHER),
+        Fold(("1", "2"), "summary", EditKind.OTHER, "user"),
+    ]
     assert len({fold.handle, *(other.handle for other in others)}) == 4
-    assert Fold(("1",), "\ud800", "why").handle.startswith("fold-")
+    assert Fold(("1",), "\ud800", EditKind.OTHER).handle.startswith("fold-")
+
+
+def test_the_values_of_kinds_stand_in_stored_plans() -> None:
+    assert {kind.name: kind.value for kind in EditKind} == snapshot(
+        {
+            "LAYOUT": "layout",
+            "SHOWN_BEFORE": "shown before",
+            "SOURCE_REMOVED": "its source was removed",
+            "REFERENCE_FOLLOWED": "reference followed",
+            "SUPERSEDED": "superseded",
+            "TRUNCATED": "truncated",
+            "SUPPRESSED": "suppressed",
+            "SUMMARIZED": "summarized",
+            "PRUNED": "pruned",
+            "OVER_LIMIT": "over the limit",
+            "FACTS_NAMED": "missing facts named",
+            "BOUND_TO_CHANGED": "bound to what was changed",
+            "BOUND_TO_SUMMARIZED": "bound to what was summarized",
+            "OTHER": "changed",
+        }
+    )
+
+
+def test_a_kind_says_whether_its_text_is_still_shown() -> None:
+    assert {kind for kind in EditKind if kind.shows_all} == {
+        EditKind.LAYOUT,
+        EditKind.SHOWN_BEFORE,
+        EditKind.SOURCE_REMOVED,
+        EditKind.REFERENCE_FOLLOWED,
+    }
+    assert [kind for kind in EditKind if kind.looks_ahead] == [EditKind.SUPERSEDED]
+
+
+@pytest.mark.parametrize("kind", EditKind)
+def test_a_plan_is_read_as_it_was_written(kind: EditKind) -> None:
+    plan = (Pass("p", (Replace(Where("1", 0), "x", kind), Fold(("2",), None, kind), Drop(Where("3", 0), kind))),)
+    told: Json = plan_to_json(plan)
+    assert [edit["why"] for edit in told[0]["edits"]] == [kind.value] * 3
+    assert plan_from_json(json.loads(json.dumps(told))) == plan
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [("truncated", EditKind.TRUNCATED), ("too long", EditKind.OTHER), ("", EditKind.OTHER), (None, EditKind.OTHER)],
+)
+def test_a_provider_may_give_a_string_as_the_kind(said: Any, kind: EditKind) -> None:
+    edits: list[Edit] = [Replace(Where("1", 0), "x", said), Fold(("1",), None, said), Drop(Where("1", 0), said)]
+    assert all(edit.kind is kind for edit in edits)
+
+
+def test_a_kind_in_a_stored_plan_that_is_not_known_is_another() -> None:
+    written: Json = plan_to_json((Pass("p", (put(Where("1", 0)),)),))
+    written[0]["edits"][0]["why"] = "of a later version"
+    assert plan_from_json(written)[0].edits[0].kind is EditKind.OTHER
 
 
 def test_folds_in_one_place_stand_in_the_order_of_time() -> None:
     messages = [{"role": role, "content": str(index)} for index, role in enumerate(["user", "assistant"] * 4)]
     conversation = parse(messages, format="openai-chat")
-    after = run(conversation, Fold(("2",), "B", "test"), Fold(("1",), "A", "test"), Fold(("4", "5"), "C", "test"))
+    after = run(
+        conversation,
+        Fold(("2",), "B", EditKind.OTHER),
+        Fold(("1",), "A", EditKind.OTHER),
+        Fold(("4", "5"), "C", EditKind.OTHER),
+    )
     assert [message["content"] for message in after] == ["0", "A", "B", "3", "C", "6", "7"]
 
 
 WRONG: dict[str, tuple[Conversation, tuple[Edit, ...]]] = {
     "no such message": (chat(), (put(Where("9", 0)),)),
-    "no such message to fold": (chat(), (Fold(("0", "9"), None, "test"),)),
+    "no such message to fold": (chat(), (Fold(("0", "9"), None, EditKind.OTHER),)),
     "no such block": (chat(), (put(Where("0", 1)),)),
     "a negative block": (chat(), (put(Where("0", -1)),)),
     "a path into text": (chat(), (put(Where("0", 0, ("text",))),)),
@@ -177,16 +257,19 @@ WRONG: dict[str, tuple[Conversation, tuple[Edit, ...]]] = {
     "dropped text": (anthropic(THINKING, TEXT), (drop(1),)),
     "dropped twice": (anthropic(THINKING, TEXT), (drop(0), drop(0))),
     "dropped where nothing is": (anthropic(THINKING, TEXT), (drop(2),)),
-    "lines of reasoning dropped": (anthropic(THINKING, TEXT), (Drop(Where("1", 0, (), (0, 1)), "test"),)),
-    "a path in reasoning dropped": (anthropic(THINKING, TEXT), (Drop(Where("1", 0, ("thinking",)), "test"),)),
+    "lines of reasoning dropped": (anthropic(THINKING, TEXT), (Drop(Where("1", 0, (), (0, 1)), EditKind.OTHER),)),
+    "a path in reasoning dropped": (anthropic(THINKING, TEXT), (Drop(Where("1", 0, ("thinking",)), EditKind.OTHER),)),
     "edited and dropped": (anthropic(THINKING, TEXT), (drop(0), put(Where("1", 0)))),
-    "nothing folded": (chat(), (Fold((), None, "test"),)),
-    "a message folded twice in one fold": (chat(), (Fold(("3", "3"), None, "test"),)),
-    "a message folded by two folds": (chat(), (Fold(("3",), None, "test"), Fold(("0", "3"), None, "test"))),
-    "half an exchange folded": (chat(), (Fold(("1",), None, "test"),)),
-    "the other half folded": (chat(), (Fold(("0", "2"), None, "test"),)),
-    "edited and folded": (chat(), (put(Where("0", 0)), Fold(("0",), None, "test"))),
-    "dropped and folded": (anthropic(THINKING), (drop(0), Fold(("1",), None, "test"))),
+    "nothing folded": (chat(), (Fold((), None, EditKind.OTHER),)),
+    "a message folded twice in one fold": (chat(), (Fold(("3", "3"), None, EditKind.OTHER),)),
+    "a message folded by two folds": (
+        chat(),
+        (Fold(("3",), None, EditKind.OTHER), Fold(("0", "3"), None, EditKind.OTHER)),
+    ),
+    "half an exchange folded": (chat(), (Fold(("1",), None, EditKind.OTHER),)),
+    "the other half folded": (chat(), (Fold(("0", "2"), None, EditKind.OTHER),)),
+    "edited and folded": (chat(), (put(Where("0", 0)), Fold(("0",), None, EditKind.OTHER))),
+    "dropped and folded": (anthropic(THINKING), (drop(0), Fold(("1",), None, EditKind.OTHER))),
 }
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from compact.formats import parse
 from compact.messages import (
+    EditKind,
     Numbering,
     Pass,
     Reference,
@@ -99,7 +100,7 @@ def test_a_reference_that_does_not_verify_is_left_as_it_is() -> None:
 def test_when_a_source_goes_the_first_reference_shows_it_and_the_others_point_there() -> None:
     first = "\n".join(LINES)
     before = parse(chat(first, pointing(first, 1, 9), pointing(first, 1, 9), "between"))
-    after, _ = apply(before, Pass("cut", (Replace(Where("1", 0), "⟨ gone ⟩", "test"),)))
+    after, _ = apply(before, Pass("cut", (Replace(Where("1", 0), "⟨ gone ⟩", EditKind.OTHER),)))
     mending = mend(before, after)
     assert mending is not None
     mended, _ = apply(after, mending)
@@ -115,7 +116,7 @@ def test_lines_shown_again_in_a_diff_are_found_with_their_signs() -> None:
     signed = pointing(first, 1, 9, Numbering(0, "+", 0, zeros=False))
     plus = "\n".join(f"+{line}" for line in LINES[:9])
     before = parse(chat(first, f"@@ -1 +1 @@\n{signed}", pointing(first, 1, 9), pointing(first, 1, 9), signed))
-    after, _ = apply(before, Pass("cut", (Replace(Where("1", 0), "⟨ gone ⟩", "test"),)))
+    after, _ = apply(before, Pass("cut", (Replace(Where("1", 0), "⟨ gone ⟩", EditKind.OTHER),)))
     mending = mend(before, after)
     assert mending is not None
     mended, _ = apply(after, mending)
@@ -130,7 +131,7 @@ def test_lines_shown_again_in_a_diff_are_found_with_their_signs() -> None:
 def test_nothing_is_mended_where_nothing_broke() -> None:
     first = "\n".join(LINES)
     before = parse(chat(first, pointing(first, 1, 9), "something long that goes away"))
-    after, _ = apply(before, Pass("cut", (Replace(Where("3", 0), "short", "test"),)))
+    after, _ = apply(before, Pass("cut", (Replace(Where("3", 0), "short", EditKind.OTHER),)))
     assert mend(before, after) is None
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.formats import parse
-from compact.messages import Conversation, Pass, Replace, fingerprint, restore, texts
+from compact.messages import Conversation, EditKind, Pass, Replace, fingerprint, restore, texts
 from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 from compact.providers import Applied, Rejected
@@ -269,10 +269,10 @@ def test_v3_falls_back_to_cutting_candidate_by_candidate() -> None:
     outcome = drive(PROVIDER, smart(V3), conversation, target, answer)
     assert tokens_of(outcome.conversation) <= target
     edits = [edit for done in outcome.plan for edit in done.edits if isinstance(edit, Replace)]
-    assert {edit.why for edit in edits} == {"truncated", "summarized"}
+    assert {edit.kind for edit in edits} == {EditKind.TRUNCATED, EditKind.SUMMARIZED}
     sizes = {where: len(text) for where, text in texts(conversation)}
     frame = len("=== piece 01234567 ===\n\n=== end of piece 01234567 ===")
-    assert {(sizes[edit.where] + frame) % 2 for edit in edits if edit.why == "truncated"} == {1}
+    assert {(sizes[edit.where] + frame) % 2 for edit in edits if edit.kind is EditKind.TRUNCATED} == {1}
     assert all(is_condensed(edit.with_) for edit in edits)
 
 

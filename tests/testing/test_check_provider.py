@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from compact.engine import Outcome
 from compact.errors import InvalidConfiguration
 from compact.formats import parse
-from compact.messages import Fold, Message, Pass, Replace, Where, message_texts, untouchable
+from compact.messages import EditKind, Fold, Message, Pass, Replace, Where, message_texts, untouchable
 from compact.policies import Configuration
 from compact.ports import Ask
 from compact.providers import Capabilities, Provider, Steps, Task, ask, propose
@@ -40,7 +40,7 @@ class Honest:
     def marked(self, message: Message) -> Iterator[Replace]:
         for where, text in message_texts(message):
             if len(text) > 60 and not where.path:
-                yield Replace(where, "⟨ Content suppressed ⟩", "long")
+                yield Replace(where, "⟨ Content suppressed ⟩", EditKind.OTHER)
 
 
 class Nameless(Honest):
@@ -81,7 +81,7 @@ class Lost(Honest):
     """Addresses what is not there."""
 
     def edits(self, task: Task) -> Iterator[Replace]:
-        yield Replace(Where("nowhere", 0), "", "why not")
+        yield Replace(Where("nowhere", 0), "", EditKind.OTHER)
 
 
 class Restless(Honest):
@@ -90,7 +90,7 @@ class Restless(Honest):
     def marked(self, message: Message) -> Iterator[Replace]:
         for where, text in message_texts(message):
             if len(text) > 60 and not where.path:
-                yield Replace(where, text[: len(text) * 9 // 10], "long")
+                yield Replace(where, text[: len(text) * 9 // 10], EditKind.OTHER)
 
 
 class Moody(Honest):
@@ -102,7 +102,7 @@ class Moody(Honest):
     def marked(self, message: Message) -> Iterator[Replace]:
         self.times += 1
         for edit in super().marked(message):
-            yield Replace(edit.where, f"⟨ {self.times} ⟩", edit.why)
+            yield Replace(edit.where, f"⟨ {self.times} ⟩", edit.kind)
 
 
 class Meddling(Honest):
@@ -127,7 +127,7 @@ class Splitting(Honest):
 
     def condense(self, task: Task, settings: Any) -> Steps:
         calls = [message.id for message in task.conversation.messages if message.calls]
-        yield from propose(Pass("Fold", tuple(Fold((id,), "gone", "why not") for id in calls[:1])))
+        yield from propose(Pass("Fold", tuple(Fold((id,), "gone", EditKind.OTHER) for id in calls[:1])))
 
 
 class Crashing(Honest):

@@ -16,6 +16,7 @@ from compact.messages import (
     Conversation,
     Drop,
     Edit,
+    EditKind,
     Fold,
     Image,
     Json,
@@ -27,22 +28,30 @@ from compact.messages import (
     ToolResult,
 )
 
-EditKind: TypeAlias = Literal[
+Effect: TypeAlias = Literal[
     "reference", "layout", "superseded", "truncated", "suppressed", "summarized", "folded", "reasoning", "changed"
 ]
-RowKind: TypeAlias = Literal[EditKind, "kept", "added"]
+RowKind: TypeAlias = Literal[Effect, "kept", "added"]
 PartKind: TypeAlias = Literal["text", "reasoning", "call", "result", "image", "file", "other"]
 
-_WHYS: Mapping[str, EditKind] = {
-    "shown before": "reference",
-    "its source was removed": "reference",
-    "layout": "layout",
-    "superseded": "superseded",
-    "truncated": "truncated",
-    "suppressed": "suppressed",
-    "summarized": "summarized",
+_EFFECTS: Mapping[EditKind, Effect] = {
+    EditKind.LAYOUT: "layout",
+    EditKind.SHOWN_BEFORE: "reference",
+    EditKind.SOURCE_REMOVED: "reference",
+    EditKind.REFERENCE_FOLLOWED: "changed",
+    EditKind.SUPERSEDED: "superseded",
+    EditKind.TRUNCATED: "truncated",
+    EditKind.SUPPRESSED: "suppressed",
+    EditKind.SUMMARIZED: "summarized",
+    EditKind.PRUNED: "changed",
+    EditKind.OVER_LIMIT: "changed",
+    EditKind.FACTS_NAMED: "changed",
+    EditKind.BOUND_TO_CHANGED: "changed",
+    EditKind.BOUND_TO_SUMMARIZED: "changed",
+    EditKind.OTHER: "changed",
 }
-_LOUDEST: Sequence[EditKind] = (
+"""What a replacement is shown as; of folds and drops nobody asks it."""
+_LOUDEST: Sequence[Effect] = (
     "folded", "suppressed", "summarized", "truncated", "superseded", "reference", "reasoning", "layout", "changed"
 )  # fmt: skip
 """A message that was edited in several ways is shown as what it lost most by."""
@@ -53,10 +62,10 @@ _FINEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a message was edited: by which pass, how, in its own words, and how many times."""
+    """Why a message was edited: by which pass, how, why, and how many times."""
 
     step: str
-    kind: EditKind
+    kind: Effect
     why: str
     edits: int = 1
 
@@ -173,21 +182,21 @@ class Inspection:
 
 def reasons_of(result: Result) -> dict[str, tuple[Reason, ...]]:
     """Why each message was edited or folded, by its id; equal reasons are counted."""
-    counts: dict[str, dict[tuple[str, EditKind, str], int]] = {}
+    counts: dict[str, dict[tuple[str, Effect, str], int]] = {}
     for step in result.plan:
         for edit in step.edits:
-            key = (showable(step.name), kind_of(edit), showable(edit.why))
+            key = (showable(step.name), effect_of(edit), edit.kind.value)
             for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
                 seen = counts.setdefault(id, {})
                 seen[key] = seen.get(key, 0) + 1
     return {id: tuple(Reason(*key, edits) for key, edits in seen.items()) for id, seen in counts.items()}
 
 
-def kind_of(edit: Edit) -> EditKind:
+def effect_of(edit: Edit) -> Effect:
     """What an edit does, in one word."""
     if isinstance(edit, Fold):
         return "folded"
-    return "reasoning" if isinstance(edit, Drop) else _WHYS.get(edit.why, "changed")
+    return "reasoning" if isinstance(edit, Drop) else _EFFECTS[edit.kind]
 
 
 def _pairs(before: Sequence[Message], after: Sequence[Message]) -> Iterator[tuple[int | None, int | None]]:

@@ -70,7 +70,7 @@ def pair_by_plan(condensed: Conversation, plan: PlanFile) -> list[Pair]:
     reasons: dict[str, str] = {}
     for edit in (edit for step in plan.passes for edit in step.edits):
         for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
-            reasons.setdefault(id, edit.why)
+            reasons.setdefault(id, edit.kind.value)
     made = len(plan.ids)
     added = (Pair(one, one, plan.count + at, made + at) for at, one in enumerate(condensed.messages[made:]))
     return [*_paired(before, condensed, found, reasons), *added]

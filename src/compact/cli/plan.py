@@ -109,7 +109,7 @@ def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Re
     reasons: dict[str, str] = {}
     for edit in (edit for step in result.plan for edit in step.edits):
         for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
-            reasons.setdefault(id, edit.why)
+            reasons.setdefault(id, edit.kind.value)
     tools = {call.id: call.name for message in before for call in message.calls}
     found = []
     for position, message in enumerate(before):

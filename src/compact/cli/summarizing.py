@@ -109,7 +109,9 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
 
 def _holds_summary(result: Result) -> bool:
     """Whether one was made, and kept: a pass that would have grown is skipped."""
-    return any(edit.why == "summarized" for step in result.plan for edit in step.edits)
+    from compact.messages import EditKind
+
+    return any(edit.kind is EditKind.SUMMARIZED for step in result.plan for edit in step.edits)
 
 
 def _asked(result: Result) -> bool:

@@ -14,6 +14,7 @@ from compact.errors import EditError
 from compact.messages import (
     Conversation,
     Drop,
+    EditKind,
     Pass,
     Plan,
     Problem,
@@ -169,7 +170,7 @@ def _later_reasoning(before: Conversation, after: Conversation) -> tuple[Drop, .
     )
     fixed = untouchable(before)
     return tuple(
-        Drop(Where(message.id, position), "bound to what was changed")
+        Drop(Where(message.id, position), EditKind.BOUND_TO_CHANGED)
         for message in after.messages[same:]
         if message.id not in fixed
         for position, block in enumerate(message.blocks)

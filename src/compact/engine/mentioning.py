@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from compact.facts import Fact, Kind, Readable, Strength, core_command, directives_in, failures_in, standings
 from compact.messages import (
     Conversation,
+    EditKind,
     Message,
     Replace,
     Text,
@@ -111,7 +112,7 @@ class _Carrier:
 
     @property
     def edit(self) -> Replace:
-        return Replace(self.where, f"{self.text}\n{_mentions(self.names)}", "missing facts named")
+        return Replace(self.where, f"{self.text}\n{_mentions(self.names)}", EditKind.FACTS_NAMED)
 
 
 def behind_markers(

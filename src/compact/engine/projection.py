@@ -16,7 +16,6 @@ from typing import TypeAlias
 from compact.errors import EditError
 from compact.formats import render
 from compact.messages import (
-    SUPERSEDED,
     Conversation,
     Fold,
     Json,
@@ -240,7 +239,7 @@ def _originals(plan: Plan) -> list[Json]:
 
 
 def _looks_ahead(plan: Plan) -> bool:
-    return any(edit.why == SUPERSEDED for step in plan for edit in step.edits)
+    return any(edit.kind.looks_ahead for step in plan for edit in step.edits)
 
 
 def _folds(step: Pass) -> Iterable[Fold]:

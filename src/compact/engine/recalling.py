@@ -57,8 +57,6 @@ _PATHS = (
     "pattern",
     "query",
 )
-_STILL_SHOWN = frozenset({"layout", "shown before", "its source was removed"})
-"""Edits that leave everything readable: their texts can be recalled, but are not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +344,8 @@ def _note_cut(found: _Found, message: Message, position: int, edit: Replace, blo
     spot = _Spot(position, match)
     handle = shown or (cut_handle(places[match]) if match else f"msg-{position}")
     found.handles[handle][spot] = None
-    if edit.why not in _STILL_SHOWN:
+    # What is still shown can be recalled, but need not be searched.
+    if not edit.kind.shows_all:
         found.gone.setdefault(spot, handle)
 
 

@@ -14,6 +14,7 @@ from compact.engine.mentioning import Missing, behind_markers
 from compact.facts import Kind
 from compact.messages import (
     Conversation,
+    EditKind,
     Message,
     Pass,
     Replace,
@@ -105,7 +106,7 @@ def _in_summary(summary: Message, at: Where, basket: Basket, missing: Missing) -
         basket.take(item, basket.left)
     if basket.items:
         said = seal(_with_items(body, list(basket.items)), count_of(summary), version_of(summary) or None)
-        yield Replace(at, said, "missing facts named")
+        yield Replace(at, said, EditKind.FACTS_NAMED)
 
 
 def _root(body: str) -> str:

@@ -25,7 +25,7 @@ from compact.messages.conversation import (
     Which,
     protect,
 )
-from compact.messages.edits import SUPERSEDED, Drop, Edit, Fold, Pass, Plan, Replace, Where
+from compact.messages.edits import Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
@@ -48,13 +48,13 @@ from compact.messages.written import digest_of, message_bytes, plan_from_json, p
 __all__ = [
     "MARK",
     "ROLES_NEVER_PRUNED",
-    "SUPERSEDED",
     "Attachment",
     "Block",
     "Conversation",
     "Dialect",
     "Drop",
     "Edit",
+    "EditKind",
     "Exchange",
     "Fold",
     "Image",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
 
 from compact.messages.blocks import Path
 from compact.messages.conversation import Message
@@ -27,8 +28,43 @@ class Where(NamedTuple):
     lines: tuple[int, int] | None = None
 
 
-SUPERSEDED: Final = "superseded"
-"""Why a text goes that something further down says anew."""
+class EditKind(StrEnum):
+    """What an edit does, or why; the values are shown to people, and stand in stored plans.
+
+    A value that is none of these reads as `OTHER`: plans of other versions and providers of others may hold some.
+    """
+
+    LAYOUT = "layout"
+    SHOWN_BEFORE = "shown before"
+    SOURCE_REMOVED = "its source was removed"
+    REFERENCE_FOLLOWED = "reference followed"
+    SUPERSEDED = "superseded"
+    TRUNCATED = "truncated"
+    SUPPRESSED = "suppressed"
+    SUMMARIZED = "summarized"
+    PRUNED = "pruned"
+    OVER_LIMIT = "over the limit"
+    FACTS_NAMED = "missing facts named"
+    BOUND_TO_CHANGED = "bound to what was changed"
+    BOUND_TO_SUMMARIZED = "bound to what was summarized"
+    OTHER = "changed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> EditKind:  # noqa: ARG003 - whatever it is
+        return cls.OTHER
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether all that stood there can still be read: there, or where a reference leads."""
+        return self in _SHOWING_ALL
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether the text went because something further down says it anew."""
+        return self is EditKind.SUPERSEDED
+
+
+_SHOWING_ALL = frozenset({EditKind.LAYOUT, EditKind.SHOWN_BEFORE, EditKind.SOURCE_REMOVED, EditKind.REFERENCE_FOLLOWED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +73,10 @@ class Replace:
 
     where: Where
     with_: str
-    why: str
+    kind: EditKind
+
+    def __post_init__(self) -> None:
+        _settle_kind(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +89,12 @@ class Fold:
 
     messages: tuple[str, ...]
     into: str | None
-    why: str
+    kind: EditKind
     role: str = "assistant"
     count: int = 0
+
+    def __post_init__(self) -> None:
+        _settle_kind(self)
 
     @property
     def handle(self) -> str:
@@ -73,10 +115,19 @@ class Drop:
     """One block of reasoning goes, whole."""
 
     where: Where
-    why: str
+    kind: EditKind
+
+    def __post_init__(self) -> None:
+        _settle_kind(self)
 
 
 Edit: TypeAlias = Replace | Fold | Drop
+
+
+def _settle_kind(edit: Edit) -> None:
+    given: object = edit.kind  # providers are other people's code
+    if not isinstance(given, EditKind):
+        object.__setattr__(edit, "kind", EditKind(str(given)))
 
 
 @dataclass(frozen=True, slots=True)

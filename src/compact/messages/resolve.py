@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 
 from compact.messages.apply import apply
 from compact.messages.conversation import Conversation, Message, once
-from compact.messages.edits import Pass, Replace, Where
+from compact.messages.edits import EditKind, Pass, Replace, Where
 from compact.messages.references import MARK, Reference, checksum, fingerprint, has_mark, parse_reference, segments
 from compact.messages.texts import fingerprints, is_marked, message_texts, texts
 
@@ -133,7 +133,7 @@ def unfold(conversation: Conversation) -> Conversation:
     for where, text in texts(conversation):
         whole = _follow_all(text, shown)[0] if has_mark(text) else text
         if whole != text:
-            edits.append(Replace(where, whole, "reference followed"))
+            edits.append(Replace(where, whole, EditKind.REFERENCE_FOLLOWED))
         shown.add(whole)
     return apply(conversation, Pass("unfold", tuple(edits)))[0] if edits else conversation
 
@@ -161,7 +161,7 @@ def mend(before: Conversation, after: Conversation) -> Pass | None:
         source = shown.add("\n".join(whole))
         again.update({key: _at(reference, source) for key, reference in fresh.items()})
         if (new := "\n".join(lines)) != text:
-            edits.append(Replace(where, new, "its source was removed"))
+            edits.append(Replace(where, new, EditKind.SOURCE_REMOVED))
     return Pass("references", tuple(edits)) if edits else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from compact.messages.blocks import Json
-from compact.messages.edits import Drop, Edit, Fold, Pass, Plan, Replace, Where
+from compact.messages.edits import Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 
 _Kind = TypeVar("_Kind")
 
@@ -45,15 +45,15 @@ def _pass_data(step: Pass) -> Json:
 def _edit_data(edit: Edit) -> Json:
     if isinstance(edit, Fold):
         counted = {"count": edit.count} if edit.count else {}
-        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.why, **counted}
+        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.kind.value, **counted}
     where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
     return (
-        {"drop": where, "why": edit.why}
+        {"drop": where, "why": edit.kind.value}
         if isinstance(edit, Drop)
         else {
             "replace": where,
             "with": edit.with_,
-            "why": edit.why,
+            "why": edit.kind.value,
         }
     )
 
@@ -68,13 +68,13 @@ def _read_pass(data: Json) -> Pass:
 
 
 def _read_edit(data: Json) -> Edit:
-    why = _is(str, data["why"])
+    kind = EditKind(_is(str, data["why"]))
     if "fold" in data:
         into = None if data["into"] is None else _is(str, data["into"])
-        return Fold(tuple(_texts(data["fold"])), into, why, _is(str, data["role"]), _is(int, data.get("count", 0)))
+        return Fold(tuple(_texts(data["fold"])), into, kind, _is(str, data["role"]), _is(int, data.get("count", 0)))
     message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
     where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
-    return Drop(where, why) if "drop" in data else Replace(where, _is(str, data["with"]), why)
+    return Drop(where, kind) if "drop" in data else Replace(where, _is(str, data["with"]), kind)
 
 
 def _texts(values: Json) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compact.messages import Fold, Message, Text, seal, stands_for
+from compact.messages import EditKind, Fold, Message, Text, seal, stands_for
 from compact.ports import Measure
 from compact.providers.provider import Task
 from compact.summaries.ladder import Trouble
@@ -34,9 +34,9 @@ def fold(
     """The messages folded into their summary, or into a mark where they may go without one; never into more."""
     ids, count = tuple(message.id for message in messages), sum(map(stands_for, messages))
     if isinstance(summary, Summary):
-        folded = Fold(ids, seal(summary.text, count, version), "summarized")
+        folded = Fold(ids, seal(summary.text, count, version), EditKind.SUMMARIZED)
     elif summary.prune:
-        folded = Fold(ids, None, "pruned", count=count)
+        folded = Fold(ids, None, EditKind.PRUNED, count=count)
     else:
         return Declined(summary.kind, summary.reason)
     before, after = sum(map(measure.message, messages)), measure.message(standing(folded.text))

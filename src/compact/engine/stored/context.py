@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compact.formats import parse, tools_of
-from compact.messages import Conversation, Drop, Json, Message, Pass, Reasoning, Tool, Where, apply, exchanges
+from compact.messages import Conversation, Drop, EditKind, Json, Message, Pass, Reasoning, Tool, Where, apply, exchanges
 from compact.ports import Active, StoredMessage
 from compact.tokens import Counter
 
@@ -108,7 +108,7 @@ def _without_reasoning(frame: Conversation, messages: list[Message], active: Act
     if not isinstance(upto, int):
         return messages
     drops = tuple(
-        Drop(Where(message.id, index), "bound to what was summarized")
+        Drop(Where(message.id, index), EditKind.BOUND_TO_SUMMARIZED)
         for message in messages
         if message.id.isdigit() and int(message.id) <= upto
         for index, block in enumerate(message.blocks)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from compact.messages import (
     Block,
     Conversation,
+    EditKind,
     Numbering,
     Replace,
     ToolCall,
@@ -44,7 +45,7 @@ def find_layout(conversation: Conversation, count: Callable[[str], int]) -> tupl
                 index, block = calls.get((at, where.block), (at, where.block))
                 plain = simplify(text, conversation.messages[index].blocks[block])
                 if plain.strip() and len(plain) < len(text) and count(plain) < count(text):
-                    edits.append(Replace(where, plain, "layout"))
+                    edits.append(Replace(where, plain, EditKind.LAYOUT))
     return tuple(edits)
 
 

@@ -18,6 +18,7 @@ from itertools import chain, groupby
 
 from compact.messages import (
     Conversation,
+    EditKind,
     Message,
     Numbering,
     Reference,
@@ -190,7 +191,7 @@ class _Finder:
                         editable = self._doubtful = False
                         break
                     place = where._replace(lines=(segment.first + start, segment.first + end))
-                    edits.append(Replace(place, reference, "shown before"))
+                    edits.append(Replace(place, reference, EditKind.SHOWN_BEFORE))
                     hidden.append((start, end))
             stretches.append(Stretch(Source(segment.first, number), hashes, runs, hidden))
         for stretch in stretches:

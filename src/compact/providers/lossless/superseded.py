@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from compact.facts import failures_in
 from compact.messages import (
-    SUPERSEDED,
     Conversation,
+    EditKind,
     Json,
     Replace,
     Text,
@@ -93,7 +93,7 @@ class _Marking:
         if self.handles:
             marker = with_handle(marker, text)
         if self.count(marker) < self.count(text):
-            yield Replace(where, marker, SUPERSEDED)
+            yield Replace(where, marker, EditKind.SUPERSEDED)
 
 
 class _Later:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compact.messages import Conversation, Fold, Message, Pass, is_pruned, stands_for
+from compact.messages import Conversation, EditKind, Fold, Message, Pass, is_pruned, stands_for
 from compact.policies import Retention, select
 from compact.providers.folding import standing
 from compact.providers.provider import Applied, Steps, Task, propose
@@ -51,4 +51,6 @@ def _at(messages: Sequence[Message], positions: list[int]) -> list[Message]:
 
 
 def _pruned(messages: Sequence[Message]) -> Fold:
-    return Fold(tuple(message.id for message in messages), None, "over the limit", count=sum(map(stands_for, messages)))
+    return Fold(
+        tuple(message.id for message in messages), None, EditKind.OVER_LIMIT, count=sum(map(stands_for, messages))
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from compact.messages import Pass
+from compact.messages import EditKind, Pass
 from compact.ports import Answer, Completion, Measure
 from compact.providers.provider import Applied, Step, Steps, Task, ask, propose
 from compact.providers.smart.prompting import question
@@ -67,8 +67,8 @@ class _Work:
         """The place cut as its operation says, or less where less will do; None where that saves nothing."""
         operation, measure, target = self.operation(place), self.task.measure, self.task.target
         if operation.operation == "suppress":
-            return shorten(place, SUPPRESSED, measure, "suppressed")
-        least = shorten(place, self.shortened(place), measure, "truncated")
+            return shorten(place, SUPPRESSED, measure, EditKind.SUPPRESSED)
+        least = shorten(place, self.shortened(place), measure, EditKind.TRUNCATED)
         if least is None or target is None or self.excess is None or least.saved < self.excess:
             return least
         markers = self.settings.individual.markers
@@ -184,4 +184,4 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
         work.doubted += len(verdict.flags)
         summary = verdict.text
     text = f"{EXTRACTED if answer.trusted else SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
-    return shorten(place, text, work.task.measure, "summarized") or "it was longer than the text"
+    return shorten(place, text, work.task.measure, EditKind.SUMMARIZED) or "it was longer than the text"

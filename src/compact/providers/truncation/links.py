@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compact.messages import Conversation, Where, fingerprint, has_mark, has_references
+from compact.messages import Conversation, EditKind, Where, fingerprint, has_mark, has_references
 from compact.messages.references import parse_reference
 from compact.messages.resolve import SHORTEST_SOURCE, Resolved, resolve
 from compact.ports import Measure
@@ -49,16 +49,17 @@ def follow(
     """All that refer to the cuts, cut as well."""
     if not followers:
         return []
-    gone = {_hash(each.place.text): each.why for each in cuts}
+    gone = {_hash(each.place.text): each.kind for each in cuts}
     done = []
     for place in followers:
         fates = {gone[source] for source in place.sources if source in gone}
         if not fates:
             continue
-        text = SUPPRESSED if "suppressed" in fates else cut(place)
+        text = SUPPRESSED if EditKind.SUPPRESSED in fates else cut(place)
         if text != place.text:
-            why = gone[_hash(place.text)] = "suppressed" if text == SUPPRESSED else "truncated"
-            done.append(_replaced(place, text, why, measure))
+            kind = EditKind.SUPPRESSED if text == SUPPRESSED else EditKind.TRUNCATED
+            gone[_hash(place.text)] = kind
+            done.append(_replaced(place, text, kind, measure))
     return done
 
 
@@ -68,7 +69,7 @@ def blank(
     """All others that refer to the cuts, with a marker in place of each such reference; the rest of them stays."""
     if not followers:
         return []
-    gone = {_hash(each.place.text): each.why for each in cuts}
+    gone = {_hash(each.place.text): each.kind for each in cuts}
     cut = {each.place.where for each in cuts}
     done = []
     for place in followers:
@@ -77,17 +78,17 @@ def blank(
         lines = place.shown.split("\n")
         for index, line in enumerate(lines):
             reference = parse_reference(line)
-            if reference is not None and (why := gone.get(reference.source[:SHORTEST_SOURCE])):
+            if reference is not None and (kind := gone.get(reference.source[:SHORTEST_SOURCE])):
                 size = reference.last - reference.first + 1
-                lines[index] = SUPPRESSED if why == "suppressed" else missing_lines(size, markers)
+                lines[index] = SUPPRESSED if kind is EditKind.SUPPRESSED else missing_lines(size, markers)
         # Another text now: what refers to it would find it no more.
-        gone[_hash(place.text)] = "truncated"
-        done.append(_replaced(place, "\n".join(lines), "truncated", measure))
+        gone[_hash(place.text)] = EditKind.TRUNCATED
+        done.append(_replaced(place, "\n".join(lines), EditKind.TRUNCATED, measure))
     return done
 
 
-def _replaced(place: Place, text: str, why: str, measure: Measure) -> Shortening:
-    return Shortening(place, place.marked(text), why, measure)
+def _replaced(place: Place, text: str, kind: EditKind, measure: Measure) -> Shortening:
+    return Shortening(place, place.marked(text), kind, measure)
 
 
 def _hash(text: str) -> str:

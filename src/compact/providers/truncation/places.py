@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Conversation,
+    EditKind,
     Message,
     Path,
     Replace,
@@ -91,11 +92,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """A place, what shall stand there, and why."""
+    """A place, what shall stand there, and what kind of edit that is."""
 
     place: Place
     text: str
-    why: str
+    kind: EditKind
     measure: Measure = field(repr=False)
     _saved: int | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -109,16 +110,16 @@ class Shortening:
 
     @property
     def edit(self) -> Replace:
-        return Replace(self.place.where, self.text, self.why)
+        return Replace(self.place.where, self.text, self.kind)
 
 
-def shorten(place: Place, text: str, measure: Measure, why: str) -> Shortening | None:
+def shorten(place: Place, text: str, measure: Measure, kind: EditKind) -> Shortening | None:
     """The place with that text, if it saves anything."""
     text = place.marked(text)
     fewer = len(place.text) - len(text)
     if fewer <= 0:
         return None
-    done = Shortening(place, text, why, measure)
+    done = Shortening(place, text, kind, measure)
     return done if fewer > _SURE or done.saved > 0 else None
 
 

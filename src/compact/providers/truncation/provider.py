@@ -90,6 +90,6 @@ def _cuts(
 def as_pass(name: str, cuts: Iterable[Shortening], notes: Iterable[str] = ()) -> Pass:
     """The cuts as a pass, in the order of the messages, with a note of how many of each kind there are."""
     ordered = sorted(cuts, key=lambda cut: (cut.place.position, cut.place.where.block))
-    counts = Counter((_NAMES[cut.place.kind], cut.why) for cut in ordered)
-    said = [f"{count} {kind}{'s' * (count > 1)} {why}" for (kind, why), count in counts.items()]
+    counts = Counter((_NAMES[cut.place.kind], cut.kind) for cut in ordered)
+    said = [f"{count} {name}{'s' * (count > 1)} {kind}" for (name, kind), count in counts.items()]
     return Pass(name, tuple(cut.edit for cut in ordered), (*said, *notes) or ("nothing to cut",))

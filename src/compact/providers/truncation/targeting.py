@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from compact.messages import Where
+from compact.messages import EditKind, Where
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, Cut
 from compact.providers.truncation.places import KINDS, Place, Shortening, shorten
@@ -40,12 +40,12 @@ class Cutter:
 
     def cut(self, place: Place) -> Shortening | None:
         """The place with that, if it saves anything."""
-        why = "suppressed" if place.kind in self._suppressed else "truncated"
+        kind = EditKind.SUPPRESSED if place.kind in self._suppressed else EditKind.TRUNCATED
         if self._relevance is None or place.kind in self._suppressed:
-            return shorten(place, self.text(place), self.measure, why)
+            return shorten(place, self.text(place), self.measure, kind)
         # What is relevant changes with every cut. Whether there is one must not, or there would be others next time.
-        plain = shorten(place, self._plain(place), self.measure, why)
-        return plain and (shorten(place, self.text(place), self.measure, why) or plain)
+        plain = shorten(place, self._plain(place), self.measure, kind)
+        return plain and (shorten(place, self.text(place), self.measure, kind) or plain)
 
     def _plain(self, place: Place) -> str:
         return self._cuts[place.kind].apply(place.text, place.tool)
@@ -76,7 +76,7 @@ def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter)
         chosen[place.where] = least
         excess -= least.saved
     for place in seen if cutter.settings.suppress_rest else ():
-        gone = shorten(place, SUPPRESSED, cutter.measure, "suppressed")
+        gone = shorten(place, SUPPRESSED, cutter.measure, EditKind.SUPPRESSED)
         gain = 0 if gone is None else gone.saved - (chosen[place.where].saved if place.where in chosen else 0)
         if gone is not None and gain > 0:
             chosen[place.where] = gone
@@ -132,7 +132,7 @@ def fit_last(least: Shortening, wanted: tuple[int, int], cut: Callable[[int], Cu
     """
     excess, slack = wanted
     place, best = least.place, least
-    if least.why == "suppressed":
+    if least.kind is EditKind.SUPPRESSED:
         return least
     low, low_saved = len(least.text), least.saved
     high, high_saved = len(place.text), place.tokens_now(measure) - place.whole_tokens(measure)
@@ -141,7 +141,7 @@ def fit_last(least: Shortening, wanted: tuple[int, int], cut: Callable[[int], Cu
             break
         share = (low_saved - excess - slack // 2) / (low_saved - high_saved)
         chars = min(max(low + round((high - low) * share), low + 1), high - 1)
-        guess = Shortening(place, place.marked(cut(chars).apply(place.text, place.tool)), least.why, measure)
+        guess = Shortening(place, place.marked(cut(chars).apply(place.text, place.tool)), least.kind, measure)
         if guess.saved >= excess:
             low, low_saved = chars, guess.saved
             best = min(best, guess, key=lambda one: one.saved)
