@@ -6,10 +6,11 @@ import io
 
 import pytest
 
+from compact.cli.columns import BARS, numeric
 from compact.cli.screen import Screen, styled
-from compact.cli.tables import BAR, Rows
+from compact.cli.tables import Rows
 
-COLUMNS = ("way", "dollars ", BAR, "saved a request ", "tokens ")
+COLUMNS = ("way", numeric("dollars"), BARS, numeric("saved a request"), numeric("tokens"))
 ROWS = [("no compaction", "$0.3731", "█" * 30, "", "1,277,744"), ("v2", "$12.2524", "█" * 4, "13 times", "4,979")]
 
 
@@ -39,7 +40,7 @@ def test_first_the_bars_go_then_the_gaps_then_the_table() -> None:
 
 
 def test_a_long_text_is_wrapped_and_a_hostile_one_is_shown() -> None:
-    rows = Rows(("no ", "content"))
+    rows = Rows((numeric("no"), "content"))
     rows.add_row("1", "\x1b[31m" + "word " * 30)
     screen = Screen(stderr=False, width=40)
     screen.file = io.StringIO()

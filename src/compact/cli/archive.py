@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, busy, counted, print_json, screen, table
 from compact.cli.options import Output
 from compact.errors import InvalidInput
@@ -48,7 +49,7 @@ def list_entries(session: AnySession = None, path: ArchivePath = ".compact", as_
     elif session is None:
         _show_sessions(entries)
     else:
-        rows = table("file", "kind", "step ", "bytes ")
+        rows = table("file", "kind", numeric("step"), numeric("bytes"))
         for entry in entries:
             step = "" if entry.step is None else str(entry.step)
             rows.add_row(entry.name, entry.kind, step, "missing" if entry.size is None else f"{entry.size:,}")
@@ -71,7 +72,7 @@ def show_step(
         transcript = list(found.transcript)
         print_json({"session": session, "step": found.step, "transcript": transcript, "summary": found.summary})
         return
-    rows = table("no ", "role", "content")
+    rows = table(numeric("no"), "role", "content")
     for number, message in enumerate(found.transcript, 1):
         role = str(message.get("role", message.get("type", ""))) if isinstance(message, dict) else ""
         rows.add_row(str(number), role, _start(message))
@@ -148,7 +149,7 @@ def _nothing_of(session: str) -> InvalidInput:
 
 
 def _show_sessions(entries: tuple[Entry, ...]) -> None:
-    rows = table("session", "steps ", "last ", "bytes ")
+    rows = table("session", numeric("steps"), numeric("last"), numeric("bytes"))
     for session, group in groupby(entries, key=lambda entry: entry.session):
         own = list(group)
         steps = {entry.step for entry in own if entry.step is not None}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, busy, print_json, screen, table
 from compact.cli.options import Target, grouped, read_target, require_database
 from compact.errors import InvalidInput
@@ -175,7 +176,7 @@ def _summarize(options: Options, totals: Totals, seconds: float) -> None:
     if options.as_json:
         print_json(_facts(totals) | {"seconds": round(seconds, 3), "results": results})
         return
-    rows = table("transcripts", f"{totals.files:,} ")
+    rows = table("transcripts", numeric(f"{totals.files:,}"))
     for name, number in (("condensed", totals.condensed), ("done before", totals.skipped), ("failed", totals.failed)):
         rows.add_row(name, f"{number:,}")
     rows.add_row("tokens before", f"{totals.tokens_before:,}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, table
 
 EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
@@ -40,7 +41,7 @@ def check(
             }
         )
     elif found:
-        rows = table("message ", "rule", "what the vendor says", "remedy")
+        rows = table(numeric("message"), "rule", "what the vendor says", "remedy")
         for each in found[:_SHOWN]:
             rows.add_row("" if each.index is None else str(each.index), each.rule, each.text, each.remedy)
         screen().print(rows)

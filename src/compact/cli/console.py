@@ -16,6 +16,7 @@ from compact.errors import CompactError, InvalidInput
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from compact.cli.columns import Column
     from compact.cli.screen import Screen
     from compact.cli.tables import Rows
     from compact.messages import Conversation, Json
@@ -94,8 +95,8 @@ def _width(stderr: bool) -> int | None:
     return _WIDE if to_file else None
 
 
-def table(*columns: str) -> Rows:
-    """A table in the house style: columns whose name ends in a space are numbers."""
+def table(*columns: str | Column) -> Rows:
+    """A table in the house style; a string is the title of a column of text."""
     from compact.cli.tables import Rows
 
     return Rows(columns)

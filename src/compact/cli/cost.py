@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, Target, choose_way, grouped, read_target
 
@@ -114,7 +115,14 @@ def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     out.print(styled(f"{condensation.tokens:,}", "bold"), f"tokens of {model.id}{goal}")
     rows = table(
-        "way", "summaries by", "tokens ", "asked ", "condensing ", "rewrite ", "saved a request ", "paid back after "
+        "way",
+        "summaries by",
+        numeric("tokens"),
+        numeric("asked"),
+        numeric("condensing"),
+        numeric("rewrite"),
+        numeric("saved a request"),
+        numeric("paid back after"),
     )
     for option in priced:
         rows.add_row(

@@ -6,6 +6,7 @@ import json
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from compact.cli.columns import numeric
 from compact.cli.console import screen, table
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _show_formats(sessions: dict[str, Conversation], originals: dict[str, Json])
     from compact.formats import request_body, violations
     from compact.messages import exchanges
 
-    rows = table("format", "messages ", "exchanges ", "renders back equal", "valid for its vendor")
+    rows = table("format", numeric("messages"), numeric("exchanges"), "renders back equal", "valid for its vendor")
     for name, conversation in sessions.items():
         # As text, so that the order of the keys counts, too.
         equal = json.dumps(request_body(conversation)) == json.dumps(originals[name])
@@ -66,7 +67,7 @@ def _show_tokens(conversation: Conversation) -> None:
     from compact.models import find_model
     from compact.policies import MANAGER, should_condense
 
-    rows = table("model", "tokens ", "counted", "window ", "in use ", "condense at 85%?")
+    rows = table("model", numeric("tokens"), "counted", numeric("window"), numeric("in use"), "condense at 85%?")
     for name in _MODELS:
         counted, facts = count(conversation, model=name), find_model(name)
         decision = should_condense(counted.total, facts.context_window, MANAGER)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import Column, numeric
 from compact.cli.console import AsJson, busy, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
 from compact.cli.summarizing import Summarized, condense_with
@@ -31,7 +32,7 @@ EXAMPLES = (
 )
 _SHOWN_ROUNDS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100)
 _ROOMY = 110
-_DISPENSABLE = ("recoverable ", "verbatim ")
+_DISPENSABLE = (numeric("recoverable"), numeric("verbatim"))
 _WORD_FOR_WORD = 0.9
 _TOLD = 3
 
@@ -238,25 +239,25 @@ def _share(share: float | None, digits: int = 0) -> str:
 
 def _show_rows(rows: Sequence[Row]) -> None:
     asked = any(row.answers is not None for row in rows)
-    cells = [
+    cells: list[dict[str | Column, str]] = [
         {
             "way": row.way,
-            "tokens ": _share(row.share),
-            "in context ": _share(row.in_context, 1),
-            "recoverable ": _share(row.recoverable, 1),
-            "lost ": _share(row.lost, 1),
-            "verbatim ": _share(row.verbatim),
-            "if room ": _share(row.verbatim_in_room),
-            "size ": _share(row.ratio),
-            "met ": _share(row.met),
-            **({"answers ": _share(row.answers, 1)} if asked else {}),
+            numeric("tokens"): _share(row.share),
+            numeric("in context"): _share(row.in_context, 1),
+            numeric("recoverable"): _share(row.recoverable, 1),
+            numeric("lost"): _share(row.lost, 1),
+            numeric("verbatim"): _share(row.verbatim),
+            numeric("if room"): _share(row.verbatim_in_room),
+            numeric("size"): _share(row.ratio),
+            numeric("met"): _share(row.met),
+            **({numeric("answers"): _share(row.answers, 1)} if asked else {}),
         }
         for row in rows
     ]
     _show_table(cells)
 
 
-def _show_table(rows: Sequence[dict[str, str]]) -> None:
+def _show_table(rows: Sequence[dict[str | Column, str]]) -> None:
     """The rows as a table; a narrow screen goes without the columns that can be spared."""
     out = screen()
     columns = [column for column in rows[0] if out.width >= _ROOMY or column not in _DISPENSABLE]
@@ -287,15 +288,15 @@ def _show_room(rows: Sequence[Row]) -> None:
 def _show_comparisons(compared: Sequence[Comparison]) -> None:
     screen().print()
     screen().print("Case by case:")
-    cells = [
+    cells: list[dict[str | Column, str]] = [
         {
             "way": one.way,
             "beside": one.than,
-            "tokens ": _share(one.share),
-            "keeps more ": f"{one.more:,}",
-            "less ": f"{one.less:,}",
-            "the same ": f"{one.same:,}",
-            "on average ": f"{one.gain:+.1%}",
+            numeric("tokens"): _share(one.share),
+            numeric("keeps more"): f"{one.more:,}",
+            numeric("less"): f"{one.less:,}",
+            numeric("the same"): f"{one.same:,}",
+            numeric("on average"): f"{one.gain:+.1%}",
         }
         for one in compared
     ]
@@ -314,13 +315,13 @@ def _show_decay(found: Findings) -> None:
         f"{counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
         soft_wrap=True,
     )
-    cells = [
+    cells: list[dict[str | Column, str]] = [
         {
             "way": name,
-            **{f"{number} ": _share(rounds[number - 1].in_context) for number in numbers},
-            "recoverable ": _share(rounds[-1].recoverable),
-            "lost ": _share(max(one.lost for one in rounds)),
-            "met ": _share(sum(one.met for one in rounds) / last),
+            **{numeric(f"{number}"): _share(rounds[number - 1].in_context) for number in numbers},
+            numeric("recoverable"): _share(rounds[-1].recoverable),
+            numeric("lost"): _share(max(one.lost for one in rounds)),
+            numeric("met"): _share(sum(one.met for one in rounds) / last),
         }
         for name, rounds in found.decay.items()
     ]
@@ -330,7 +331,9 @@ def _show_decay(found: Findings) -> None:
 def _show_written(written: dict[str, Written]) -> None:
     from compact.app.recommending import dollars
 
-    shown = table("way", "by the model ", "offline ", "failed ", "questions ", "cost ")
+    shown = table(
+        "way", numeric("by the model"), numeric("offline"), numeric("failed"), numeric("questions"), numeric("cost")
+    )
     for name, one in written.items():
         counts = (f"{number:,}" for number in (one.model, one.offline, one.failed, one.questions))
         shown.add_row(name, *counts, dollars(one.cost))

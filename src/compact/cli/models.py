@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import Column, numeric
 from compact.cli.console import AsJson, busy, print_json, screen, table
 from compact.cli.options import grouped
 from compact.errors import InvalidInput
@@ -22,7 +23,12 @@ EXAMPLES = (
     "compact models --detect --profile openrouter"
 )
 
-_PRICES = {"in ": "input", "out ": "output", "write ": "cache_write", "read ": "cache_read"}
+_PRICES = {
+    numeric("in"): "input",
+    numeric("out"): "output",
+    numeric("write"): "cache_write",
+    numeric("read"): "cache_read",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,12 @@ def models(options: Options) -> None:
     if options.as_json:
         print_json([_row(model) for model in found])
         return
-    columns = {"model": "id", "window ": "context_window", "max in ": "max_input", "max out ": "max_output"}
+    columns: dict[str | Column, str] = {
+        "model": "id",
+        numeric("window"): "context_window",
+        numeric("max in"): "max_input",
+        numeric("max out"): "max_output",
+    }
     columns |= {name: f"{price}_price" for name, price in _PRICES.items()}
     if vendor is None:
         columns["vendor"] = "vendor"
@@ -105,7 +116,7 @@ def _show_detection(detection: Detection) -> None:
     counts = f"{detection.named:,} models listed, the limits of {detection.told:,} told"
     output.print(f"{detection.profile}: {counts}, {len(detection.stored):,} stored", soft_wrap=True)
     if detection.stored:
-        rows = table("model", "vendor", "max in ", "max out ")
+        rows = table("model", "vendor", numeric("max in"), numeric("max out"))
         for config in detection.stored:
             rows.add_row(config.model, config.provider, _shown(config.max_input), _shown(config.max_output))
         output.print(rows)

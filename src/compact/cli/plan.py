@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compact.cli.columns import Column, numeric
 from compact.cli.console import (
     AsJson,
     File,
@@ -42,7 +43,7 @@ _SHOWN = 10
 _WIDEST = 60
 _PATIENCE = 1.0
 _ROOMY = 120
-_DISPENSABLE = ("messages ", "edits ", "cost ", "prefix kept ")
+_DISPENSABLE = (numeric("messages"), numeric("edits"), numeric("cost"), numeric("prefix kept"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +196,17 @@ def show_ways(results: dict[str, Result]) -> None:
     rows = None
     for name, result in results.items():
         facts, report = _facts(result), result.report
-        cells: dict[str, str | Text] = {
+        cells: dict[str | Column, str | Text] = {
             "way": styled(name),
-            "tokens ": f"{report.tokens_after:,}",
-            "change ": percent(_change(result), "+"),
-            "saved ": "?" if report.saved is None else f"${report.saved:.4f}",
-            "messages ": f"{facts['messages']:,}",
-            "edits ": f"{facts['edits']:,}",
-            "summaries ": f"{facts['summaries']:,}",
-            "cost ": f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
-            "prefix kept ": f"{report.kept_prefix:,}",
-            "seconds ": f"{report.seconds:.2f}",
+            numeric("tokens"): f"{report.tokens_after:,}",
+            numeric("change"): percent(_change(result), "+"),
+            numeric("saved"): "?" if report.saved is None else f"${report.saved:.4f}",
+            numeric("messages"): f"{facts['messages']:,}",
+            numeric("edits"): f"{facts['edits']:,}",
+            numeric("summaries"): f"{facts['summaries']:,}",
+            numeric("cost"): f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
+            numeric("prefix kept"): f"{report.kept_prefix:,}",
+            numeric("seconds"): f"{report.seconds:.2f}",
             "target": "" if report.target is None else "met" if report.target_met else styled("missed", "yellow"),
         }
         columns = [column for column in cells if out.width >= _ROOMY or column not in _DISPENSABLE]
@@ -221,7 +222,7 @@ def _show_removals(name: str, gone: list[Removal]) -> None:
         out.print(f"With {name} every message stays as it is.")
         return
     out.print(f"With {name} this would go:")
-    rows = table("message ", "what", "tokens ", "left ", "why")
+    rows = table(numeric("message"), "what", numeric("tokens"), numeric("left"), "why")
     for each in gone[:_SHOWN]:
         rows.add_row(
             str(each.position),

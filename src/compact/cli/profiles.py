@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, busy, print_json, screen, table
 from compact.errors import InvalidInput
 
@@ -69,8 +70,8 @@ def _answered(probe: Probe | None) -> bool:
 def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None:
     from compact.cli.screen import styled
 
-    columns = ["profile", "vendor", "model", "asked", "key", "in ", "out ", "window "]
-    rows = table(*columns, *(["answer"] if probes else []))
+    numbers = numeric("in"), numeric("out"), numeric("window")
+    rows = table("profile", "vendor", "model", "asked", "key", *numbers, *(["answer"] if probes else []))
     for standing in shown:
         profile, model = standing.profile, standing.model
         cells: list[str | Text] = [

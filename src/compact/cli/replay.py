@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import BARS, numeric
 from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
 from compact.cli.options import ForModel, choose_way, grouped
 from compact.cli.output import create_file, emit, require_new
@@ -186,7 +187,6 @@ def _number(played: Played) -> float | None:
 def _show(terms: Terms, played: Sequence[Played]) -> None:
     from compact.app.recommending import dollars
     from compact.cli.screen import styled
-    from compact.cli.tables import BAR
 
     out = screen()
     requests = len(played[0].sent)
@@ -196,7 +196,16 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
         f"down to {terms.target:.0%}, {terms.gap:g} seconds apart",
     )
     most = max((number for one in played if (number := _number(one)) is not None), default=0.0)
-    rows = table("way", "dollars ", BAR, "tokens ", "cached ", "compactions ", "peak ", "refused ")
+    rows = table(
+        "way",
+        numeric("dollars"),
+        BARS,
+        numeric("tokens"),
+        numeric("cached"),
+        numeric("compactions"),
+        numeric("peak"),
+        numeric("refused"),
+    )
     for one in played:
         number = _number(one)
         bar = "?" if number is None else "█" * max(1, round(_BAR * number / most)) if most else ""
@@ -298,7 +307,9 @@ def _show_tuning(out: Screen, terms: Terms, untouched: Played, best: Sequence[tu
 
     asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each way:"
     out.print(styled(f"{len(untouched.sent):,}", "bold"), asked)
-    rows = table(" ", "way", "parameters", "dollars ", "retention ", "compactions ", "refused ")
+    rows = table(
+        "", "way", "parameters", numeric("dollars"), numeric("retention"), numeric("compactions"), numeric("refused")
+    )
     refused = f"{untouched.overflows:,}" if untouched.overflows else ""
     rows.add_row("", untouched.way, "", dollars(untouched.dollars), "100.0%", "0", refused)
     for trial, chosen in best:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, table
 from compact.cli.options import ForModel, Output, grouped, require_database
 from compact.errors import InvalidInput
@@ -72,7 +73,7 @@ def list_sessions(
     if not contexts:
         screen().print("There are no sessions." if after is None else "There are no more sessions.")
         return
-    rows = table("session", "workspace", "model", "messages ", "tokens ", "usage ", "blocked")
+    rows = table("session", "workspace", "model", numeric("messages"), numeric("tokens"), numeric("usage"), "blocked")
     for context in contexts:
         session = context.session
         numbers = f"{session.messages:,}", f"{context.tokens:,}", f"{context.decision.usage:.0%}"
@@ -100,12 +101,12 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
     output.print(f"{full}; compressed from {decision.trigger_at:,} on")
     if context.session.blocked:
         output.print(f"blocked: {context.session.blocked}", soft_wrap=True)
-    usage = table("what", "tokens ", "share ")
+    usage = table("what", numeric("tokens"), numeric("share"))
     for kind, tokens in sorted(kinds.items(), key=lambda item: -item[1]):
         if tokens:
             usage.add_row(kind, f"{tokens:,}", f"{tokens / max(decision.used, 1):.0%}")
     output.print(usage)
-    rows = table("no ", "role", "content")
+    rows = table(numeric("no"), "role", "content")
     for number, message in enumerate(parse(context.messages, format=context.session.format).messages, 1):
         rows.add_row(str(number), message.role, _start(message))
     output.print(rows)
@@ -143,7 +144,7 @@ def search_messages(options: Search) -> None:
     if not found:
         screen().print("No message holds all of these words.")
         return
-    rows = table("session", "position ", "role", "excerpt")
+    rows = table("session", numeric("position"), "role", "excerpt")
     for one in found:
         rows.add_row(one.session, f"{one.position:,}", one.role, _highlighted(one))
     screen().print(rows)
@@ -220,7 +221,7 @@ def show_history(
         messages: list[Json] = [_message(one, one.position in sent) for one in page]
         print_json({"session": session, "total": total, "messages": messages})
         return
-    rows = table("position ", "role", "tokens ", "", "content")
+    rows = table(numeric("position"), "role", numeric("tokens"), "", "content")
     for one in page:
         mark = "summarized" if one.position not in sent else "pinned" if one.pinned else ""
         message = assembled.conversation.dialect.parse_message(json.loads(one.raw), str(one.position))

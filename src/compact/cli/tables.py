@@ -11,8 +11,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-BAR = "█"
-"""The name of a column of bars, which has no heading and goes first where there is no room."""
+from compact.cli.columns import Column
+
 _WORD = 16
 """A longer word of a text may be broken."""
 _TEXT = 8
@@ -22,22 +22,22 @@ Cell: TypeAlias = str | Text
 
 
 class Rows:
-    """Rows under the names of their columns; a name that ends in a space is that of numbers.
+    """Rows under the titles of their columns; a string is the title of a column of text.
 
     Where a table does not fit, its bars go, then the space between columns; where that is not enough, each row is
-    shown as lines of a name and a value.
+    shown as lines of a title and a value.
     """
 
-    def __init__(self, columns: Sequence[str]) -> None:
-        self._columns = tuple(columns)
+    def __init__(self, columns: Sequence[str | Column]) -> None:
+        self._columns = [Column(each) if isinstance(each, str) else each for each in columns]
         self._rows: list[tuple[Cell, ...]] = []
 
     def add_row(self, *cells: Cell) -> None:
         self._rows.append(cells)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        columns = [_Column(name, [row[at] for row in self._rows], console) for at, name in enumerate(self._columns)]
-        plain = [column for column in columns if column.name != BAR]
+        columns = [_Filled(each, [row[at] for row in self._rows], console) for at, each in enumerate(self._columns)]
+        plain = [column for column in columns if not column.bars]
         ways = [(columns, _PADDINGS[0]), *((plain, padding) for padding in _PADDINGS)]
         for shown, padding in ways:
             gaps = (2 * padding + 1) * (len(shown) - 1)
@@ -47,24 +47,22 @@ class Rows:
         yield from _blocks(plain)
 
 
-class _Column:
+class _Filled:
     """A column as it is shown; `most` is its width where there is room, and `least` what it needs."""
 
-    def __init__(self, name: str, cells: Sequence[Cell], console: Console) -> None:
-        self.name = name
-        self.number = name.endswith(" ")
-        self.head = "" if name == BAR else name.strip()
+    def __init__(self, column: Column, cells: Sequence[Cell], console: Console) -> None:
+        self.title, self.numeric, self.bars = column.title, column.numeric, column.bars
         self.cells = [console.render_str(cell) if isinstance(cell, str) else cell for cell in cells]
         sizes = [Measurement.get(console, console.options, cell) for cell in self.cells]
-        head = Measurement.get(console, console.options, Text(self.head))
+        head = Measurement.get(console, console.options, Text(self.title))
         widest = max((size.maximum for size in sizes), default=0)
         word = max((size.minimum for size in sizes), default=0)
         self.most = max(widest, head.maximum)
-        needed = widest if self.number or name == BAR else max(min(widest, _TEXT), min(word, _WORD))
+        needed = widest if self.numeric or self.bars else max(min(widest, _TEXT), min(word, _WORD))
         self.least = max(needed, head.minimum)
 
 
-def _fit(columns: Sequence[_Column], room: int) -> list[int] | None:
+def _fit(columns: Sequence[_Filled], room: int) -> list[int] | None:
     """The width of each column, the widest made narrower first; None where they need more than there is."""
     if sum(column.least for column in columns) > room:
         return None
@@ -75,18 +73,18 @@ def _fit(columns: Sequence[_Column], room: int) -> list[int] | None:
     return widths
 
 
-def _table(columns: Sequence[_Column], widths: Sequence[int], padding: int) -> Table:
+def _table(columns: Sequence[_Filled], widths: Sequence[int], padding: int) -> Table:
     made = Table(box=box.SIMPLE_HEAD, padding=(0, padding), pad_edge=False, show_edge=False)
     for column, width in zip(columns, widths, strict=True):
-        made.add_column(column.head, justify="right" if column.number else "left", width=width, overflow="fold")
+        made.add_column(column.title, justify="right" if column.numeric else "left", width=width, overflow="fold")
     for row in zip(*(column.cells for column in columns), strict=True):
         made.add_row(*row)
     return made
 
 
-def _blocks(columns: Sequence[_Column]) -> Iterator[Text]:
+def _blocks(columns: Sequence[_Filled]) -> Iterator[Text]:
     for row in zip(*(column.cells for column in columns), strict=True):
         for column, cell in zip(columns, row, strict=True):
             if cell.plain:
-                yield Text.assemble(f"{column.head}: " if column.head else "", cell, overflow="fold")
+                yield Text.assemble(f"{column.title}: " if column.title else "", cell, overflow="fold")
         yield Text()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compact.cli.columns import numeric
 from compact.cli.console import AsJson, File, FormatName, busy, choose_model, print_json, read, screen, table
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _show(counted: Count, facts: Model, saying: str) -> None:
     for what in counted.estimated:
         out.print(styled("estimated:", "yellow"), what)
     for title, parts in (("role", counted.by_role), ("content", counted.by_kind)):
-        rows = table(title, "tokens ", "share ")
+        rows = table(title, numeric("tokens"), numeric("share"))
         for name, amount in sorted(parts.items(), key=lambda item: -item[1]):
             rows.add_row(name, f"{amount:,}", f"{amount / max(counted.total, 1):.1%}")
         out.print(rows)
