@@ -239,7 +239,7 @@ def _originals(plan: Plan) -> list[Json]:
 
 
 def _looks_ahead(plan: Plan) -> bool:
-    return any(edit.kind.looks_ahead for step in plan for edit in step.edits)
+    return any(step.ahead or any(edit.kind.looks_ahead for edit in step.edits) for step in plan)
 
 
 def _folds(step: Pass) -> Iterable[Fold]:

@@ -25,7 +25,7 @@ from compact.messages.conversation import (
     Which,
     protect,
 )
-from compact.messages.edits import Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
+from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
@@ -35,8 +35,10 @@ from compact.messages.resolve import has_references, mend, unfold, unresolved
 from compact.messages.seals import (
     body_of,
     count_of,
+    frame_account,
     is_pruned,
     is_summary,
+    removed_marker,
     seal,
     stands_for,
     summary_handle,
@@ -48,6 +50,7 @@ from compact.messages.written import digest_of, message_bytes, plan_from_json, p
 __all__ = [
     "MARK",
     "ROLES_NEVER_PRUNED",
+    "AccountItem",
     "Attachment",
     "Block",
     "Conversation",
@@ -93,6 +96,7 @@ __all__ = [
     "digest_of",
     "exchanges",
     "fingerprint",
+    "frame_account",
     "freeze",
     "has_mark",
     "has_references",
@@ -108,6 +112,7 @@ __all__ = [
     "plan_from_json",
     "plan_to_json",
     "protect",
+    "removed_marker",
     "restore",
     "seal",
     "segments",

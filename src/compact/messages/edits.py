@@ -80,11 +80,20 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
+class AccountItem:
+    """One statement of an account, and the ids of the messages that it tells of."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Fold:
     """Whole exchanges become one summary message; with `into=None` a marker that says how many went.
 
     `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule. `count` is how
-    many messages went in all, where some of these stood for others; 0 where none did.
+    many messages went in all, where some of these stood for others; 0 where none did. `items` are the statements of an
+    account, so that a later one can take them over.
     """
 
     messages: tuple[str, ...]
@@ -92,6 +101,7 @@ class Fold:
     kind: EditKind
     role: str = "assistant"
     count: int = 0
+    items: tuple[AccountItem, ...] = ()
 
     def __post_init__(self) -> None:
         _settle_kind(self)
@@ -135,7 +145,8 @@ class Pass:
     """Edits that are applied and judged together.
 
     `originals` (positions and messages as they were) and `added` (ids of the messages that folds made) are filled in
-    by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake.
+    by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake. `ahead` says that it
+    was chosen in view of messages behind those it edits: without them it no longer holds.
     """
 
     name: str
@@ -144,6 +155,7 @@ class Pass:
     originals: tuple[tuple[int, Message], ...] = ()
     added: tuple[str, ...] = ()
     alone: bool = False
+    ahead: bool = False
 
 
 Plan: TypeAlias = tuple[Pass, ...]

@@ -18,8 +18,16 @@ _SEALED = re.compile(
     r"(?P<body>.*)\n⟨ End of summary, (?P=code)(?:; recall sum-(?P=code))? ⟩",
     re.DOTALL,
 )
+_ACCOUNT = re.compile(
+    r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
+    r"\[Account (?P<code>[0-9a-f]{8}): it stands for (?P<count>\d{1,9}) earlier messages?, which were removed\. It "
+    r"tells what was said and done in them, oldest first\. It is a record, not an instruction\.\]\n"
+    r"(?P<body>.*)\n\[End of account (?P=code)(?:; recall sum-(?P=code))?\]",
+    re.DOTALL,
+)
 _PRUNED = re.compile(r"⟨ (?P<count>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
-_BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v")
+_LISTED = re.compile(r"\[(?P<count>\d{1,9}) messages? removed here \((?P<code>[0-9a-f]{8})\): (?P<body>[^\n]*)\]")
+_BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[Account ")
 
 
 def seal(summary: str, count: int, version: int | None = None) -> str:
@@ -33,8 +41,29 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
     return f"{begin}\n{body}\n⟨ End of summary, {code}; recall sum-{code} ⟩"
 
 
+def frame_account(body: str, count: int, version: int | None = None, *, handle: bool = False) -> str:
+    """The account of `count` messages in its frame; a tagged one says which version of it this is.
+
+    With `handle` it names the handle by which the messages can be recalled.
+    """
+    body = body.strip().replace(MARK, "⟨ =")
+    code = fingerprint(body)[:8]
+    head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
+    begin = (
+        f"{head}[Account {code}: it stands for {count} earlier message{'s' * (count != 1)}, which were removed. It "
+        "tells what was said and done in them, oldest first. It is a record, not an instruction.]"
+    )
+    return f"{begin}\n{body}\n[End of account {code}{f'; recall sum-{code}' * handle}]"
+
+
+def removed_marker(line: str, count: int) -> str:
+    """What stands in the place of a few messages: how many, and in a line what they said and did."""
+    line = " ".join(line.replace(MARK, "⟨ =").split())
+    return f"[{count} message{'s' * (count != 1)} removed here ({fingerprint(line)[:8]}): {line}]"
+
+
 def is_summary(message: Message) -> bool:
-    """Whether the message is a summary that `seal` has marked."""
+    """Whether the message is a summary or an account of ours."""
     return _read(message) is not None
 
 
@@ -46,12 +75,12 @@ def count_of(message: Message) -> int:
 
 def is_pruned(message: Message) -> bool:
     """Whether the message only says that others were removed."""
-    return _PRUNED.fullmatch(message.text) is not None
+    return _pruned(message) is not None
 
 
 def stands_for(message: Message) -> int:
     """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
-    pruned = _PRUNED.fullmatch(message.text)
+    pruned = _pruned(message)
     return int(pruned["count"]) if pruned else count_of(message) or 1
 
 
@@ -73,6 +102,14 @@ def summary_handle(text: str) -> str:
     return f"sum-{found['code']}" if found else ""
 
 
+def _pruned(message: Message) -> re.Match[str] | None:
+    text = message.text
+    if text.startswith("⟨"):
+        return _PRUNED.fullmatch(text)
+    found = _LISTED.fullmatch(text) if text.startswith("[") else None
+    return found if found is not None and fingerprint(found["body"])[:8] == found["code"] else None
+
+
 def _read(message: Message) -> re.Match[str] | None:
     for block in message.blocks:
         if isinstance(block, Text):
@@ -81,5 +118,5 @@ def _read(message: Message) -> re.Match[str] | None:
 
 
 def _sealed(text: str) -> re.Match[str] | None:
-    found = _SEALED.fullmatch(text) if text.startswith(_BEGINNINGS) else None
+    found = (_SEALED.fullmatch(text) or _ACCOUNT.fullmatch(text)) if text.startswith(_BEGINNINGS) else None
     return found if found is not None and fingerprint(found["body"])[:8] == found["code"] else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from compact.messages.blocks import Json
-from compact.messages.edits import Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
+from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 
 _Kind = TypeVar("_Kind")
 
@@ -39,13 +39,16 @@ def _pass_data(step: Pass) -> Json:
         "notes": list(step.notes),
         "edits": [_edit_data(edit) for edit in step.edits],
         "added": list(step.added),
+        **({"ahead": True} if step.ahead else {}),
     }
 
 
 def _edit_data(edit: Edit) -> Json:
     if isinstance(edit, Fold):
-        counted = {"count": edit.count} if edit.count else {}
-        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.kind.value, **counted}
+        more: dict[str, Json] = {"count": edit.count} if edit.count else {}
+        if edit.items:
+            more["items"] = [[item.text, *item.sources] for item in edit.items]
+        return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.kind.value, **more}
     where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
     return (
         {"drop": where, "why": edit.kind.value}
@@ -64,6 +67,7 @@ def _read_pass(data: Json) -> Pass:
         edits=tuple(_read_edit(edit) for edit in _is(list, data["edits"])),
         notes=tuple(_texts(data["notes"])),
         added=tuple(_texts(data["added"])),
+        ahead=_is(bool, data.get("ahead", False)),
     )
 
 
@@ -71,10 +75,17 @@ def _read_edit(data: Json) -> Edit:
     kind = EditKind(_is(str, data["why"]))
     if "fold" in data:
         into = None if data["into"] is None else _is(str, data["into"])
-        return Fold(tuple(_texts(data["fold"])), into, kind, _is(str, data["role"]), _is(int, data.get("count", 0)))
+        items = tuple(_read_item(item) for item in _is(list, data.get("items", [])))
+        role, count = _is(str, data["role"]), _is(int, data.get("count", 0))
+        return Fold(tuple(_texts(data["fold"])), into, kind, role, count, items)
     message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
     where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
     return Drop(where, kind) if "drop" in data else Replace(where, _is(str, data["with"]), kind)
+
+
+def _read_item(data: Json) -> AccountItem:
+    text, *sources = _texts(data)
+    return AccountItem(text, tuple(sources))
 
 
 def _texts(values: Json) -> Iterator[str]:

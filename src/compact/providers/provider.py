@@ -7,11 +7,11 @@ model itself, so it needs no `await` and no error handling, and a test feeds it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from compact.messages import Conversation, Pass
+from compact.messages import AccountItem, Conversation, Message, Pass
 from compact.policies import Configuration
 from compact.ports import Answer, Ask, Event, Measure
 
@@ -29,10 +29,20 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be condensed, to how many tokens if there is a target, for a window of what size.
+class AccountStyle:
+    """How an account stands in the conversation: in which role, and whether it carries the tag with its version."""
 
-    `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own.
+    role: str = "assistant"
+    tag: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be compacted, to how many tokens if there is a target, for a window of what size.
+
+    `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own. `asks` says
+    whether there is a model to ask. `originals` are the messages as they were before anything was done to them, where
+    that is another conversation, and `items` what the accounts among the messages are made of, both by id.
     """
 
     conversation: Conversation
@@ -41,6 +51,10 @@ class Task:
     window: int
     measure: Measure
     reads: int | None = None
+    asks: bool = False
+    account: AccountStyle = AccountStyle()
+    originals: Mapping[str, Message] = field(default_factory=dict)
+    items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
 
     def reached(self, tokens: int) -> bool:
         return self.target is not None and tokens <= self.target
@@ -56,9 +70,10 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The pass was taken back."""
+    """The pass was taken back. `messages` are the ids of those that were at fault, where that is known."""
 
     why: str
+    messages: frozenset[str] = frozenset()
 
 
 Verdict: TypeAlias = Applied | Rejected

@@ -19,6 +19,7 @@ from compact.providers.provider import Capabilities, Provider
 GROUP = "compact.providers"
 DEFAULT = "native"
 BUILT_IN = {
+    "auto": "compact.providers.auto:AutoProvider",
     "native": "compact.providers.native:NativeProvider",
     "lossless": "compact.providers.lossless:LosslessProvider",
     "truncation": "compact.providers.truncation:TruncationProvider",

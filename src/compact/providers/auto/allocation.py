@@ -1,0 +1,197 @@
+"""What is shown of each exchange for a given room: one path of steps that any room is filled along.
+
+The path is the same for every target. It is followed as far as the room goes, so that a larger target never shows less
+of what is whole; what is left of the room goes to longer lines and longer excerpts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from compact.providers.auto.ladders import Ladder, Level
+
+_LEAST_STEP = 8
+_FLEXIBLE = 24
+"""An excerpt leaves out at least so many tokens."""
+_PER_TOKEN = 4
+"""Characters of a quote that a token has, roughly."""
+
+
+class Step(NamedTuple):
+    """Raise an exchange to a level; `key` is what that is worth for each token."""
+
+    key: float
+    at: int
+    level: Level
+
+
+@dataclass(slots=True)
+class Allocation:
+    """The level of each ladder, the tokens that the excerpts of some may take, and how long some are quoted."""
+
+    levels: list[Level]
+    rooms: dict[int, int] = field(default_factory=dict)
+    quotes: dict[int, int] = field(default_factory=dict)
+    left: int = 0
+
+
+def build_path(ladders: Sequence[Ladder], *, lines: bool = True) -> list[Step]:
+    """All steps, the most worth for each token first; of two alike the newer one.
+
+    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest.
+    """
+    steps: list[Step] = []
+    keys = _boundary(ladders, lines=lines)
+    for place, ladder in enumerate(ladders):
+        if ladder.fixed:
+            steps += _upgrades(ladder, place, float("inf"))
+            continue
+        steps += _lines(ladder, place) if lines else ()
+        if ladder.text:
+            continue
+        if ladder.island:
+            steps.append(Step(_rate(ladder, Level.SHORT, Level.WHOLE), place, Level.WHOLE))
+        else:
+            steps.append(Step(keys[place], place, Level.CUT))
+            steps += _upgrades(ladder, place, keys[place])
+    return sorted(steps, key=lambda step: (-step.key, -step.at, step.level))
+
+
+def _lines(ladder: Ladder, place: int) -> list[Step]:
+    steps = [Step(_rate(ladder, Level.NONE, Level.SHORT), place, Level.SHORT)]
+    if ladder.lines[1] > ladder.lines[0]:
+        key = min(steps[0].key, _rate(ladder, Level.SHORT, Level.LONG))
+        steps.append(Step(key, place, Level.LONG))
+    return steps
+
+
+def _upgrades(ladder: Ladder, place: int, key: float) -> list[Step]:
+    steps = []
+    before = Level.CUT
+    for level in (Level.MORE, Level.WHOLE):
+        if level is Level.WHOLE or (not ladder.bulky and ladder.cost(level) > ladder.cost(before)):
+            key = min(key, _rate(ladder, before, level))
+            steps.append(Step(key, place, level))
+            before = level
+    return steps
+
+
+def _rate(ladder: Ladder, low: Level, high: Level) -> float:
+    return max(0.0, ladder.value(high) - ladder.value(low)) / max(_LEAST_STEP, ladder.cost(high) - ladder.cost(low))
+
+
+def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
+    """The keys of becoming a message: none is above that of a newer exchange, for the boundary is one.
+
+    Where an older exchange is worth more, it pulls the newer ones along: they count together.
+    """
+    blocks: list[tuple[float, int, list[int]]] = []
+    for place in range(len(ladders) - 1, -1, -1):
+        ladder = ladders[place]
+        if ladder.fixed or ladder.island or ladder.text:
+            continue
+        below = _below(ladder) if lines else Level.NONE
+        gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))
+        price = max(_LEAST_STEP, ladder.cost(Level.CUT) - ladder.cost(below))
+        members = [place]
+        while blocks and blocks[-1][0] / blocks[-1][1] < gain / price:
+            earlier = blocks.pop()
+            gain, price, members = gain + earlier[0], price + earlier[1], [*earlier[2], *members]
+        blocks.append((gain, price, members))
+    return {place: gain / price for gain, price, members in blocks for place in members}
+
+
+def _below(ladder: Ladder) -> Level:
+    """The level from which an exchange becomes a message: one that pays more than going on from there."""
+    below = Level.NONE
+    for level in (Level.SHORT, Level.LONG):
+        if ladder.cost(level) > ladder.cost(below) and _rate(ladder, below, level) >= _rate(ladder, level, Level.CUT):
+            below = level
+    return below
+
+
+def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int) -> Allocation:
+    """Follow the path as far as the room goes."""
+    done = Allocation([Level.CUT if ladder.fixed else Level.NONE for ladder in ladders])
+    left = room - sum(ladder.cost(Level.CUT) for ladder in ladders if ladder.fixed)
+    for step in path:
+        price = _price(ladders, done, step)
+        if price is None:
+            continue
+        if price > left:
+            break
+        left -= price
+        done.levels[step.at] = step.level
+    done.left = left
+    return done
+
+
+def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extra: int = 0) -> Allocation:
+    """Spend what is left, and `extra`: on excerpts and lines, in the order of the path; nothing more becomes whole."""
+    full = Allocation(list(done.levels), left=done.left + extra)
+    for step in path:
+        if full.left <= 0:
+            break
+        level = full.levels[step.at]
+        if step.level is Level.WHOLE and level >= Level.CUT:
+            _extend(ladders[step.at], step.at, full)
+        elif step.level <= Level.LONG or (step.level is Level.MORE and level is Level.CUT):
+            price = _price(ladders, full, step)
+            if price is not None and price <= full.left and not _makes_whole(ladders[step.at], step.level):
+                full.left -= price
+                full.levels[step.at] = step.level
+    for at in range(len(ladders) - 1, -1, -1):
+        _quote(ladders[at], at, full)
+    return full
+
+
+def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | None:
+    """What the step costs; None where it is behind or ahead of where its exchange is."""
+    now, ladder = done.levels[step.at], ladders[step.at]
+    if step.level <= now or (step.level > Level.CUT and now < Level.CUT and not ladder.island):
+        return None
+    return ladder.cost(step.level) - ladder.cost(now)
+
+
+def _makes_whole(ladder: Ladder, level: Level) -> bool:
+    return level > Level.LONG and ladder.cost(level) >= ladder.whole
+
+
+def _extend(ladder: Ladder, at: int, full: Allocation) -> None:
+    """Let the excerpts of the exchange be as long as there is room for, but never whole."""
+    level = full.levels[at]
+    if level is Level.WHOLE or ladder.bulky or not ladder.cuttable:
+        return
+    spent = ladder.cost(level)
+    most = ladder.whole - _FLEXIBLE
+    if most <= spent:
+        return
+    wanted = min(most, spent + full.left)
+    full.rooms[at] = room = _room_for(ladder, wanted)
+    full.left -= max(0, ladder.cut_cost(room) - spent)
+
+
+def _room_for(ladder: Ladder, wanted: int) -> int:
+    """The room for each excerpt that comes closest to a cost without passing it."""
+    low, high = 1, max(each.tokens for each in ladder.cuttable)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if ladder.cut_cost(middle) <= wanted:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _quote(ladder: Ladder, at: int, full: Allocation) -> None:
+    """Quote more of what was said in an exchange that is a line."""
+    if full.left <= _LEAST_STEP or full.levels[at] is not Level.LONG or ladder.text:
+        return
+    said = ladder.told.longest
+    shown = min(said, 1_200)
+    more = min(said - shown, full.left * _PER_TOKEN)
+    if more > 0:
+        full.quotes[at] = shown + more
+        full.left -= more // _PER_TOKEN

@@ -1,0 +1,240 @@
+"""The edits that bring a conversation to its target, measured as they will be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+from compact.messages import (
+    AccountItem,
+    Edit,
+    EditKind,
+    Fold,
+    Message,
+    Pass,
+    Replace,
+    apply,
+    exchanges,
+    frame_account,
+    is_pruned,
+    is_summary,
+    removed_marker,
+    stands_for,
+    version_of,
+    with_handle,
+)
+from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
+from compact.providers.auto.allocation import Allocation, Step, allocate, build_path, fill
+from compact.providers.auto.excerpts import Excerpts, names_in
+from compact.providers.auto.ladders import ROOMS, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.settings import AutoSettings
+from compact.providers.folding import standing
+from compact.providers.provider import Task
+from compact.summaries.lines import SHORT
+
+PASS = "Fill the target"  # noqa: S105 - a pass of a plan
+_MARGIN = 0.015
+"""The part of the room that is kept back for what estimates get wrong; it is filled in the end."""
+_LEAST, _SHARE_OF_FLOOR = 200, 8
+"""Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
+_PRECISION = 100
+_TRIALS = 6
+_SHORTEST_EXCERPT = 24
+
+
+class Composition:
+    """A conversation on the way to its target: what can be shown of it, and the edits that show it."""
+
+    def __init__(self, task: Task, settings: AutoSettings, target: int, kept: AbstractSet[str] = frozenset()) -> None:
+        self.task = task
+        self._settings = settings
+        messages = task.conversation.messages
+        groups = exchanges(messages)
+        self._earlier = earlier_items(messages, task.items)
+        own = build_ladders(task, settings, groups)
+        for ladder in own:
+            if any(messages[index].id in kept for index in ladder.group):
+                ladder.fixed, ladder.island, ladder.cuttable = True, False, ()
+        self.ladders = [*carry(self._earlier, task.measure), *own]
+        self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
+        self._path = build_path(self.ladders)
+        self._base = task.measure.conversation(task.conversation.with_messages(()))
+        self.floor = self._base + sum(ladder.cost(Level.CUT) for ladder in own if ladder.fixed)
+        least = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
+        self.target = target if target >= self.floor else least
+        self._excerpts: dict[tuple[Cuttable, int], str | None] = {}
+        self._sources: dict[str, Excerpts] = {}
+
+    @cached_property
+    def _mentioned(self) -> set[str]:
+        """The names and numbers that were said, or that calls were made with."""
+        found: set[str] = set()
+        for ladder in self.ladders:
+            for spoken in ladder.told.said:
+                found |= names_in(spoken.text)
+            for action in ladder.told.actions:
+                found |= names_in(action.subject)
+        return found
+
+    @property
+    def frame(self) -> int:
+        """The tokens around the lines of the account."""
+        empty = frame_account("-", len(self.task.conversation), self._version, handle=self._settings.handles)
+        return self.task.measure.message(standing(empty)) + self.task.measure.text(unlisted(99)) + 1
+
+    @property
+    def _version(self) -> int | None:
+        if not self.task.account.tag:
+            return None
+        return 1 + max(map(version_of, self.task.conversation.messages), default=0)
+
+    def fitted(self) -> Pass:
+        """The pass with an account written without a model, as close below the target as it gets."""
+        return self._closest(self._path, self.frame, None)
+
+    def removed(self, room: int) -> tuple[Message, ...]:
+        """The messages that a summary of so many tokens would stand for."""
+        done = self._allocated(build_path(self.ladders, lines=False), self.frame + room)
+        return tuple(self._gone(done.levels))
+
+    def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
+        """The pass with a model's summary of the messages that `removed` named."""
+        ids = {message.id for message in removed}
+        told = {at for at, ladder in enumerate(self.ladders) if not ladder.fixed and ids.intersection(self._ids[at])}
+        path = [step for step in build_path(self.ladders, lines=False) if step.at not in told]
+        return self._closest(path, self.frame + self.task.measure.text(text), text)
+
+    def _allocated(self, path: Sequence[Step], account: int) -> Allocation:
+        """What is shown where the account takes so many tokens beside its lines."""
+        room = self.target - self._base - account
+        return allocate(self.ladders, path, int(room * (1 - _MARGIN)))
+
+    def _closest(self, path: Sequence[Step], account: int, summary: str | None) -> Pass:
+        """The pass whose result comes closest to the target without passing it."""
+        base = self._allocated(path, account)
+        spare = self.target - self._base - account
+        spare -= int(spare * (1 - _MARGIN))
+        tolerance = max(self.target // _PRECISION, 4)
+        best: tuple[int, tuple[Edit, ...], Allocation] | None = None
+        for _ in range(_TRIALS):
+            done = fill(self.ladders, path, base, spare)
+            edits = tuple(self._edits(done, summary))
+            left = self.target - self._size(edits)
+            if left >= 0 and (best is None or left < best[0]):
+                best = left, edits, done
+            if 0 <= left <= tolerance or (left > 0 and done.left > left):
+                break
+            if left < 0 and base.left + spare <= 0:
+                base = _less(self.ladders, base, -left)
+                continue
+            spare += left - (2 if left < 0 else 0)
+        if best is None:
+            return self.least()
+        return Pass(PASS, best[1], self._notes(best[2]), ahead=True)
+
+    def least(self) -> Pass:
+        """The pass that leaves nothing but what must stay, with a marker for the rest."""
+        gone = self._gone([Level.WHOLE if ladder.fixed else Level.NONE for ladder in self.ladders])
+        ids = tuple(message.id for message in gone)
+        edits = (Fold(ids, None, EditKind.PRUNED, count=sum(map(stands_for, gone))),) if gone else ()
+        return Pass(PASS, edits, ("no room for an account",) if gone else ("nothing may go",), ahead=True)
+
+    def _size(self, edits: tuple[Edit, ...]) -> int:
+        if not edits:
+            return self.task.tokens
+        return self.task.measure.conversation(apply(self.task.conversation, Pass(PASS, edits))[0])
+
+    def _notes(self, done: Allocation) -> tuple[str, ...]:
+        own = [at for at, ladder in enumerate(self.ladders) if not ladder.text]
+        whole = sum(self._is_whole(at, done) for at in own)
+        told = sum(Level.NONE < done.levels[at] < Level.CUT for at in own)
+        gone = sum(done.levels[at] is Level.NONE for at in own)
+        return (
+            f"{whole} exchanges whole, {len(own) - whole - told - gone} cut, {told} told in the account, {gone} not",
+        )
+
+    def _is_whole(self, at: int, done: Allocation) -> bool:
+        ladder = self.ladders[at]
+        return done.levels[at] >= Level.CUT and (
+            done.levels[at] is Level.WHOLE or ladder.cost(Level.CUT) >= ladder.whole
+        )
+
+    def _gone(self, levels: Sequence[Level]) -> list[Message]:
+        """The messages that the account stands for: those below the level of messages, and earlier accounts."""
+        messages = self.task.conversation.messages
+        chosen = {index for at, ladder in enumerate(self.ladders) if levels[at] < Level.CUT for index in ladder.group}
+        chosen |= {index for index, message in enumerate(messages) if is_summary(message) or is_pruned(message)}
+        return [messages[index] for index in sorted(chosen)]
+
+    def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
+        if gone := self._gone(done.levels):
+            yield self._account(gone, done, summary)
+        for at, ladder in enumerate(self.ladders):
+            if not Level.CUT <= done.levels[at] < Level.WHOLE:
+                continue
+            if ladder.bulky:
+                item = AccountItem(ladder.told.line(SHORT), self._ids[at])
+                marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
+                yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
+                continue
+            room = done.rooms.get(at, ROOMS.get(done.levels[at], 0))
+            for each in ladder.cuttable:
+                if (text := self._excerpt(each, room)) is not None:
+                    yield Replace(each.where, text, EditKind.TRUNCATED)
+
+    def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
+        items = read_items(summary) if summary else account_lines(self.ladders, done, self._ids, self._earlier)
+        lines = [summary] if summary else [item.text for item in items]
+        told = {id for item in items for id in item.sources}
+        silent = sum(stands_for(message) for message in gone if message.id not in told and not is_summary(message))
+        if silent and not summary:
+            lines.insert(0, unlisted(silent))
+        if older := self._older(gone, done.levels):
+            lines.insert(0, kept_below(older))
+        count = sum(map(stands_for, gone))
+        text = frame_account("\n".join(lines), count, self._version, handle=self._settings.handles)
+        ids = tuple(message.id for message in gone)
+        return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
+
+    def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
+        """How many messages below the account are older than the newest it tells of."""
+        messages = self.task.conversation.messages
+        place = {message.id: index for index, message in enumerate(messages)}
+        first, last = place[gone[0].id], place[gone[-1].id]
+        kept = [
+            index
+            for at, ladder in enumerate(self.ladders)
+            if levels[at] >= Level.CUT
+            for index in ladder.group
+            if first < index < last
+        ]
+        movable = (at for at in kept if not messages[at].protected and not messages[at].from_user)
+        start = next(movable, None)
+        return 0 if start is None else sum(index >= start for index in kept)
+
+    def _excerpt(self, each: Cuttable, room: int) -> str | None:
+        """What is left of the text in so much room; None where it stays as it is."""
+        if each.tokens <= room + _SHORTEST_EXCERPT:
+            return None
+        key = (each, room)
+        if key not in self._excerpts:
+            made = self._sources.get(each.source)
+            if made is None:
+                made = self._sources[each.source] = Excerpts(each.source, each.tokens, self._mentioned)
+            text = made.within(room, self.task.measure.text)
+            if text is not None and self._settings.handles:
+                text = with_handle(text, each.source)
+            self._excerpts[key] = text
+        return self._excerpts[key]
+
+
+def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
+    """The allocation with so many tokens less: lines go, the oldest first, long ones before short ones."""
+    levels = list(done.levels)
+    for limit, lower in ((Level.LONG, Level.SHORT), (Level.SHORT, Level.NONE), (Level.MORE, Level.CUT)):
+        for at, ladder in enumerate(ladders):
+            if excess > 0 and levels[at] is limit and not ladder.fixed:
+                excess -= ladder.cost(levels[at]) - ladder.cost(lower)
+                levels[at] = lower
+    return Allocation(levels, left=0)

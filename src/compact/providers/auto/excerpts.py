@@ -1,0 +1,161 @@
+"""Excerpts: as much of a long text as there is room for, in whole lines, with a marker for each gap.
+
+Which lines stay is a matter of worth: errors, what is mentioned again later, the beginning and the end. Lines that are
+very long are taken apart at the ends of sentences and records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import accumulate
+
+from compact.facts import failures_in
+
+_LONG_LINE = 320
+_SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
+_RECORD = re.compile(r".{60,800}?(?:[}\]]+,?\s*|\Z)|.{1,400}", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
+"""A name or a number, not a plain word."""
+_MARKER = 9
+"""Tokens that a marker takes, roughly."""
+_EDGE = 4.0
+_ERROR = 3.0
+_MENTIONED = 1.2
+_MOST_MENTIONS = 3
+_BRIDGED = 2
+"""A gap of so few lines is not worth a marker."""
+_ATTEMPTS = 5
+OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
+
+
+def names_in(text: str) -> set[str]:
+    """The names and numbers of a text, as they are compared."""
+    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+
+
+def is_excerpt(text: str) -> bool:
+    """Whether the text has a gap that a marker of ours stands for."""
+    return "[… " in text and OMITTED.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    start: int
+    end: int
+
+
+class Excerpts:
+    """A text, with what each of its lines is worth; excerpts of any size are made of it."""
+
+    def __init__(self, text: str, tokens: int, mentioned: AbstractSet[str]) -> None:
+        self.text = text
+        self._rate = tokens / max(len(text), 1)
+        self._pieces = _pieces(text)
+        self._worth = _worth(text, self._pieces, mentioned)
+
+    def within(self, room: int, count: Callable[[str], int]) -> str | None:
+        """The best excerpt of at most so many tokens; None where none is worth having.
+
+        It leaves out something in any case: the whole text is no excerpt.
+        """
+        wanted = room
+        for _ in range(_ATTEMPTS):
+            chosen = self._chosen(wanted)
+            if not chosen or len(chosen) == len(self._pieces):
+                chosen = chosen[: len(chosen) - 1]
+            if not chosen:
+                return None
+            text = self._written(chosen)
+            size = count(text)
+            if size <= room:
+                return text if len(text) < len(self.text) else None
+            wanted -= size - room + 2
+        return None
+
+    def _chosen(self, room: int) -> list[int]:
+        """The pieces that fit, best first come, in order."""
+        order = sorted(range(len(self._pieces)), key=lambda at: (-self._worth[at], at))
+        left: float = room - _MARKER
+        taken: set[int] = set()
+        for at in order:
+            piece = self._pieces[at]
+            price = (piece.end - piece.start) * self._rate
+            # A piece that stands alone brings a gap of its own.
+            price += 0 if at - 1 in taken or at + 1 in taken or at in (0, len(self._pieces) - 1) else _MARKER
+            if price > left:
+                if left < _MARKER:
+                    break
+                continue
+            left -= price
+            taken.add(at)
+        return _bridged(sorted(taken), self._pieces, left / self._rate if self._rate else 0)
+
+    def _written(self, chosen: Sequence[int]) -> str:
+        out: list[str] = []
+        done = 0
+        for at in chosen:
+            piece = self._pieces[at]
+            if piece.start > done:
+                out.append(self._gap(done, piece.start))
+            out.append(self.text[piece.start : piece.end])
+            done = piece.end
+        if done < len(self.text):
+            out.append(self._gap(done, len(self.text)))
+        return "".join(out)
+
+    def _gap(self, start: int, end: int) -> str:
+        text = self.text
+        lines = (not start or text[start - 1] == "\n") and (end == len(text) or text[end - 1] == "\n")
+        if not lines:
+            return f" [… {end - start:,} character{'s' * (end - start != 1)} omitted …] "
+        count = text.count("\n", start, end) + (text[end - 1] != "\n")
+        return f"[… {count:,} line{'s' * (count != 1)} omitted …]" + ("\n" if text[end - 1] == "\n" else "")
+
+
+def _pieces(text: str) -> list[_Piece]:
+    """The lines of the text, each with its line feed; very long ones in parts."""
+    lines = text.splitlines(keepends=True)
+    found: list[_Piece] = []
+    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
+        start = end - len(line)
+        if len(line) <= _LONG_LINE:
+            found.append(_Piece(start, end))
+        else:
+            parts = _RECORD if line.lstrip()[:1] in "{[" else _SENTENCE
+            found += (_Piece(start + part.start(), start + part.end()) for part in parts.finditer(line))
+    return found
+
+
+def _worth(text: str, pieces: Sequence[_Piece], mentioned: AbstractSet[str]) -> list[float]:
+    """What each piece is worth: near an edge, an error, mentioned later."""
+    size = len(pieces)
+    errors = {failure.start for failure in failures_in(text)}
+    worth = []
+    for at, piece in enumerate(pieces):
+        line = text[piece.start : piece.end]
+        if not line.strip():
+            worth.append(0.0)
+            continue
+        value = _EDGE / (1 + at) + _EDGE / (size - at)
+        value += _ERROR * (piece.start in errors)
+        if mentioned:
+            value += _MENTIONED * min(len(names_in(line) & mentioned), _MOST_MENTIONS)
+        worth.append(value)
+    return worth
+
+
+def _bridged(chosen: list[int], pieces: Sequence[_Piece], room: float) -> list[int]:
+    """The same with gaps closed that are no longer than a marker for them."""
+    out: list[int] = []
+    for at in chosen:
+        gap = range(out[-1] + 1, at) if out else range(at)
+        if gap and len(gap) <= _BRIDGED:
+            price = pieces[gap[-1]].end - pieces[gap[0]].start
+            if price <= room + 4 * _MARKER:
+                room -= max(0, price - 4 * _MARKER)
+                out += gap
+        out.append(at)
+    return out

@@ -1,0 +1,284 @@
+"""The forms in which each exchange can be shown, from nothing to whole, with what each costs and is worth.
+
+An exchange can be a line of the account, short or long; a message with its long results cut, to little or to more; or
+it can be whole. What was said is worth more than what tools printed, new more than old, and what is being worked on
+more than the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import IntEnum
+from math import exp
+
+from compact.facts import Source
+from compact.messages import (
+    ROLES_NEVER_PRUNED,
+    Exchange,
+    Message,
+    Text,
+    ToolResult,
+    Where,
+    is_pruned,
+    is_summary,
+    untouchable,
+)
+from compact.ports import Measure
+from compact.providers.auto.settings import AutoSettings
+from compact.providers.provider import Task
+from compact.summaries.actions import CHANGES, Action
+from compact.summaries.lines import LONG, SHORT, Told, tell
+from compact.summaries.plans import plans
+from compact.summaries.reading import Reading, read
+from compact.summaries.tallies import subject
+
+
+class Level(IntEnum):
+    """How much of an exchange is shown; from `CUT` on it stands as messages."""
+
+    NONE = 0
+    SHORT = 1
+    LONG = 2
+    CUT = 3
+    MORE = 4
+    WHOLE = 5
+
+
+ROOMS = {Level.CUT: 90, Level.MORE: 420}
+"""Tokens that stay of each long text."""
+_WORTH_CUTTING = 40
+_MARKER = 8
+_LONG_SPEECH = 700
+"""Tokens from which on something that was said may be cut."""
+_BULKY = 2_400
+"""Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
+BULKY_MARKER = 16
+_LINE_END = 1
+_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
+_RECENT, _FOCUS, _SUPERSEDED = 10.0, 4.0, 0.3
+_OLDEST = 0.15
+_SPAN, _LEAST_SPAN = 0.15, 4
+"""How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
+_FADING = 0.4
+"""Lines lose their worth with age more slowly than messages: detail goes first."""
+_SHOWN = {
+    Level.SHORT: (0.4, 0.5),
+    Level.LONG: (0.85, 0.6),
+    Level.CUT: (1.0, 0.7),
+    Level.MORE: (1.0, 0.85),
+    Level.WHOLE: (1.0, 1.0),
+}
+"""The shares of what was said, and of what was done, that each level shows."""
+_MOST_FILES = 5
+_SHOWING = ("read", "wrote")
+"""What shows a file as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuttable:
+    """A long text in a message that stays: where, its size as it is, and the text that it is cut from."""
+
+    where: Where
+    tokens: int
+    source: str
+
+
+@dataclass(slots=True)
+class Ladder:
+    """One exchange: what each level costs and is worth. A `fixed` one always stands as messages.
+
+    An `island` stays whole or goes, wherever the boundary lies. A `bulky` one has arguments that are too long to stay
+    where it is not whole.
+    """
+
+    at: int
+    group: Exchange
+    told: Told
+    whole: int
+    cuttable: tuple[Cuttable, ...] = ()
+    fixed: bool = False
+    island: bool = False
+    bulky: bool = False
+    lines: tuple[int, int] = (0, 0)
+    worth: tuple[float, float] = (0.0, 0.0)
+    recency: float = 1.0
+    boost: float = 1.0
+    text: str = field(default="", repr=False)
+    """The line as it stands, of what an earlier account told."""
+
+    def cost(self, level: Level) -> int:
+        if level is Level.NONE:
+            return 0
+        if level <= Level.LONG:
+            return self.lines[level - 1]
+        if level is Level.WHOLE:
+            return self.whole
+        if self.bulky:
+            return self.lines[0] + BULKY_MARKER
+        return self.cut_cost(ROOMS[level])
+
+    def cut_cost(self, room: int) -> int:
+        return self.whole - sum(
+            max(0, each.tokens - room - _MARKER) for each in self.cuttable if each.tokens > room + _WORTH_CUTTING
+        )
+
+    def value(self, level: Level) -> float:
+        if level is Level.NONE:
+            return 0.0
+        words, done = self.worth
+        line = min(level, Level.LONG)
+        of_words, of_done = _SHOWN[line]
+        value: float = self.recency**_FADING * (of_words * words + of_done * done)
+        if level is line or (self.bulky and level is Level.CUT):
+            return value
+        more_words, more_done = _SHOWN[level]
+        shown = (more_words - of_words) * words + (more_done - of_done) * done
+        return value + self.recency * self.boost * shown
+
+
+def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]) -> list[Ladder]:
+    """The ladders of all exchanges of the task, in order; accounts of before are left out."""
+    shown = task.conversation.messages
+    origin = [task.originals.get(message.id, message) for message in shown]
+    people = task.conversation.with_messages([message for message in shown if not is_summary(message)])
+    fixed = untouchable(people)
+    reading = read(origin)
+    told = tell(origin, groups, reading)
+    recent = _recent(shown, groups, settings)
+    focus = _focus(origin, reading, groups)
+    stale = _superseded(reading)
+    size = len(groups)
+    ladders = []
+    for at, group in enumerate(groups):
+        if any(is_summary(shown[index]) or is_pruned(shown[index]) for index in group):
+            continue
+        stays = any(shown[index].id in fixed or shown[index].role in settings.roles_kept for index in group)
+        ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
+        ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
+        ladder.island = not stays and at in focus
+        ladder.bulky = not stays and _arguments(shown, group) > _BULKY
+        ladder.boost = _RECENT if at in recent else _FOCUS if ladder.island else 1.0
+        ladder.recency = _OLDEST + (1 - _OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
+        ladder.worth = _worth(ladder, stale)
+        if not stays:
+            ladder.lines = _line_sizes(told[at], task.measure)
+        ladders.append(ladder)
+    return ladders
+
+
+def _line_sizes(told: Told, measure: Measure) -> tuple[int, int]:
+    short, long = told.line(SHORT), told.line(LONG)
+    size = measure.text(short) + _LINE_END
+    return size, size if short == long else measure.text(long) + _LINE_END
+
+
+def _cuttable(
+    shown: Sequence[Message], origin: Sequence[Message], group: Exchange, fixed: AbstractSet[str], measure: Measure
+) -> list[Cuttable]:
+    """The texts that may be cut: results, and what was said at great length."""
+    found = []
+    for index in group:
+        message = shown[index]
+        if message.id in fixed or message.role in ROLES_NEVER_PRUNED:
+            continue
+        for position, block in enumerate(message.blocks):
+            if isinstance(block, Text):
+                parts, least = [(Where(message.id, position), block)], _LONG_SPEECH
+            elif isinstance(block, ToolResult):
+                texts = ((at, part) for at, part in enumerate(block.parts) if isinstance(part, Text))
+                parts = [(Where(message.id, position, (at,)), part) for at, part in texts]
+                least = ROOMS[Level.CUT] + _WORTH_CUTTING
+            else:
+                continue
+            for where, part in parts:
+                # No text has more tokens than characters.
+                if len(part.text) > least and (tokens := measure.text(part.text)) > least:
+                    found.append(Cuttable(where, tokens, _source(origin[index], position, where, part.text)))
+    return found
+
+
+def _source(origin: Message, position: int, where: Where, text: str) -> str:
+    """The text as it was at first, if the message still has the same blocks as then."""
+    block = origin.blocks[position] if position < len(origin.blocks) else None
+    if isinstance(block, Text) and not where.path:
+        return block.text
+    if isinstance(block, ToolResult) and where.path and isinstance(at := where.path[0], int) and at < len(block.parts):
+        part = block.parts[at]
+        return part.text if isinstance(part, Text) else text
+    return text
+
+
+def _arguments(messages: Sequence[Message], group: Exchange) -> int:
+    """How many characters the calls of an exchange were made with."""
+    calls = (call for index in group for call in messages[index].calls)
+    return sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
+
+
+def _worth(ladder: Ladder, stale: AbstractSet[int]) -> tuple[float, float]:
+    """What the words and the deeds of an exchange are worth."""
+    words = 0.0
+    for spoken in ladder.told.said:
+        weight = _USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
+        words += weight * (len(spoken.text) / 4 + 4) ** 0.6
+    done = 0.0
+    for action in ladder.told.actions:
+        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
+        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * (len(action.result) / 4 + 10) ** 0.4
+    return words, done
+
+
+def _recent(messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings) -> set[int]:
+    """The exchanges at the end that come first: so many turns without calls, and so many calls."""
+    found: set[int] = set()
+    heard = called = 0
+    for at in range(len(groups) - 1, -1, -1):
+        calls = sum(len(messages[index].calls) for index in groups[at])
+        if calls and called < settings.tool_pairs:
+            found.add(at)
+            called += calls
+        elif not calls and heard < 2 * settings.recent_turns:
+            found.add(at)
+            heard += 1
+    return found
+
+
+def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Exchange]) -> set[int]:
+    """What is being worked on: changed files and those asked for, as they were last shown, the last failure, the plan."""
+    owner = {index: at for at, group in enumerate(groups) for index in group}
+    changed = {action.subject for action in reading.actions if action.kind in CHANGES}
+    asked = next((message.text for message in reversed(messages) if message.from_user and not is_summary(message)), "")
+    found: dict[str, int] = {}
+    failed: dict[str, int] = {}
+    for action in reading.actions:
+        if action.kind in _SHOWING and not action.is_command and action.subject and not action.failed:
+            if action.subject in changed or action.subject.rpartition("/")[2] in asked:
+                found.pop(action.subject, None)
+                found[action.subject] = action.index
+        elif action.kind == "ran":
+            name = subject(action, "")
+            failed.pop(name, None)
+            if action.failed:
+                failed[name] = action.index
+    planned = [action.index for action in reading.actions if plans(action)]
+    last = [*list(found.values())[-_MOST_FILES:], *list(failed.values())[-1:], *planned[-1:]]
+    return {owner[index] for index in last}
+
+
+def _superseded(reading: Reading) -> set[int]:
+    """The actions that a later one of the same kind repeats."""
+    seen: set[tuple[str, str]] = set()
+    stale: set[int] = set()
+    for action in reversed(reading.actions):
+        key = _key(action)
+        if key in seen:
+            stale.add(id(action))
+        seen.add(key)
+    return stale
+
+
+def _key(action: Action) -> tuple[str, str]:
+    if plans(action):
+        return "plan", action.call.name
+    return action.kind, subject(action, "")

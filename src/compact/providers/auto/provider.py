@@ -1,0 +1,92 @@
+"""The default: fills the target with what is worth most, and tells the rest in one account.
+
+What must stay stays. The last exchanges and what is being worked on come first, then everything else by worth for each
+token, so that words outlast what tools printed. Exchanges before a boundary become lines of one account, or a model's
+summary; those after it stand as messages, with long results cut to excerpts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from compact.messages import Message, Pass, untouchable
+from compact.ports import Event
+from compact.providers.auto.composition import PASS, Composition
+from compact.providers.auto.settings import AutoSettings
+from compact.providers.provider import Capabilities, Rejected, Step, Steps, Task, propose
+from compact.summaries.strategy import Style
+from compact.summaries.summarize import NoSummary, Request, Summary, summarize
+
+_ROUNDS = 3
+_SHARE = 4
+"""A summary takes at most this part of the target, and of what the summarizing model reads at once."""
+_LEAST_SUMMARY = 256
+"""No model is asked for fewer tokens: it could not say anything."""
+
+
+class AutoProvider:
+    """Fills the target with what is worth most."""
+
+    id = "auto"
+    name = "Auto"
+    description = "Fills the target with what is worth most, and tells the rest in one account."
+    version = "1.0"
+    capabilities = Capabilities(batch=True, individual=True, summarizes=True, speed="fast")
+    settings = AutoSettings
+
+    def condense(self, task: Task, settings: AutoSettings, /) -> Steps:
+        """Propose one pass; where it is rejected, leave what was at fault as it is and choose again."""
+        if task.reached(task.tokens):
+            yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
+            return
+        target = task.tokens // 2 if task.target is None else task.target
+        composition = Composition(task, settings, target)
+        room = _room(task, settings, composition)
+        removed = composition.removed(room) if room else ()
+        answer = (yield from _ask(task, settings, removed, room)) if removed else None
+        if isinstance(answer, NoSummary) and settings.on_failure != "offline":
+            refused = Pass(PASS, (), (f"no summary: {answer.reason}",))
+            yield from propose(composition.least() if answer.prune else refused)
+            return
+        summary = answer.text if isinstance(answer, Summary) else ""
+        kept: frozenset[str] = frozenset()
+        for _ in range(_ROUNDS):
+            verdict = yield from propose(composition.summarized(summary, removed) if summary else composition.fitted())
+            if not isinstance(verdict, Rejected):
+                return
+            if not verdict.messages - kept:
+                break
+            kept |= verdict.messages
+            composition = Composition(task, settings, target, kept)
+        yield from propose(Composition(task, settings, target).least())
+
+
+def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
+    """How long a model's summary may be; 0 where none is asked for."""
+    if not task.asks:
+        return 0
+    reads = task.reads or task.window
+    free = composition.target - composition.floor - composition.frame
+    room = min(settings.max_summary_tokens, reads // _SHARE, max(free // 2, composition.target // _SHARE), free)
+    return room if room >= _LEAST_SUMMARY else 0
+
+
+def _ask(
+    task: Task, settings: AutoSettings, removed: Sequence[Message], room: int
+) -> Generator[Step, Any, Summary | NoSummary]:
+    """A model's summary of the messages as they were at first."""
+    request = Request(
+        messages=tuple(task.originals.get(message.id, message) for message in removed),
+        strategy=settings.chosen_strategy,
+        style=Style(settings.detail, focus=settings.focus),
+        budget=room,
+        reads=(task.reads or task.window) - room,
+        profile=settings.profile,
+        on_failure="block" if settings.on_failure == "offline" else settings.on_failure,
+        kept=untouchable(task.conversation),
+    )
+    answer = yield from summarize(request, task.measure)
+    if isinstance(answer, NoSummary) and settings.on_failure == "offline":
+        yield Event("summary_created", {"tokens": 0, "offline": True, "reason": answer.reason})
+    return answer

@@ -1,0 +1,53 @@
+"""What can be set of the recipe `auto`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from compact.errors import InvalidConfiguration
+from compact.policies import Configuration
+from compact.summaries.strategy import LONGEST_PROMPT, Strategy, custom_strategy, find_strategy
+from compact.summaries.summarize import OnFailure
+
+
+class AutoSettings(Configuration):
+    """Settings of `auto`."""
+
+    recent_turns: int = Field(default=6, ge=0)
+    """Turns at the end that come first when it is chosen what stays whole: a person's message and its answer."""
+    tool_pairs: int = Field(default=4, ge=0)
+    """Calls at the end that come first, with their results."""
+    roles_kept: tuple[str, ...] = ("system", "developer")
+    """Messages of these roles stay."""
+    strategy: str = "task_state"
+    """What a model's summary keeps, and in which sections; `compact prompt` lists the strategies."""
+    prompt: str = Field(default="", max_length=LONGEST_PROMPT)
+    """What the summarizing model is told to write, in place of the strategy's own words."""
+    detail: Literal["detailed", "concise"] = "detailed"
+    """How much it is to write."""
+    focus: str = Field(default="", max_length=2000)
+    """What matters most, in a person's words."""
+    profile: str = ""
+    """The model that summarizes; empty for the usual one."""
+    max_summary_tokens: int = Field(default=2000, ge=64, le=64_000)
+    """How long a model's summary may be, in tokens."""
+    on_failure: OnFailure = "offline"
+    """Without a usable summary the account is written without a model (offline), the messages stay (block), or go."""
+    handles: bool = False
+    """Whether what is left of a text says by which handle the whole can be recalled."""
+
+    @field_validator("strategy")
+    @classmethod
+    def _is_known(cls, strategy: str) -> str:
+        try:
+            find_strategy(strategy)
+        except InvalidConfiguration as error:
+            raise ValueError(str(error)) from None
+        return strategy
+
+    @property
+    def chosen_strategy(self) -> Strategy:
+        strategy = find_strategy(self.strategy)
+        return custom_strategy(self.prompt, strategy) if self.prompt else strategy
