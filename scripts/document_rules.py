@@ -20,6 +20,12 @@ deployment holds for all of its format's; an optional one only when it is switch
 the vendor's own API; `compact check --variant` tells what another deployment would say. The rules are about what
 condensing could break: types of fields, names of roles and blocks of unknown kinds are the vendor's to judge.
 
+Some rules depend on the model. It is the one that the request names, else the one that the caller names
+(`condense(model=…)`, `CompactConfig.model`, the model of a stored session). From `claude-fable-5-1` on, thinking is
+bound to everything before it (A20), so it goes from the first change on. The current step then loses its thinking
+too, and nothing else; a message that was protected on purpose does not, and nothing before it changes. With
+`prefix_mismatch_behavior` set to `drop_block` the vendor sees to it, and all thinking stays.
+
 ```python
 from compact.formats import FORMATS, Request, parse, violations
 

@@ -26,7 +26,6 @@ from compact.messages import (
 )
 from compact.testing.strategies import conversations, hostile_messages
 
-
 BY_ID = sorted(FORMATS.keys() - {"google-gemini"})
 
 

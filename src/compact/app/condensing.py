@@ -25,7 +25,7 @@ from compact.engine import (
 )
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
-from compact.messages import Conversation, Json, Plan, unfold
+from compact.messages import Conversation, Json, Plan, assuming, unfold
 from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.policies import configure
@@ -134,7 +134,7 @@ class Condensation:
         handles: bool = False,
     ) -> None:
         # What is kept with it lasts as long as the runs that share it.
-        self.conversation = conversation.with_messages(conversation.messages)
+        self.conversation = assuming(conversation, {"model": model})
         self.model = models.find_model(model)
         self._gauge = Gauge(counter_for(model), formats.tools_of(conversation))
         self.tokens = self._gauge.conversation(self.conversation)

@@ -78,7 +78,7 @@ class CompactManager:
         self.config = config
         self._model = models.find_model(config.model)
         self.window = config.max_context_tokens or self._model.max_input
-        self._sessions = Sessions(counter_for(config.model))
+        self._sessions = Sessions(counter_for(config.model), config.model)
         self._provider, self._settings = reducer(config.policy)
         self._guard = LoopGuard(monotonic)
         profiles = condensing_profiles(config.profile) if ask is None else ()
@@ -204,6 +204,7 @@ class CompactManager:
     ) -> Mapping[Line, Json]:
         format = ""
         if isinstance(messages, Mapping):
+            session.learn(messages)
             chosen, messages, own, tools = parts_of(messages)
             format, system = chosen.name, system if own is None else own
         with storing():

@@ -15,6 +15,7 @@ from compact.formats import reject
 from compact.messages import Conversation
 from compact.ports import Event, Observe
 from compact.providers import Provider, Task
+from compact.providers.giving_way import give_way
 from compact.providers.native import slide
 
 
@@ -57,7 +58,9 @@ def compact(
     run(order.provider.condense(aim, order.settings), judge, ask(judge))
     if judge.tokens > order.budget and order.prune:
         observe(Event("compact.error", {**_over(judge, order), "fallback": "pruning-only"}, failed=True))
-        run(slide(task(judge.conversation, judge.tokens, order.target)), judge, ask(judge))
+        for way in (slide, give_way):  # some rules forbid to remove messages, and not to shorten them
+            if judge.tokens > order.budget:
+                run(way(task(judge.conversation, judge.tokens, order.target)), judge, ask(judge))
     return judge.outcome()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
@@ -95,8 +95,11 @@ class Judge:
             if not isinstance(answer, Failure) and answer.cost is not None:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
 
-    def _problems(self, after: Conversation, limit: int | None) -> tuple[Problem, ...]:
-        problems = check(self.conversation, after, rules=self._rules, count=self.measure.conversation)
+    def _problems(
+        self, after: Conversation, limit: int | None, thoughtless: Collection[str] = ()
+    ) -> tuple[Problem, ...]:
+        count = self.measure.conversation
+        problems = check(self.conversation, after, rules=self._rules, count=count, thoughtless=thoughtless)
         if limit is None or self.measure.conversation(after) > limit:
             return problems
         return tuple(problem for problem in problems if problem.kind != "grew")
@@ -106,14 +109,25 @@ class Judge:
     ) -> tuple[Conversation, tuple[Problem, ...], list[Pass]]:
         """The same with what the model thought since the first change dropped, if that makes it valid.
 
-        Some vendors bind reasoning to everything before it: it goes with what it was bound to.
+        Some vendors bind reasoning to everything before it: it goes with what it was bound to. The current step keeps
+        its own if that will do. What was protected on purpose keeps it in any case.
         """
-        drops = _later_reasoning(self.conversation, after)
-        note = f"{len(drops)} blocks of reasoning went with what they were bound to"
-        freed, done = apply(after, Pass("Reasoning dropped", drops, (note,)))
-        if not drops or self._problems(freed, limit):
-            return after, problems, []
-        return freed, (), [done]
+        before = self.conversation
+        tried: tuple[Drop, ...] = ()
+        pinned = frozenset(message.id for message in before.messages if message.protected)
+        for fixed in (untouchable(before), pinned):
+            drops = _later_reasoning(before, after, fixed)
+            if not drops or drops == tried:
+                continue
+            tried = drops
+            note = f"{len(drops)} blocks of reasoning went with what they were bound to"
+            freed, done = apply(after, Pass("Reasoning dropped", drops, (note,)))
+            left = self._problems(freed, limit, {drop.where.message for drop in drops})
+            if not left:
+                return freed, (), [done]
+            why = f"nor without what was thought since, as then: {left[0].text}"
+            problems = (problems[0], Problem("invalid", why))
+        return after, problems, []
 
     def note(self, event: Event) -> None:
         """Keep what happened, and pass it on."""
@@ -163,12 +177,11 @@ def _applied(before: Conversation, proposal: Pass) -> tuple[Conversation, list[P
     return after, steps
 
 
-def _later_reasoning(before: Conversation, after: Conversation) -> tuple[Drop, ...]:
-    """The edits that drop what was thought in the messages after the first one that changed."""
+def _later_reasoning(before: Conversation, after: Conversation, fixed: Collection[str]) -> tuple[Drop, ...]:
+    """The edits that drop what was thought after the first message that changed, but for the fixed messages."""
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before.messages, after.messages, strict=False))
     )
-    fixed = untouchable(before)
     return tuple(
         Drop(Where(message.id, position), EditKind.BOUND_TO_CHANGED)
         for message in after.messages[same:]

@@ -13,16 +13,22 @@ from compact.engine.projection import Line, Projection, copied
 from compact.engine.report import Report
 from compact.errors import InvalidConversation, NotFound
 from compact.formats import detect, parse, recognise, render, tools_of
-from compact.messages import Conversation, Json, freeze, plan_from_json
+from compact.messages import Conversation, Json, assuming, freeze, plan_from_json
 from compact.ports import Originals, Record
 from compact.tokens import Counter
+
+_DECIDES = ("model", "thinking")
+"""What of a request's options the rules about a condensed conversation depend on."""
 
 
 class Session:
     """One conversation. Use it under its lock."""
 
-    def __init__(self, id: str, counter: Counter) -> None:
+    def __init__(self, id: str, counter: Counter, model: str = "") -> None:
         self.id = id
+        self._named: Mapping[str, Json] = {"model": model} if model else {}
+        self.assumed = self._named
+        """What is known of its requests beside the messages, the system prompt and the tools."""
         self.lock = RLock()
         self.projection: Projection | None = None
         self.report: Report | None = None
@@ -59,12 +65,13 @@ class Session:
             return format or detect(messages, system=system, tools=tools).name
 
         if self.projection is None:
-            frame = parse([], format=named(), system=system, tools=tools)
+            frame = assuming(parse([], format=named(), system=system, tools=tools), self.assumed)
             self._measured(frame, system, tools)
             known = remembered(frame, self.id, messages, originals) or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
-        elif self._beside != [system, tools]:
-            frame = parse([], format=self.projection.frame.format, system=system, tools=tools)
+        elif self._beside != [system, tools] or self.projection.frame.assumed != self.assumed:
+            read = parse([], format=self.projection.frame.format, system=system, tools=tools)
+            frame = assuming(read, self.assumed)
             self._measured(frame, system, tools)
             self.projection = replace(self.projection, frame=frame).sound()
         before = self.projection
@@ -74,6 +81,10 @@ class Session:
             return self.follow(messages, system, tools, originals, format)
         self.projection, own = followed
         return own
+
+    def learn(self, request: Mapping[str, Json]) -> None:
+        """Take note of what a whole request says beside its messages, as far as rules depend on it."""
+        self.assumed = {**self._named, **{key: copied(request[key]) for key in _DECIDES if request.get(key)}}
 
     def is_behind(self, originals: Originals | None) -> bool:
         """Whether another process has compacted the session since it was taken up here."""
@@ -87,7 +98,7 @@ class Session:
                 f"nothing is known of {self.id}", field="session_id", remedy="Call preflight with its messages first."
             )
         last = records[max(records)]
-        frame = parse([], format=last.format)
+        frame = assuming(parse([], format=last.format), self.assumed)
         self._measured(frame, None, None)
         known = _replayed(frame, last, records, originals) or Projection(frame)
         self.projection = replace(known, counted=originals.last(self.id))
@@ -130,14 +141,15 @@ class Session:
 class Sessions:
     """The sessions of a manager, each made when it is first asked for."""
 
-    def __init__(self, counter: Counter) -> None:
+    def __init__(self, counter: Counter, model: str = "") -> None:
         self._counter = counter
+        self._model = model
         self._lock = Lock()
         self._sessions: dict[str, Session] = {}
 
     def get(self, id: str) -> Session:
         with self._lock:
-            return self._sessions.setdefault(id, Session(id, self._counter))
+            return self._sessions.setdefault(id, Session(id, self._counter, self._model))
 
     @contextmanager
     def hold(self, id: str) -> Iterator[Session]:

@@ -187,7 +187,7 @@ def request_body(conversation: Conversation) -> dict[str, Json]:
 @once
 def _sent(conversation: Conversation) -> Request:
     """The request, kept with what rules read of it: a conversation is judged as one pass's end and the next's start."""
-    return Request(request_body(conversation))
+    return Request({**conversation.assumed, **request_body(conversation)})
 
 
 def tools_of(conversation: Conversation) -> tuple[Tool, ...]:

@@ -23,6 +23,7 @@ from compact.messages.conversation import (
     Neighbours,
     Tool,
     Which,
+    assuming,
     protect,
 )
 from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
@@ -86,6 +87,7 @@ __all__ = [
     "Which",
     "apply",
     "apply_plan",
+    "assuming",
     "body_of",
     "check",
     "checksum",

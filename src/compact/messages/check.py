@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compact.messages.blocks import Reasoning, ToolCall, ToolResult
+from compact.messages.apply import apply
+from compact.messages.blocks import Json, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
+from compact.messages.edits import Drop, Pass, Where
 from compact.messages.exchanges import same_shape, untouchable
 from compact.messages.pairing import pairs
 from compact.messages.resolve import unresolved
@@ -44,15 +46,21 @@ Rules: TypeAlias = Callable[[Conversation, Conversation, Collection[str] | None]
 
 
 def check(
-    before: Conversation, after: Conversation, *, rules: Rules, count: Callable[[Conversation], int]
+    before: Conversation,
+    after: Conversation,
+    *,
+    rules: Rules,
+    count: Callable[[Conversation], int],
+    thoughtless: Collection[str] = (),
 ) -> tuple[Problem, ...]:
     """What is wrong with `after` as a condensation of `before`; empty when it may stand.
 
     A violation that `before` had already is no problem of the pass: real transcripts are often invalid somewhere.
+    `thoughtless` are the ids of messages that may lose what the model thought in them although they must stay.
     """
     alike = same_shape(before.messages, after.messages)
     return (
-        *_touched(before, after, alike=alike),
+        *_touched(before, after, alike=alike, thoughtless=thoughtless),
         *(() if alike else _reordered(before, after)),
         *(() if alike else _orphaned(before, after)),
         *_altered_reasoning(before, after),
@@ -62,7 +70,9 @@ def check(
     )
 
 
-def _touched(before: Conversation, after: Conversation, *, alike: bool) -> Iterable[Problem]:
+def _touched(
+    before: Conversation, after: Conversation, *, alike: bool, thoughtless: Collection[str]
+) -> Iterable[Problem]:
     now: Iterable[Message | None] = after.messages
     if not alike:
         named = {message.id: message for message in after.messages}
@@ -72,12 +82,20 @@ def _touched(before: Conversation, after: Conversation, *, alike: bool) -> Itera
         if kept is message:
             continue
         if message.id in fixed:
-            if kept is None or kept.wire != message.wire:
+            wire = _thoughtless(before, message) if message.id in thoughtless else message.wire
+            if kept is None or kept.wire not in (wire, message.wire):
                 yield Problem("protected", f"message {message.id!r} must stay as it is")
         elif kept is not None and is_summary(message) and not is_summary(kept):
             yield Problem("summary", f"message {message.id!r} would no longer be known as a summary")
     if before.system != after.system or before.tools != after.tools:
         yield Problem("protected", "the system prompt and the tools must stay as they are")
+
+
+def _thoughtless(conversation: Conversation, message: Message) -> Json:
+    """The message as it is sent without its reasoning."""
+    drops = (Drop(Where(message.id, at), "") for at, one in enumerate(message.blocks) if isinstance(one, Reasoning))
+    after, _ = apply(conversation.with_messages([message]), Pass("", tuple(drops)))
+    return after.messages[0].wire if after.messages else message.wire
 
 
 def _reordered(before: Conversation, after: Conversation) -> Iterable[Problem]:

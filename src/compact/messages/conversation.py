@@ -99,7 +99,8 @@ Neighbours: TypeAlias = tuple[Message | None, Message | None]
 class Conversation:
     """An immutable conversation in the dialect it came in.
 
-    `options` is the rest of the request it was read from (model, thinking, …), if it was read from one.
+    `options` is the rest of the request it was read from (model, thinking, …), if it was read from one. `assumed` is
+    what else is known of that rest: rules read it where the options say nothing, and it is never sent.
     """
 
     dialect: Dialect
@@ -107,6 +108,7 @@ class Conversation:
     system: Message | None = None
     tools: tuple[Json, ...] = ()
     options: Mapping[str, Json] = field(default_factory=dict)
+    assumed: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was read of it, by what read it."""
 
@@ -123,6 +125,11 @@ class Conversation:
 
     def with_messages(self, messages: Sequence[Message]) -> Conversation:
         return replace(self, messages=Messages(messages))
+
+
+def assuming(conversation: Conversation, known: Mapping[str, Json]) -> Conversation:
+    """The conversation, with more known of the request it belongs to: the model that the caller names, say."""
+    return replace(conversation, assumed={**conversation.assumed, **known})
 
 
 Of = TypeVar("Of")

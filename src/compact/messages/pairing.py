@@ -62,9 +62,9 @@ def _by_order(messages: Sequence[Message]) -> dict[Place, Place]:
         for key in (_id, _name):
             _pair(calls, results, key, answers)
         _pair_earlier({place: one for place, one in results.items() if one.call_id in known}, waiting, answers)
-        results = {place: one for place, one in results.items() if place not in answers}
-        _pair(calls, results, _any, answers)
-        _pair_earlier(results, waiting, answers)
+        left = {place: one for place, one in results.items() if place not in answers}
+        _pair(calls, left, _any, answers)
+        _pair_earlier(left, waiting, answers)
         for place in reversed(calls):
             waiting[calls[place].id].append(place)
         known |= {call.id for call in calls.values() if call.id != call.name}
@@ -117,5 +117,5 @@ def _name(block: ToolCall | ToolResult) -> str:
     return block.name if isinstance(block, ToolCall) else block.call_id
 
 
-def _any(block: ToolCall | ToolResult) -> str:
+def _any(_: ToolCall | ToolResult) -> str:
     return ""

@@ -2,7 +2,7 @@
 
 First the newest tool output is cut, the largest first and no more of it than it takes, and then what was said at great
 length; then the oldest messages go into a summary, what people said last of all; where that is not enough, everything
-goes into one summary, or without any.
+goes into one summary, or without any. Where the vendor's rules allow no summary, old tool output goes as a whole.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from compact.providers.truncation.places import older
 
 _RECENT = 4
 _CUTS = TruncationSettings(preserve_recent=0, max_result_lines=10, tail_lines=10, suppress_rest=False)
+_REST = TruncationSettings(preserve_recent=0, max_result_lines=10, tail_lines=10)
 _LONG = 8_000
 """Characters that stay of what somebody said where it is cut: half at its head, half at its tail."""
 _SPEECHES = TruncationSettings(
@@ -48,6 +49,7 @@ def give_way(task: Task, *, handles: bool = False) -> Steps:
         lambda now: fold_batch(now, _FOLDS, older(now.conversation.messages, 0)),
         lambda now: LayersProvider().condense(now, LayersSettings()),
         slide,
+        partial(_cut, settings=_REST.model_copy(update={"handles": handles})),
     )
     step = 0
     while step < len(ways) and not (task.target is None or task.reached(task.tokens)):

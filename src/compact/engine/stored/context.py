@@ -8,7 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compact.formats import parse, tools_of
-from compact.messages import Conversation, Drop, EditKind, Json, Message, Pass, Reasoning, Tool, Where, apply, exchanges
+from compact.messages import (
+    Conversation,
+    Drop,
+    EditKind,
+    Json,
+    Message,
+    Pass,
+    Reasoning,
+    Tool,
+    Where,
+    apply,
+    assuming,
+    exchanges,
+)
 from compact.ports import Active, StoredMessage
 from compact.tokens import Counter
 
@@ -44,6 +57,7 @@ def assemble(
     """
     session = active.session
     frame = parse([], format=session.format, system=session.system, tools=_listed(session.tools))
+    frame = assuming(frame, {"model": session.model})
     stored = sorted({one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=_position)
     read = {str(one.position): one for one in stored}
     lines = [_read(frame, one) for one in stored]

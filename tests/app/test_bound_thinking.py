@@ -1,0 +1,140 @@
+"""Thinking that is bound to what precedes it goes with it, wherever the model is named."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import compact
+from compact import CompactConfig, CompactManager
+from compact.formats import parse, violations
+from compact.messages import Conversation, Json, assuming
+
+BOUND = "claude-fable-5-1"
+MODELS = ("claude-sonnet-4-5", "claude-fable-5", BOUND)
+DROPS = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+MODES: tuple[dict[str, Any] | None, ...] = (
+    {"type": "enabled", "budget_tokens": 1000},
+    {"type": "adaptive"},
+    DROPS,
+    None,
+)
+LONG = {number: " ".join(f"w{number}x{at}" for at in range(150)) for number in range(20)}
+
+
+def steps(count: int, *, closed: bool = False) -> list[Json]:
+    messages: list[Json] = [{"role": "user", "content": "start"}]
+    for number in range(count):
+        thought = {"type": "thinking", "thinking": f"t{number}", "signature": f"s{number}"}
+        call = {"type": "tool_use", "id": f"a{number}", "name": "Read", "input": {"path": "x"}}
+        result = {"type": "tool_result", "tool_use_id": f"a{number}", "content": LONG[number]}
+        messages += [{"role": "assistant", "content": [thought, call]}, {"role": "user", "content": [result]}]
+    if closed:
+        thought = {"type": "thinking", "thinking": "z", "signature": "zz"}
+        messages.append({"role": "assistant", "content": [thought, {"type": "text", "text": "done"}]})
+        messages.append({"role": "user", "content": "more"})
+    return messages
+
+
+def request(messages: list[Json], model: str, thinking: Json) -> dict[str, Json]:
+    body = {"model": model, "system": "s", "max_tokens": 2000, "messages": messages}
+    return body if thinking is None else {**body, "thinking": thinking}
+
+
+def sent(messages: list[Json], thinking: Json = None) -> Conversation:
+    return parse(request(messages, BOUND, thinking), format="anthropic-messages")
+
+
+def thoughts(messages: list[Json]) -> int:
+    return sum(
+        block["type"] == "thinking" for one in messages if one["role"] == "assistant" for block in one["content"]
+    )
+
+
+@pytest.mark.parametrize("provider", ["layers", "truncation"])
+@pytest.mark.parametrize(("model", "thinking", "closed"), list(product(MODELS, MODES, (False, True))))
+def test_a_request_is_condensed_and_stays_valid(model: str, thinking: Json, closed: bool, provider: str) -> None:
+    body = request(steps(20, closed=closed), model, thinking)
+    result = compact.condense(body, provider=provider, target=0.3, model=model)
+    assert violations(result.conversation, origin=parse(body)) == []
+    # A summary ends the answer that must begin with thinking, so here only old tool output can go.
+    hard = (model, provider, closed) == (BOUND, "layers", False) and thinking == MODES[0]
+    assert result.report.tokens_after < (0.6 if hard else 0.31) * result.report.tokens_before
+    assert compact.restore(result) == body["messages"]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("provider", ["layers", "truncation", "native"])
+def test_a_list_is_condensed_for_the_model_that_is_named(provider: str, closed: bool) -> None:
+    given = steps(20, closed=closed)
+    result = compact.condense(given, provider=provider, target=0.3, model=BOUND)
+    assert result.target_met
+    assert violations(sent(result.messages), origin=sent(given)) == []
+    assert compact.restore(result) == given
+    free = compact.condense(given, provider=provider, target=0.3, model="claude-fable-5")
+    assert thoughts(free.messages) > thoughts(result.messages)
+
+
+def test_the_current_step_loses_nothing_but_its_thinking() -> None:
+    given = steps(20)
+    result = compact.condense(given, provider="layers", target=0.3, model=BOUND)
+    assert result.messages[-1] == given[-1]
+    assert result.messages[-2] == {"role": "assistant", "content": given[-2]["content"][1:]}
+
+
+def test_what_was_protected_on_purpose_keeps_its_thinking_and_the_report_says_so() -> None:
+    given = steps(20)
+    given[-2] = {**given[-2], "meta": {"protected": True}}
+    result = compact.condense(given, provider="layers", target=0.3, model=BOUND)
+    assert thoughts(result.messages) == 20
+    assert "A20" in result.report.passes[0].skipped
+
+
+def test_what_the_vendor_drops_itself_is_kept() -> None:
+    body = request(steps(20), BOUND, DROPS)
+    result = compact.condense(body, provider="truncation", target=0.3, model=BOUND)
+    assert thoughts(result.messages) == 20
+
+
+def test_what_is_assumed_is_neither_sent_nor_compared() -> None:
+    bare = parse(steps(2))
+    known = assuming(bare, {"model": BOUND})
+    assert known == bare
+    assert compact.formats.request_body(known) == compact.formats.request_body(bare)
+    named = assuming(parse(request(steps(2), "claude-fable-5", None)), {"model": BOUND})
+    assert compact.formats.request_body(named)["model"] == "claude-fable-5"
+
+
+def bare(messages: list[Json]) -> list[Json]:
+    """The messages as thinking is bound to them: without thinking."""
+    return [
+        one if isinstance(one["content"], str) else {**one, "content": [b for b in one["content"] if not is_thought(b)]}
+        for one in messages
+    ]
+
+
+def is_thought(block: Json) -> bool:
+    return isinstance(block, dict) and block["type"] == "thinking"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("thinking", MODES)
+def test_a_manager_sends_each_thought_behind_what_it_was_made_with(thinking: Json, whole: bool, tmp_path: Path) -> None:
+    settings = {"model": BOUND, "max_context_tokens": 12_000, "storage": {"path": str(tmp_path)}, "background": False}
+    config = CompactConfig.model_validate(settings)
+    bound: dict[str, list[Json]] = {}
+    shrunk = 0
+    with CompactManager(config) as manager:
+        for count in range(21):
+            given = steps(count)
+            out = manager.preflight("a", request(given, BOUND, thinking) if whole else given)
+            shrunk += out != given
+            for at, message in enumerate(out):
+                for block in filter(is_thought, message["content"]):
+                    behind = bound[block["signature"]] == bare(out[:at])
+                    assert behind or (whole and thinking is DROPS), (count, block)
+            bound[f"s{count}"] = bare(out)
+    assert shrunk
