@@ -11,6 +11,8 @@ CompactError
 ├── InsufficientBudget (RuntimeError)    cannot be done: what must stay takes more than the window has
 ├── CompactionBlocked (RuntimeError)     cannot be done: there is no summary, and the policy forbids to prune without
 ├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
+├── StoredPlanMismatch (ValueError)      cannot be done: what was stored of a compaction does not fit any more
+│   └── NewerVersion                     what was stored was written by a newer Compact: upgrade
 ├── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
 └── StorageError (OSError)               the world's: what things are kept in cannot be reached, or cannot be written
 """
@@ -27,8 +29,10 @@ __all__ = [
     "InvalidConfiguration",
     "InvalidConversation",
     "InvalidInput",
+    "NewerVersion",
     "NotFound",
     "StorageError",
+    "StoredPlanMismatch",
     "TokenCountError",
     "UnknownFormat",
 ]
@@ -89,6 +93,18 @@ class CondensationStalled(CompactError, RuntimeError):
     def __init__(self, problem: str, *, attempts: int, retry_after: float) -> None:
         self.attempts, self.retry_after = attempts, retry_after
         super().__init__(problem)
+
+
+class StoredPlanMismatch(CompactError, ValueError):
+    """What was stored of a compaction does not fit what was stored with it; the message names the remedy."""
+
+    def __init__(self, problem: str, *, remedy: str) -> None:
+        self.problem, self.remedy = problem, remedy
+        super().__init__(f"{problem}. {remedy}")
+
+
+class NewerVersion(StoredPlanMismatch):
+    """What was stored was written by a newer Compact, which this one cannot read."""
 
 
 class TokenCountError(CompactError, RuntimeError):

@@ -185,7 +185,7 @@ def test_a_plan_fits_its_own_file_only() -> None:
         ("[" * 100_000, "plan: is not JSON"),
         ("[]", "plan: is no plan file. Give the file that `compact condense --plan` wrote."),
         (json.dumps(CHAT), "plan: is no plan file"),
-        ('{"version": 2, "passes": []}', "plan: is of version 2, and this Compact reads version 1. Upgrade Compact."),
+        ('{"version": 3, "passes": []}', "plan: is of version 3, and this Compact reads version 2. Upgrade Compact."),
         ('{"version": 1, "passes": []}', "plan: is damaged (KeyError"),
     ],
 )

@@ -22,6 +22,7 @@ RAISED = {
     "blocked": (errors.CompactionBlocked("no summary"), 409),
     "stalled": (errors.CondensationStalled("freed nothing", attempts=3, retry_after=1), 409),
     "small": (errors.InsufficientBudget("too much", needed=2, budget=1), 422),
+    "unfit": (errors.StoredPlanMismatch("the plan does not fit", remedy="Compact anew."), 422),
     "storage": (errors.StorageError("the disk is full"), 503),
     "unforeseen": (RuntimeError("a secret in the middle of nowhere"), 500),
 }

@@ -146,7 +146,8 @@ class CompactManager:
         """The messages without a compaction, by default the last one; later turns stay.
 
         Later compactions that were built on it go with it. Of a session that has not been at work since a restart,
-        what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it.
+        what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it,
+        StoredPlanMismatch where that cannot be read.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
             if session.projection is None:
@@ -154,6 +155,8 @@ class CompactManager:
                     session.recollect(self._keeper.originals)
             before = session.current.compactions
             number = compaction if compaction is not None else (before[-1].number if before else 0)
+            if session.unfit and all(done.number != number for done in before):
+                raise session.unfit[0]
             after = session.current.without(number)
             left = {done.number for done in after.compactions}
             self._keeper.follow_on(session_id, after, [done.number for done in before])
@@ -207,9 +210,13 @@ class CompactManager:
             session.learn(messages)
             chosen, messages, own, tools = parts_of(messages)
             format, system = chosen.name, system if own is None else own
+        known = session.unfit
         with storing():
             beside = None if tools is None else _listed(tools, "tools")
-            return session.follow(_listed(messages), system, beside, self._keeper.originals, format)
+            own = session.follow(_listed(messages), system, beside, self._keeper.originals, format)
+        for error in session.unfit if session.unfit is not known else ():
+            self._keeper.emit(session.id, told_error(type(error).__name__, str(error), "as if it was not compacted"))
+        return own
 
     def _compact(self, session: Session, decision: Decision, note: str) -> None:
         """Compact the session, or tell what is in the way."""

@@ -24,7 +24,8 @@ from compact.errors import InvalidConversation, InvalidInput, UnknownFormat
 from compact.formats import format_named, request_body
 from compact.messages import Conversation, Json, Plan, plan_from_json, plan_to_json
 
-VERSION = 1
+VERSION = 2
+"""What plan files are written as; those of version 1 read the same."""
 _BLANK = " \t\r\n"
 _Kind = TypeVar("_Kind")
 

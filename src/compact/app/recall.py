@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from threading import Lock
 from typing import TypeVar
 
 from compact.app.condensing import Condensation, Result, choose
 from compact.engine.projection import Projection
 from compact.engine.recalling import Hit, Recalled, Removed, read_handle, unknown_handle
+from compact.engine.recorded import chain_of, log_of, plan_of
 from compact.engine.sessions import Sessions
-from compact.errors import InvalidInput
+from compact.errors import InvalidInput, StoredPlanMismatch
 from compact.formats import parse
-from compact.messages import Conversation, digest_of, plan_from_json, plan_to_json
+from compact.messages import Conversation, digest_of, plan_to_json
 from compact.policies import Configuration, check_session_id
 from compact.ports import Originals, Record
 
@@ -36,20 +38,23 @@ class Recollection:
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
         """What the handle stands for, in one session or in any; InvalidInput names near ones where there is none.
 
+        StoredPlanMismatch where there is none, and something was kept that cannot be read.
         A session at work may have left the branch that the handle is of: then it is on disk. A position is another
         message there.
         """
         name = read_handle(handle)
         known: list[str] = []
         found: dict[str, Removed] = {}
+        unread: list[StoredPlanMismatch] = []
         for working in (True,) if name.startswith("msg-") else (True, False):
-            for session, removed in self._removed(session_id, working=working):
+            for session, removed in self._removed(session_id, unread, working=working):
                 if name in removed:
                     found.setdefault(session, removed)
                 known += removed.handles
             if found:
                 break
         if not found:
+            _raise_first(unread)
             raise unknown_handle(handle, list(dict.fromkeys(known)))
         if len(found) > 1 and name.startswith("msg-"):
             remedy = f"Name one of these: {', '.join(list(found)[:10])}."
@@ -59,27 +64,35 @@ class Recollection:
     def search(self, text: str, session_id: str | None = None, limit: int = 20) -> list[Hit]:
         """Where all the words were, in one session or in all, whatever their case; the best first in each session."""
         hits: dict[tuple[str, str], Hit] = {}
-        for session, removed in self._removed(session_id):
+        unread: list[StoredPlanMismatch] = []
+        for session, removed in self._removed(session_id, unread):
             for hit in removed.search(text, limit):
                 hits.setdefault((session, hit.handle), replace(hit, session=session))
+        if not hits:
+            _raise_first(unread)
         return list(hits.values())[: max(limit, 0)]
 
-    def _removed(self, session_id: str | None, *, working: bool = True) -> Iterator[tuple[str, Removed]]:
-        """What was removed from the session, or from all; from memory where it is `working`, unless told otherwise."""
+    def _removed(
+        self, session_id: str | None, unread: list[StoredPlanMismatch], *, working: bool = True
+    ) -> Iterator[tuple[str, Removed]]:
+        """What was removed from the session, or from all; from memory where it is `working`, unless told otherwise.
+
+        What cannot be read keeps nobody from reading the rest: it is added to `unread`.
+        """
         held = self._sessions.projections() if self._sessions and working else {}
         if session_id is not None:
             names = [check_session_id(session_id)]
         else:
             names = list(dict.fromkeys((*held, *(self._originals.sessions() if self._originals else ()))))
         for name in names:
-            indexes = self._from_memory(name, held[name]) if name in held else self._from_disk(name)
+            indexes = self._from_memory(name, held[name]) if name in held else self._from_disk(name, unread)
             yield from ((name, removed) for removed in indexes)
 
     def _from_memory(self, session: str, projection: Projection) -> tuple[Removed, ...]:
         # Turns are added to the log all the time; what was removed changes only with the compactions.
         return self._made((session, True), projection.compactions, lambda: (Removed.of(projection),))
 
-    def _from_disk(self, session: str) -> tuple[Removed, ...]:
+    def _from_disk(self, session: str, unread: list[StoredPlanMismatch]) -> tuple[Removed, ...]:
         """What was kept of the session: each of its branches, the newest first."""
         originals = self._originals
         if originals is None:
@@ -88,7 +101,11 @@ class Recollection:
         parents = {record.parent for record in records.values()}
         leaves = [records[number] for number in sorted(records.keys() - parents, reverse=True)]
         state = tuple((record.number, record.at) for record in records.values())
-        return self._made((session, False), state, lambda: tuple(_kept(leaf, records, originals) for leaf in leaves))
+        kept = [partial(_kept, leaf, records, originals) for leaf in leaves]
+        try:
+            return self._made((session, False), state, lambda: tuple(make() for make in kept))
+        except StoredPlanMismatch:
+            return tuple(_readable(kept, unread))
 
     def _made(
         self, session: tuple[str, bool], state: object, make: Callable[[], tuple[Removed, ...]]
@@ -107,13 +124,24 @@ class Recollection:
 
 def _kept(last: Record, records: Mapping[int, Record], originals: Originals) -> Removed:
     """What was removed up to a compaction, the ones it was built on included."""
-    chain = [last]
-    while chain[0].parent in records:
-        chain.insert(0, records[chain[0].parent])
+    chain = chain_of(last, records)
     dialect = parse([], format=last.format).dialect
-    wires = originals.get(last.session, last.log)
-    log = [dialect.parse_message(wire, str(position)) for position, wire in enumerate(wires)]
-    return Removed(log, [plan_from_json(record.plan) for record in chain])
+    log = [dialect.parse_message(wire, str(position)) for position, wire in enumerate(log_of(last, originals))]
+    return Removed(log, [plan_of(record) for record in chain])
+
+
+def _readable(kept: Iterable[Callable[[], Removed]], unread: list[StoredPlanMismatch]) -> Iterator[Removed]:
+    for make in kept:
+        try:
+            yield make()
+        except StoredPlanMismatch as error:
+            unread.append(error)
+
+
+def _raise_first(unread: list[StoredPlanMismatch]) -> None:
+    """Say that it may be in what cannot be read, rather than that it is nowhere."""
+    if unread:
+        raise unread[0]
 
 
 def condense_kept(

@@ -10,10 +10,11 @@ from threading import Lock, RLock
 
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
+from compact.engine.recorded import chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
-from compact.errors import InvalidConversation, NotFound
+from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
-from compact.messages import Conversation, Json, assuming, freeze, plan_from_json
+from compact.messages import Conversation, Json, assuming, freeze
 from compact.ports import Originals, Record
 from compact.tokens import Counter
 
@@ -32,6 +33,7 @@ class Session:
         self.lock = RLock()
         self.projection: Projection | None = None
         self.report: Report | None = None
+        self.unfit: tuple[StoredPlanMismatch, ...] = ()  # what was kept and could not be taken up
         self._counter = counter
         self._beside: Json = None
         self._gauge: Gauge | None = None
@@ -67,7 +69,8 @@ class Session:
         if self.projection is None:
             frame = assuming(parse([], format=named(), system=system, tools=tools), self.assumed)
             self._measured(frame, system, tools)
-            known = remembered(frame, self.id, messages, originals) or Projection(frame)
+            known, self.unfit = remembered(frame, self.id, messages, originals)
+            known = known or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
         elif self._beside != [system, tools] or self.projection.frame.assumed != self.assumed:
             read = parse([], format=self.projection.frame.format, system=system, tools=tools)
@@ -91,16 +94,17 @@ class Session:
         return originals is not None and originals.last(self.id) > self.current.counted
 
     def recollect(self, originals: Originals | None) -> None:
-        """Take up what was kept of the session last; NotFound where nothing was."""
+        """Take up what was kept of the session last; NotFound where nothing was, StoredPlanMismatch where it cannot."""
         records = {record.number: record for record in originals.records(self.id)} if originals else {}
         if originals is None or not records:
             raise NotFound(
                 f"nothing is known of {self.id}", field="session_id", remedy="Call preflight with its messages first."
             )
         last = records[max(records)]
+        chain_of(last, records)  # a newer version may know formats that this one does not
         frame = assuming(parse([], format=last.format), self.assumed)
         self._measured(frame, None, None)
-        known = _replayed(frame, last, records, originals) or Projection(frame)
+        known = _replayed(frame, last, records, originals)
         self.projection = replace(known, counted=originals.last(self.id))
 
     def _followed(
@@ -175,31 +179,34 @@ class Sessions:
 
 def remembered(
     frame: Conversation, session: str, messages: Sequence[Json], originals: Originals | None
-) -> Projection | None:
-    """The projection that was kept of the session and that the messages continue furthest."""
+) -> tuple[Projection | None, tuple[StoredPlanMismatch, ...]]:
+    """The projection that was kept of the session and that the messages continue furthest; and what does not fit."""
     records = {record.number: record for record in originals.records(session)} if originals else {}
     parents = {record.parent for record in records.values()}
     best, most = None, 0
+    unfit: list[StoredPlanMismatch] = []
     for record in reversed(records.values()):
         if originals is None or record.number in parents or record.format != frame.format:
             continue
-        projection = _replayed(frame, record, records, originals)
-        covered = projection.covers(messages) if projection else 0
+        try:
+            projection = _replayed(frame, record, records, originals)
+        except StoredPlanMismatch as error:
+            unfit.append(error)
+            continue
+        covered = projection.covers(messages)
         if covered > most:
             best, most = projection, covered
-    return best
+    return best, tuple(unfit)
 
 
-def _replayed(
-    frame: Conversation, last: Record, records: Mapping[int, Record], originals: Originals
-) -> Projection | None:
-    chain = [last]
-    while chain[0].parent in records:
-        chain.insert(0, records[chain[0].parent])
-    log = originals.get(last.session, last.log)
-    projection: Projection | None = Projection(frame)
+def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], originals: Originals) -> Projection:
+    """What the compactions came to; StoredPlanMismatch where one of them does not fit."""
+    chain, log = chain_of(last, records), log_of(last, originals)
+    projection = Projection(frame)
     for record in chain:
-        if projection is not None:
-            projection = projection.extended(log[len(projection.log) : len(record.log)])
-            projection = projection.replay(plan_from_json(record.plan), record.number, len(record.log))
-    return projection.sound() if projection is not None else None
+        projection = projection.extended(log[len(projection.log) : len(record.log)])
+        done = projection.replay(plan_of(record), record.number, len(record.log))
+        if done is None:
+            raise mismatch(record, "its plan does not fit the messages that were kept with it")
+        projection = done
+    return projection.sound()

@@ -94,6 +94,7 @@ def write_commit(record: Record, before: Sequence[str]) -> bytes:
         "at": record.at,
         "same": same,
         "log": record.log[same:],
+        "version": record.version,
         "plan": record.plan,
     }
     return write_line(Kind.COMMIT, message_bytes(body))
@@ -107,8 +108,9 @@ def read_commit(body: bytes, session: str, before: Sequence[str]) -> Record:
         parent=data["parent"],
         format=data["format"],
         log=(*before[: data["same"]], *data["log"]),
-        plan=data["plan"],
+        plan=data.get("plan"),
         at=data["at"],
+        version=data.get("version", 1),
     )
 
 

@@ -4,6 +4,7 @@ from compact.ports.asks import Answer, Ask, Completion, Failure, FailureKind, Re
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
 from compact.ports.sessions import (
+    SNAPSHOT_VERSION,
     Active,
     Found,
     ModelConfig,
@@ -14,10 +15,12 @@ from compact.ports.sessions import (
     StoredSession,
 )
 from compact.ports.spans import Exporter, Span
-from compact.ports.stores import Archive, Export, Originals, Record
+from compact.ports.stores import RECORD_VERSION, Archive, Export, Originals, Record
 from compact.ports.usage import Usage
 
 __all__ = [
+    "RECORD_VERSION",
+    "SNAPSHOT_VERSION",
     "Active",
     "Answer",
     "Archive",

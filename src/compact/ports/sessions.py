@@ -70,11 +70,16 @@ class StoredMessage:
     created: str = ""
 
 
+SNAPSHOT_VERSION = 2
+"""What snapshots are written as; 1 are those that say nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """What was made of a session's messages up to and including `cutoff`, the id of a message.
 
-    `id` is 0 until it is stored. A snapshot that was replaced or undone is `retired`, never deleted.
+    `id` is 0 until it is stored. A snapshot that was replaced or undone is `retired`, never deleted. `version` tells
+    how `content` is to be read.
     """
 
     session: str
@@ -85,6 +90,7 @@ class Snapshot:
     id: int = 0
     retired: bool = False
     created: str = ""
+    version: int = SNAPSHOT_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,17 @@ from typing import Protocol
 
 from compact.messages import Json
 
+RECORD_VERSION = 2
+"""What records are written as; 1 are those that say nothing of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One compaction of a session: all that is needed to come back to its state.
 
     `log` are the digests of the session's messages up to then; `parent` is the number of the compaction it was made
-    on, 0 for none; `plan` is what it did, as JSON; `at` is the time, UTC in ISO 8601.
+    on, 0 for none; `plan` is what it did, as JSON; `at` is the time, UTC in ISO 8601. `version` tells how `plan` is to
+    be read; the rest is the same in every version.
     """
 
     session: str
@@ -25,6 +29,7 @@ class Record:
     log: tuple[str, ...]
     plan: Json
     at: str
+    version: int = RECORD_VERSION
 
 
 class Originals(Protocol):

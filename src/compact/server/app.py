@@ -35,6 +35,7 @@ _STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
     (errors.InsufficientBudget, 422),
     (errors.ConversionError, 422),
     (errors.EditError, 422),
+    (errors.StoredPlanMismatch, 422),
     (errors.StorageError, 503),
     (errors.TokenCountError, 503),
 )

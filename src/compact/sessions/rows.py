@@ -28,6 +28,7 @@ _KINDS = get_args(SnapshotKind)
 _SOURCES = get_args(ConfigSource)
 _MOST = 2**63 - 1
 _TEXTS = ("title", "model", "workspace", "blocked")
+_VERSION = "snapshotVersion"
 _VALUES = {"system": "systemJson", "tools": "toolsJson"}
 
 
@@ -123,15 +124,18 @@ def message_row(message: NewMessage, session: str, position: int, moment: str) -
 
 
 def snapshot_of(row: Row[Any]) -> Snapshot:
+    content = dict(read(row.contentJson))
+    version = content.pop(_VERSION, 1)
     return Snapshot(
         session=row.sessionId,
         kind=row.kind,
-        content=read(row.contentJson),
+        content=content,
         cutoff=row.messageCutoffId,
         tokens=row.tokenCount,
         id=row.id,
         retired=row.retiredAt is not None,
         created=row.createdAt,
+        version=version,
     )
 
 
@@ -141,7 +145,7 @@ def snapshot_row(snapshot: Snapshot, moment: str) -> dict[str, Any]:
     return {
         "sessionId": snapshot.session,
         "kind": snapshot.kind,
-        "contentJson": written(dict(snapshot.content), "content"),
+        "contentJson": written({**snapshot.content, _VERSION: snapshot.version}, "content"),
         "messageCutoffId": snapshot.cutoff,
         "tokenCount": snapshot.tokens,
         "createdAt": moment,

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from compact.engine.stored.context import Assembled, assemble, believed, counter_name, kept_ids
 from compact.engine.stored.preferences import Effective, Preferences
-from compact.errors import NotFound
+from compact.errors import NewerVersion, NotFound
 from compact.formats import parse
 from compact.messages import Json
-from compact.ports import Active, SessionStore, Snapshot, StoredMessage
+from compact.ports import SNAPSHOT_VERSION, Active, SessionStore, Snapshot, StoredMessage
 from compact.tokens import Counter
 
 _PAGE = 1000
@@ -28,13 +28,15 @@ class Reader:
     def now(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
         """The session as it would be sent, and what holds for it."""
         active = self.store.active(id)
+        if active.summary is not None:
+            _require_known(active.summary)
         return self._assembled(active, input), self.preferences.effective(active.session)
 
     def before(self, id: str, summary: Snapshot) -> tuple[Assembled, Effective]:
         """The session as it would be without a summary that stands: with the one before it, and all messages since."""
         active = self.store.active(id)
         earlier = [one for one in self.store.snapshots(id) if one.id < summary.id]
-        last = earlier[-1] if earlier else None
+        last = _require_known(earlier[-1]) if earlier else None
         cutoff = last.cutoff if last else None
         start = self.store.messages(id, [cutoff])[0].position if cutoff else -1
         recent: list[StoredMessage] = []
@@ -49,7 +51,7 @@ class Reader:
         summary = self.store.active(id).summary
         if summary is None:
             raise NotFound(f"session {id} has no summary", field="session", remedy="Compress it first.")
-        return summary
+        return _require_known(summary)
 
     def _assembled(self, active: Active, input: Sequence[Json]) -> Assembled:
         counter = self.counter_for(active.session.model)
@@ -81,3 +83,14 @@ class Reader:
             )
 
         return replace(active, pinned=counted(active.pinned), recent=counted(active.recent)), list(counted(kept))
+
+
+def _require_known(summary: Snapshot) -> Snapshot:
+    """The summary, if this version can read it."""
+    if summary.version <= SNAPSHOT_VERSION:
+        return summary
+    raise NewerVersion(
+        f"summary {summary.id} of session {summary.session} is of version {summary.version}, and this Compact reads "
+        f"version {SNAPSHOT_VERSION}",
+        remedy="Upgrade Compact.",
+    )

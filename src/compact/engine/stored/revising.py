@@ -8,7 +8,7 @@ from dataclasses import replace
 from compact.engine.stored.service import WAIT, Compression, SessionService, Wish
 from compact.errors import CompactionBlocked, InvalidInput
 from compact.messages import Json, seal
-from compact.ports import Event, Snapshot
+from compact.ports import SNAPSHOT_VERSION, Event, Snapshot
 
 
 class Revisions:
@@ -67,7 +67,7 @@ class Revisions:
         count, version = (value if isinstance(value := content.get(key), int) else 0 for key in ("messages", "version"))
         content |= {"version": version + 1, "summaryText": seal(words, count, version + 1)}
         tokens = self._reader.counter_for(self._store.session(like.session).model).text(content["summaryText"])
-        new = replace(like, id=0, content=content, tokens=tokens)
+        new = replace(like, id=0, content=content, tokens=tokens, version=SNAPSHOT_VERSION)
         made = self._require(self._store.put_snapshot(new, basis, replace=basis is not None))
         facts: dict[str, Json] = {"snapshot": made.id, "trigger": content["trigger"]}
         self._service.tell(like.session, Event("compact.summary_changed", facts))
