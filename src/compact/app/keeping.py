@@ -42,6 +42,7 @@ class Keeper:
         self._exporters = list(exporters(config.tracing))
         self._tracer = Tracer(self._exporters, self._clean)
         self._complaints = Complaints("[compact]")
+        self._undone: set[str] = set()
         self._events: defaultdict[str, deque[Event]] = defaultdict(lambda: deque(maxlen=_WAITING))
 
     def keep(self, session: str, after: Projection, report: Report) -> None:
@@ -51,6 +52,7 @@ class Keeper:
         if not self._config.redaction.enabled and (self._archive is not None or self._heard):
             told = {"severity": "high", "message": "redaction is off: secrets are archived and traced as they are"}
             self.emit(session, Event("compact.redaction_disabled", told, failed=True))
+        self._undone.discard(session)
         with storing():
             if self._archive is not None:
                 self._export(self._archive, session, done, log, report)
@@ -91,25 +93,37 @@ class Keeper:
 
     def retract(self, session: str, numbers: Sequence[int]) -> None:
         """Take compactions back, for the next start too."""
+        if numbers and self.originals is None:
+            self._undone.add(session)
         if self.originals is not None:
             with storing():
                 for number in numbers:
                     self.originals.retract(session, number)
 
-    def relay(self, session: str, event: Event) -> None:
-        """Pass on an event of the engine under our name; of the summary itself the compaction tells more.
+    def undone(self, session: str) -> bool:
+        """Whether the newest compaction of the session was taken back, in whatever process."""
+        with storing():
+            originals = self.originals
+            if originals is None:
+                return session in self._undone
+            last = originals.last(session)
+            return last > 0 and all(record.number != last for record in originals.records(session))
+
+    @staticmethod
+    def translated(event: Event) -> Iterator[Event]:
+        """An event of the engine under our name; of the summary itself the compaction tells more.
 
         That there is none, or none of the model's, is an error besides, with what was done instead.
         """
         told = event.properties
         if event.name == "summary_pruned":
-            self.emit(session, told_error(f"summary_{told['kind']}", str(told["reason"]), "pruning-only"))
+            yield told_error(f"summary_{told['kind']}", str(told["reason"]), "pruning-only")
         elif event.name == "summary_created":
             if "reason" in told:
-                self.emit(session, told_error("summary_failure", str(told["reason"]), "offline"))
+                yield told_error("summary_failure", str(told["reason"]), "offline")
             return
         name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
-        self.emit(session, Event(name, event.properties, event.seconds, event.failed))
+        yield Event(name, event.properties, event.seconds, event.failed)
 
     def emit(self, session: str, event: Event) -> None:
         """Tell of an event; the archive gets it with the next compaction."""

@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from time import monotonic, perf_counter
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from compact import models
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper, storing
-from compact.app.profiles import ask_with, condensing_profiles
+from compact.app.preflight import Call, Preflight
+from compact.app.profiles import condensing_profiles, open_access
 from compact.app.recall import Recollection
-from compact.app.reducing import reducer
+from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import (
-    Asking,
-    AskModel,
-    Judge,
-    LoopGuard,
-    Outcome,
-    Progress,
-    Report,
-    answer_offline,
-    floor_of,
-    report_of,
-)
-from compact.engine.compacting import Order, compact
+from compact.engine import AskModel, LoopGuard, Outcome, Progress, Report, floor_of, report_of
+from compact.engine.compactor import Compactor
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line
 from compact.engine.recalling import Hit, Recalled
@@ -53,19 +42,18 @@ from compact.errors import (
 )
 from compact.formats import parts_of
 from compact.messages import Json
-from compact.policies import CompactConfig, Decision, check_session_id, should_condense
+from compact.policies import CompactConfig, Decision, check_session_id
 from compact.ports import Event, Observe
 
 _UNREACHED = ("summary_pruned", "failure")
-_ASKING: ContextVar[str] = ContextVar("session that asks", default="")
 
 
 class CompactManager:
     """Compacts conversations before they outgrow their model's window.
 
-    Call `preflight` before each request with the messages about to be sent, and send what it gives back. Pass what you
-    got the last time with new messages appended, or the whole history: both come to the same. It may be used from many
-    threads, for many sessions.
+    Call `prepare` or `preflight` before each request with the messages about to be sent, and send what it gives back.
+    Pass what you got the last time with new messages appended, or the whole history: both come to the same. It may be
+    used from many threads, for many sessions.
     """
 
     def __init__(self, config: CompactConfig, *, ask: AskModel | None = None, observe: Observe | None = None) -> None:
@@ -76,20 +64,59 @@ class CompactManager:
                 remedy='Pass CompactConfig(model="gpt-4o"), or what load_config gives.',
             )
         self.config = config
-        self._model = models.find_model(config.model)
-        self.window = config.max_context_tokens or self._model.max_input
+        self.window = config.max_context_tokens or models.find_model(config.model).max_input
         self._sessions = Sessions(counter_for(config.model), config.model)
-        self._provider, self._settings = reducer(config.policy)
+        policy = config.policy
+        self.compactor = Compactor(resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct)
         self._guard = LoopGuard(monotonic)
         profiles = condensing_profiles(config.profile) if ask is None else ()
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
             self._recollection = Recollection(self._keeper.originals, self._sessions)
-            self._ask = opened.enter_context(ask_with(profiles, self._relay)) if profiles else ask
+            self._ask = ask
+            self._access = opened.enter_context(open_access(profiles)) if profiles else None
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
+
+    def prepare(
+        self,
+        session_id: str,
+        messages: Sequence[Json] | Mapping[str, Json],
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> Preflight:
+        """What to send: the messages as they are, or compacted where they have reached the trigger.
+
+        A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
+        After `undo`, a session is compacted again only when the request would not fit otherwise.
+
+        InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
+        forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
+        nothing, it is left alone for a while, as long as what is sent fits.
+        """
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            call = Call(self._keeper, session)
+            own = self._follow(call, messages, system, tools)
+            decision = self._decide(call)
+            if decision.triggered and self._is_behind(session):
+                session.projection = None
+                own = self._follow(call, messages, system, tools)
+                decision = self._decide(call)
+            held = decision.triggered and decision.used <= decision.budget and self._keeper.undone(session_id)
+            if decision.triggered and not held:
+                self._compact(call, decision, note="")
+            else:
+                reason = "the last compaction was undone, and the request still fits"
+                shown = replace(decision, triggered=False, reason=reason) if held else decision
+                call.emit(told_decision(shown, self.config.policy))
+                if not held:
+                    self._prefetch(session, decision)
+            return self._sent(call, own, decision.used)
+
+    aprepare = in_thread(prepare)
 
     def preflight(
         self,
@@ -99,27 +126,8 @@ class CompactManager:
         system: Json = None,
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
-        """The messages to send: as they are, or compacted where they have reached the trigger.
-
-        A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
-
-        InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
-        forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
-        nothing, it is left alone for a while, as long as what is sent fits.
-        """
-        with self._sessions.hold(check_session_id(session_id)) as session:
-            own = self._follow(session, messages, system, tools)
-            decision = self._decide(session)
-            if decision.triggered and self._is_behind(session):
-                session.projection = None
-                own = self._follow(session, messages, system, tools)
-                decision = self._decide(session)
-            if decision.triggered:
-                self._compact(session, decision, note="")
-            else:
-                self._keeper.emit(session_id, told_decision(decision, self.config.policy))
-                self._prepare(session, decision)
-            return session.sent(own)
+        """The messages to send: those of `prepare`."""
+        return self.prepare(session_id, messages, system=system, tools=tools).messages
 
     apreflight = in_thread(preflight)
 
@@ -133,14 +141,28 @@ class CompactManager:
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
         """The messages compacted, whether they need to be or not; the note says why, or what matters."""
+        return self.compact_now(session_id, messages, note, system=system, tools=tools).messages
+
+    amanual_compact = in_thread(manual_compact)
+
+    def compact_now(
+        self,
+        session_id: str,
+        messages: Sequence[Json] | Mapping[str, Json],
+        note: str = "",
+        *,
+        system: Json = None,
+        tools: Sequence[Json] | None = None,
+    ) -> Preflight:
+        """Compact the messages, whether they need it or not; the note says why, or what matters."""
         if not isinstance(note, str):
             raise InvalidInput(f"must be text, not {type(note).__name__}", field="note", remedy="Say what matters.")
         with self._sessions.hold(check_session_id(session_id)) as session:
-            own = self._follow(session, messages, system, tools)
-            self._compact(session, self._decide(session), note=note or "manual")
-            return session.sent(own)
-
-    amanual_compact = in_thread(manual_compact)
+            call = Call(self._keeper, session)
+            own = self._follow(call, messages, system, tools)
+            decision = self._decide(call)
+            self._compact(call, decision, note=note or "manual")
+            return self._sent(call, own, decision.used)
 
     def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
         """The messages without a compaction, by default the last one; later turns stay.
@@ -199,13 +221,9 @@ class CompactManager:
         self.close()
 
     def _follow(
-        self,
-        session: Session,
-        messages: Sequence[Json] | Mapping[str, Json],
-        system: Json,
-        tools: Sequence[Json] | None,
+        self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None
     ) -> Mapping[Line, Json]:
-        format = ""
+        format, session = "", call.session
         if isinstance(messages, Mapping):
             session.learn(messages)
             chosen, messages, own, tools = parts_of(messages)
@@ -215,63 +233,52 @@ class CompactManager:
             beside = None if tools is None else _listed(tools, "tools")
             own = session.follow(_listed(messages), system, beside, self._keeper.originals, format)
         for error in session.unfit if session.unfit is not known else ():
-            self._keeper.emit(session.id, told_error(type(error).__name__, str(error), "as if it was not compacted"))
+            call.emit(told_error(type(error).__name__, str(error), "as if it was not compacted"))
         return own
 
-    def _compact(self, session: Session, decision: Decision, note: str) -> None:
-        """Compact the session, or tell what is in the way."""
-        before = session.current.conversation
-        self._keeper.emit(session.id, told_decision(decision, self.config.policy, note, before))
+    def _decide(self, call: Call) -> Decision:
+        session = call.session
+        decision = self.compactor.decide(session.current, session.gauge)
+        call.emit(told_estimate(self.config.model, session.current.conversation, decision, session.gauge))
+        return decision
+
+    def _sent(self, call: Call, own: Mapping[Line, Json], before: int) -> Preflight:
+        report = call.report
+        after = report.tokens_after if report else before
+        return Preflight(call.session.sent(own), report is not None, before, after, report, tuple(call.events))
+
+    def _compact(self, call: Call, decision: Decision, note: str) -> None:
+        """Compact the session, or report what is in the way."""
+        before = call.session.current.conversation
+        call.emit(told_decision(decision, self.config.policy, note, before))
         try:
-            self._compacted(session, decision, note)
-        except Exception as error:  # whatever it is, it is told before it is raised
-            self._keeper.emit(session.id, told_error(type(error).__name__, str(error)))
+            self._compacted(call, decision, note)
+        except Exception as error:  # whatever it is, it is reported before it is raised
+            call.emit(told_error(type(error).__name__, str(error)))
             raise
 
-    def _compacted(self, session: Session, decision: Decision, note: str) -> None:
+    def _compacted(self, call: Call, decision: Decision, note: str) -> None:
         """Keep what goes, and only then let it go."""
-        began = perf_counter()
+        began, session = perf_counter(), call.session
         before = session.current.conversation
         if not note and decision.used <= decision.budget and not self._admitted(session):
             return
-        outcome = None if note else self._prepared(session, decision)
-        outcome = outcome or self._reduced(session, decision, note)
+        outcome = None if note else self._prefetched(call, decision)
+        outcome = outcome or self._reduced(call, decision, note)
         if not outcome.plan:
             return
-        target = int(self.window * self.config.policy.target_pct)
-        report = report_of(self._provider.name, before, outcome, session.gauge, target)
-        report = replace(report, seconds=perf_counter() - began)
+        recipe, target = self.compactor.recipe, self.compactor.goal(decision).target
+        report = replace(report_of(recipe, before, outcome, session.gauge, target), seconds=perf_counter() - began)
         with self._keeper.alone(session.id):
             counted = session.current.counting_from(self._keeper.last(session.id))
             after = counted.compacted(outcome.plan, outcome.conversation)
             self._keeper.keep(session.id, after, report)
-        session.projection, session.report = after, report
+        session.projection, session.report, call.report = after, report, report
         for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
-            self._keeper.emit(session.id, event)
-        custom = bool(getattr(self._settings, "prompt", ""))
-        event = told_result(report, automatic=not note, custom_prompt=custom, custom_handler=self._ask is not None)
-        self._keeper.emit(session.id, event)
+            call.emit(event)
+        custom, asked = bool(getattr(recipe.settings, "prompt", "")), bool(self._ask or self._access)
+        call.emit(told_result(report, automatic=not note, custom_prompt=custom, custom_handler=asked))
         self._keeper.write_events(session.id)
-
-    def _decide(self, session: Session) -> Decision:
-        conversation = session.current.conversation
-        used = session.gauge.frame(conversation) + sum(session.gauge.roles(conversation).values())
-        decision = should_condense(used, self.window, self.config.policy.threshold)
-        self._keeper.emit(session.id, told_estimate(self.config.model, conversation, decision, session.gauge))
-        return decision
-
-    def _order(self, decision: Decision, note: str = "") -> Order:
-        return Order(
-            self._provider,
-            _focused(self._settings, note),
-            self.window,
-            decision.budget,
-            self._target(decision),
-            prune=self.config.policy.on_summary_failure != "block",
-        )
-
-    def _target(self, decision: Decision) -> int:
-        return max(1, min(int(self.window * self.config.policy.target_pct), decision.used - 1))
 
     def _is_behind(self, session: Session) -> bool:
         with storing():
@@ -284,26 +291,29 @@ class CompactManager:
             return False
         return True
 
-    def _record(self, session: Session, decision: Decision, used: int) -> None:
-        """Tell the loop guard what an automatic compaction came to, and others if it was in vain again."""
-        enough = not should_condense(used, self.window, self.config.policy.threshold).triggered
+    def _record(self, call: Call, decision: Decision, used: int) -> None:
+        """Tell the loop guard what an automatic compaction came to; one that was in vain again is an event."""
+        session = call.session
+        target = self.compactor.goal(decision).target or 0
+        enough = not self.compactor.judge(used).triggered
         floor = floor_of(session.current.conversation, session.gauge)
         try:
-            self._guard.record(session.id, Progress(decision.used, used, self._target(decision), floor, enough))
+            self._guard.record(session.id, Progress(decision.used, used, target, floor, enough))
         except CondensationStalled as stalled:
-            self._keeper.emit(session.id, told_error(type(stalled).__name__, str(stalled), "none"))
+            call.emit(told_error(type(stalled).__name__, str(stalled), "none"))
 
-    def _prepare(self, session: Session, decision: Decision) -> None:
+    def _prefetch(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""
         near = decision.used >= NEARLY * min(decision.trigger_at, decision.budget)
         if not (near and self.config.background and self.config.policy.automatic):
             return
-        basis, gauge, order = session.current, session.gauge, self._order(decision)
-        asker = partial(self._asker, session.id)
+        basis, gauge, keeper = session.current, session.gauge, self._keeper
 
         def work() -> Outcome:
             seen: list[Event] = []
-            outcome = compact(basis.conversation, order, gauge, asker, seen.append)
+            inputs = self.compactor.inputs(basis, gauge, seen.append)
+            observe = partial(_relayed, keeper, session.id)
+            outcome = self.compactor.compact(basis, decision, inputs, self._asker(observe))
             failed = (event for event in seen if (event.name, event.properties.get("kind")) == _UNREACHED)
             if event := next(failed, None):
                 raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
@@ -311,37 +321,37 @@ class CompactManager:
 
         self._background.prepare(session.id, basis, work)
 
-    def _prepared(self, session: Session, decision: Decision) -> Outcome | None:
+    def _prefetched(self, call: Call, decision: Decision) -> Outcome | None:
         """What was made ready for now, if it is enough."""
+        session = call.session
         outcome = self._background.take(session.id, session.current, session.gauge)
         if outcome is None:
             return None
         used = session.gauge.conversation(outcome.conversation)
-        if used > decision.budget or should_condense(used, self.window, self.config.policy.threshold).triggered:
-            self._keeper.emit(session.id, told_discarded(outcome, f"it would leave {used:,} tokens"))
+        if used > decision.budget or self.compactor.judge(used).triggered:
+            call.emit(told_discarded(outcome, f"it would leave {used:,} tokens"))
             return None
-        self._record(session, decision, used)
+        self._record(call, decision, used)
         for event in outcome.events:
-            self._keeper.relay(session.id, event)
+            call.relay(event)
         return outcome
 
-    def _reduced(self, session: Session, decision: Decision, note: str) -> Outcome:
-        """What the provider makes of the session, or the error that says what is in the way."""
-        conversation, gauge = session.current.conversation, session.gauge
-        order = self._order(decision, note)
-        observe = partial(self._keeper.relay, session.id)
-        outcome = compact(conversation, order, gauge, partial(self._asker, session.id), observe)
+    def _reduced(self, call: Call, decision: Decision, note: str) -> Outcome:
+        """What the recipe makes of the session, or the error that says what is in the way."""
+        session, gauge = call.session, call.session.gauge
+        inputs = self.compactor.inputs(session.current, gauge, call.relay)
+        outcome = self.compactor.compact(session.current, decision, inputs, self._asker(call.relay), note)
         used = gauge.conversation(outcome.conversation)
         if used > decision.budget:
             raise self._too_much(outcome, used, decision)
         if decision.triggered and not note:
-            self._record(session, decision, used)
+            self._record(call, decision, used)
         return outcome
 
     def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
         why = "; ".join(done.skipped for done in outcome.passes if done.skipped)
         text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
-        if self.config.policy.on_summary_failure == "block":
+        if getattr(self.compactor.recipe.settings, "on_failure", "") == "block":
             return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
         remedy = (
             "Protect fewer or shorter messages, cut long tool results before they are added, "
@@ -349,13 +359,14 @@ class CompactManager:
         )
         return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
 
-    def _relay(self, event: Event) -> None:
-        """Pass on what those who are asked tell; they know nothing of sessions, but go with who asked."""
-        self._keeper.relay(_ASKING.get(), event)
+    def _asker(self, observe: Observe) -> AskModel | None:
+        """What answers questions: the models of the profiles, whose events go where they are asked for."""
+        return self._ask if self._access is None else partial(self._access.answer_now, observe=observe)
 
-    def _asker(self, session_id: str, judge: Judge) -> AskModel:
-        _ASKING.set(session_id)
-        return Asking().now(self._ask or partial(answer_offline, judge))
+
+def _relayed(keeper: Keeper, session: str, event: Event) -> None:
+    for translated in keeper.translated(event):
+        keeper.emit(session, translated)
 
 
 def _listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
@@ -366,8 +377,3 @@ def _listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
             remedy=f"Pass the {what} of the request.",
         )
     return list(given)
-
-
-def _focused(settings: Any, note: str) -> Any:
-    """The settings with a person's note on what matters, where the provider has a place for it."""
-    return settings.model_copy(update={"focus": note}) if note and "focus" in type(settings).model_fields else settings

@@ -12,16 +12,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration
-from compact.messages import Json
 from compact.models import Model, find_model
 from compact.policies import CHEAP, Profile, default_profile
 from compact.ports import Answer, Ask, Observe
 from compact.settings.keys import resolve_key, reveal_key
-from compact.settings.profiles import load_profiles, prompt_of
+from compact.settings.profiles import load_profiles
 
 if TYPE_CHECKING:
     from compact.engine import AskModel
-    from compact.engine.manager import ProfileConfig
+    from compact.llm.access import Access
 
 Source: TypeAlias = Literal["configured", "vendor"]
 OFFLINE = "offline"
@@ -132,25 +131,17 @@ def condensing_profiles(name: str = "") -> tuple[Profile, ...]:
     return tuple(usable)
 
 
-def profile_configs() -> dict[str, ProfileConfig]:
-    """What each configured profile changes for a `ProviderManager`: when to condense, and how to summarize."""
-    from compact.engine.manager import ProfileConfig
+def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> Access:
+    """The models of these profiles: where one fails, the next is asked."""
+    from compact.llm.access import Access
 
-    found = {}
-    for profile in load_profiles().profiles:
-        native: dict[str, Json] = {"strategy": profile.strategy} if profile.strategy else {}
-        if prompt := prompt_of(profile):
-            native["prompt"] = prompt
-        found[profile.name] = ProfileConfig(profile.threshold, {"native": native} if native else {})
-    return found
+    return Access(profiles, key_of=reveal_key, observe=observe)
 
 
 @contextmanager
 def ask_with(profiles: Sequence[Profile], observe: Observe | None = None) -> Iterator[AskModel]:
-    """Something that answers questions with these profiles: where one fails, the next is asked."""
-    from compact.llm.access import Access
-
-    with Access(profiles, key_of=reveal_key, observe=observe) as access:
+    """A callback that answers questions with these profiles."""
+    with open_access(profiles, observe) as access:
         yield access.answer_now
 
 

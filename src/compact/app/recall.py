@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
-from typing import TypeVar
 
-from compact.app.condensing import Condensation, Result, choose
+from compact.app.condensing import Condensation, Result
+from compact.app.recipes import resolve_recipe
 from compact.engine.projection import Projection
 from compact.engine.recalling import Hit, Recalled, Removed, read_handle, unknown_handle
 from compact.engine.recorded import chain_of, log_of, plan_of
@@ -18,10 +18,9 @@ from compact.engine.sessions import Sessions
 from compact.errors import InvalidInput, StoredPlanMismatch
 from compact.formats import parse
 from compact.messages import Conversation, digest_of, plan_to_json
-from compact.policies import Configuration, check_session_id
+from compact.policies import check_session_id
 from compact.ports import Originals, Record
 
-_Settings = TypeVar("_Settings", bound=Configuration)
 _REMEMBERED = 16
 """Sessions whose indexes stay in memory."""
 
@@ -147,10 +146,9 @@ def _raise_first(unread: list[StoredPlanMismatch]) -> None:
 def condense_kept(
     conversation: Conversation, originals: Originals, session: str, way: tuple[str, str, float | None]
 ) -> Result:
-    """Condense by a preset, for a model, to a target, and keep what goes where recall finds it, before it goes."""
-    preset, model, target = way
-    provider, settings = choose(None, preset, None)
-    result = Condensation(conversation, model, target, handles=True).run(provider, with_handles(settings))
+    """Compact by a recipe, for a model, to a target, and keep what goes where recall finds it, before it goes."""
+    recipe, model, target = way
+    result = Condensation(conversation, model, target, handles=True).run(resolve_recipe(recipe or None))
     if result.plan:
         log = [message.wire for message in conversation.messages]
         digests, at = tuple(map(digest_of, log)), datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -158,17 +156,3 @@ def condense_kept(
             number = originals.last(session) + 1
             originals.put(log, Record(session, number, 0, conversation.format, digests, plan_to_json(result.plan), at))
     return result
-
-
-def with_handles(settings: _Settings) -> _Settings:
-    """The settings with handles switched on, wherever in them that can be set."""
-    changed: dict[str, object] = {}
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if name == "handles":
-            changed[name] = True
-        elif isinstance(value, Configuration):
-            changed[name] = with_handles(value)
-        elif isinstance(value, tuple):
-            changed[name] = tuple(with_handles(each) if isinstance(each, Configuration) else each for each in value)
-    return settings.model_copy(update=changed)

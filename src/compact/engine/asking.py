@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from compact.engine.driver import AskModel, AskModelLater
+from compact.engine.driver import AskModel
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 
 
@@ -34,22 +34,6 @@ class Asking:
             answers = once(asks)
             again = _unanswered(asks, answers)
             return self._completed(answers, again, once(list(again.values()))) if again else answers
-
-        return answer
-
-    def later(self, ask: AskModelLater) -> AskModelLater:
-        """The same for a function that is awaited."""
-
-        async def once(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            try:
-                return self._checked(asks, await ask(asks))
-            except Exception as error:  # noqa: BLE001 - likewise the application's own
-                return _failures(asks, f"{type(error).__name__}: {error}")
-
-        async def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            answers = await once(asks)
-            again = _unanswered(asks, answers)
-            return self._completed(answers, again, await once(list(again.values()))) if again else answers
 
         return answer
 

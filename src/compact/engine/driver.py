@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
@@ -30,7 +30,6 @@ from compact.ports import Answer, Ask, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
 
 AskModel: TypeAlias = Callable[[Sequence[Ask]], tuple[Answer, ...]]
-AskModelLater: TypeAlias = Callable[[Sequence[Ask]], Awaitable[tuple[Answer, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,8 @@ class Judge:
         except EditError as error:
             return self._record(proposal, Rejected(str(error)))
         if problems:
-            return self._record(proposal, Rejected("; ".join(problem.text for problem in problems[:3])))
+            why = "; ".join(problem.text for problem in problems[:3])
+            return self._record(proposal, Rejected(why, frozenset(problem.message for problem in problems) - {""}))
         self._plan += steps
         self.conversation = after
         proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
@@ -198,17 +198,6 @@ def run(steps: Steps, judge: Judge, ask: AskModel) -> Outcome:
         while True:
             reply = _reply(judge, step)
             step = steps.send(_answered(judge, ask(reply)) if isinstance(reply, tuple) else reply)
-    except StopIteration:
-        return judge.outcome()
-
-
-async def run_async(steps: Steps, judge: Judge, ask: AskModelLater) -> Outcome:
-    """Drive the provider to its end; a batch of questions is awaited as one."""
-    try:
-        step = next(steps)
-        while True:
-            reply = _reply(judge, step)
-            step = steps.send(_answered(judge, await ask(reply)) if isinstance(reply, tuple) else reply)
     except StopIteration:
         return judge.outcome()
 

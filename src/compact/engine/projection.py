@@ -16,6 +16,7 @@ from typing import TypeAlias
 from compact.errors import EditError
 from compact.formats import render
 from compact.messages import (
+    AccountItem,
     Conversation,
     Fold,
     Json,
@@ -78,6 +79,23 @@ class Projection:
     def conversation(self) -> Conversation:
         """The view as a conversation."""
         return self._conversation_of(self.view)
+
+    @property
+    def originals(self) -> dict[str, Message]:
+        """The messages as they were given, by their ids."""
+        return {line.message.id: line.message for line in self.log}
+
+    @property
+    def items(self) -> dict[str, tuple[AccountItem, ...]]:
+        """What the accounts that compactions wrote are made of, by the ids of their messages."""
+        return {
+            id: fold.items
+            for done in self.compactions
+            for step in done.plan
+            for fold in _folds(step)
+            for id in step.added
+            if fold.items and id.startswith(fold.handle)
+        }
 
     def follow(self, messages: Sequence[Json]) -> tuple[Projection, Mapping[Line, Json]]:
         """The projection that the caller's messages continue, and which of its lines are the caller's own objects."""

@@ -49,6 +49,7 @@ class Report:
     saved: Decimal | None = None
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
+    recipe: str = ""
 
     @property
     def target_met(self) -> bool:

@@ -57,10 +57,13 @@ class Access:
         self._running: _Running | None = None
         self._lock = Lock()
 
-    def answer_now(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        """The answers, each in the place of its question; it blocks, and may be called while a loop is running."""
+    def answer_now(self, asks: Sequence[Ask], *, observe: Observe | None = None) -> tuple[Answer, ...]:
+        """The answers, each in the place of its question; it blocks, and may be called while a loop is running.
+
+        `observe` is told of these questions in place of the usual one.
+        """
         running = self._start()
-        future = running.portal.start_task_soon(_answer_all, running.lines, tuple(asks), self._observe)
+        future = running.portal.start_task_soon(_answer_all, running.lines, tuple(asks), observe or self._observe)
         try:
             return future.result()
         except BaseException:

@@ -35,10 +35,11 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a pass is rejected."""
+    """Why a pass is rejected; `message` is the id of the one at fault, where that is known."""
 
     kind: str
     text: str
+    message: str = ""
 
 
 Rules: TypeAlias = Callable[[Conversation, Conversation, Collection[str] | None], Iterable[Violation]]
@@ -84,9 +85,9 @@ def _touched(
         if message.id in fixed:
             wire = _thoughtless(before, message) if message.id in thoughtless else message.wire
             if kept is None or kept.wire not in (wire, message.wire):
-                yield Problem("protected", f"message {message.id!r} must stay as it is")
+                yield Problem("protected", f"message {message.id!r} must stay as it is", message.id)
         elif kept is not None and is_summary(message) and not is_summary(kept):
-            yield Problem("summary", f"message {message.id!r} would no longer be known as a summary")
+            yield Problem("summary", f"message {message.id!r} would no longer be known as a summary", message.id)
     if before.system != after.system or before.tools != after.tools:
         yield Problem("protected", "the system prompt and the tools must stay as they are")
 
@@ -131,7 +132,9 @@ def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Pr
     if changed := _seals(message for message in after.messages if id(message) not in kept):
         ids = {name for name, _, _ in changed}
         for name, _, _ in changed - _seals(message for message in before.messages if message.id in ids):
-            yield Problem("reasoning", f"reasoning in message {name!r} was altered: keep it identical or drop it whole")
+            yield Problem(
+                "reasoning", f"reasoning in message {name!r} was altered: keep it identical or drop it whole", name
+            )
 
 
 def _seals(messages: Iterable[Message]) -> Counter[tuple[str, str, str]]:
@@ -165,7 +168,7 @@ def _added_violations(before: Conversation, after: Conversation, rules: Rules) -
         known = keyed(before, {violation.rule for violation in now.values()})
         for key, violation in now.items():
             if key not in known:
-                yield Problem("invalid", f"{violation.rule}: {violation.text}")
+                yield Problem("invalid", f"{violation.rule}: {violation.text}", key[1] or "")
 
 
 def _grown(before: int, after: int) -> Iterable[Problem]:

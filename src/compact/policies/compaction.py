@@ -33,12 +33,14 @@ class Policy(Configuration):
     """How summaries are written: task_state, decision_log, code_delta, brief, general or code."""
     summary_tokens: int = Field(default=2000, ge=64)
     """How long a summary may be, in tokens."""
-    on_summary_failure: Literal["prune", "block", "offline"] = "prune"
-    """Without a summary: prune all the same, change nothing and raise, or summarize without a model."""
-    provider: str = "layers"
-    """What reduces the conversation."""
+    on_summary_failure: Literal["prune", "block", "offline"] = "offline"
+    """Without a summary: write the account offline, change nothing and raise, or prune, which `layers` does."""
+    recipe: str = ""
+    """What compacts the conversation: auto, another provider or a preset; empty for the default."""
+    provider: str = ""
+    """The same, for a provider."""
     preset: str = ""
-    """A preset in place of the provider."""
+    """The same, for a preset."""
 
     @model_validator(mode="after")
     def _comes_down(self) -> Policy:
@@ -48,6 +50,17 @@ class Policy(Configuration):
                 "or every request would compact again"
             )
         return self
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Policy:
+        if sum(map(bool, (self.recipe, self.provider, self.preset))) > 1:
+            raise ValueError("recipe, provider and preset are names for one thing: give one of them")
+        return self
+
+    @property
+    def chosen(self) -> str:
+        """The recipe that is named, by whichever name; empty for the default."""
+        return self.recipe or self.provider or self.preset
 
     @property
     def threshold(self) -> Threshold:

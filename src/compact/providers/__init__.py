@@ -13,6 +13,7 @@ from compact.providers.provider import (
     ask,
     propose,
 )
+from compact.providers.recipe import Recipe, WhenMissed
 from compact.providers.registry import Listed, providers
 from compact.providers.registry import provider as find_provider
 
@@ -22,11 +23,13 @@ __all__ = [
     "Listed",
     "Preset",
     "Provider",
+    "Recipe",
     "Rejected",
     "Step",
     "Steps",
     "Task",
     "Verdict",
+    "WhenMissed",
     "ask",
     "dump_presets",
     "find_preset",

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
 from compact.policies import Configuration, configure
+from compact.providers.recipe import WhenMissed
 from compact.providers.registry import provider
 
 LARGEST = 1_000_000
@@ -31,6 +32,7 @@ class Preset:
     description: str
     provider: str
     settings: Mapping[str, Json]
+    when_missed: WhenMissed = "continue"
 
 
 @cache
@@ -79,6 +81,7 @@ def dump_presets(presets: Iterable[Preset], form: Form = "json") -> str:
                 "description": preset.description,
                 "provider": preset.provider,
                 "settings": dict(preset.settings),
+                **({"when_missed": preset.when_missed} if preset.when_missed != "continue" else {}),
             }
             for preset in presets
         }
@@ -97,8 +100,8 @@ def _preset(name: Json, entry: Json) -> Preset:
         raise InvalidConfiguration("is no name for a preset", field=field, remedy=remedy)
     if not isinstance(entry, dict):
         raise InvalidConfiguration("must be an object", field=field, remedy="Give it a provider and settings.")
-    if unknown := set(entry) - {"description", "provider", "settings"}:
-        known = "Known: description, provider, settings."
+    if unknown := set(entry) - {"description", "provider", "settings", "when_missed"}:
+        known = "Known: description, provider, settings, when_missed."
         raise InvalidConfiguration("is unknown", field=f"{field}.{min(map(str, unknown))}", remedy=known)
     description, chosen, settings = entry.get("description", ""), entry.get("provider"), entry.get("settings", {})
     if not isinstance(chosen, str):
@@ -109,7 +112,12 @@ def _preset(name: Json, entry: Json) -> Preset:
         raise InvalidConfiguration("must be a text", field=f"{field}.description", remedy="Say what it is good for.")
     if not isinstance(settings, dict):
         raise InvalidConfiguration("must be an object", field=f"{field}.settings", remedy="Give settings by name.")
-    return Preset(name, description, chosen, settings)
+    missed = entry.get("when_missed", "continue")
+    if missed not in get_args(WhenMissed):
+        raise InvalidConfiguration(
+            "must be stop or continue", field=f"{field}.when_missed", remedy="Write one of them."
+        )
+    return Preset(name, description, chosen, settings, missed)
 
 
 def _parse_json(text: str) -> Json:

@@ -36,6 +36,9 @@ class AccountStyle:
     tag: bool = False
 
 
+PLAIN, TAGGED = AccountStyle(), AccountStyle(tag=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be compacted, to how many tokens if there is a target, for a window of what size.
@@ -52,7 +55,7 @@ class Task:
     measure: Measure
     reads: int | None = None
     asks: bool = False
-    account: AccountStyle = AccountStyle()
+    account: AccountStyle = PLAIN
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
 

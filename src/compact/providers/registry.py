@@ -53,6 +53,7 @@ class Traits:
 
 
 COMPARISON = {
+    "auto": Traits("fast (< 1 s)", "any", "low", "$0-0.03", "medium", "no", "everything"),
     "native": Traits("medium (2-5 s)", "40-60%", "medium", "$0.001-0.03", "low", "no", "conversations without tools"),
     "lossless": Traits("fast (< 1 s)", "20-40%", "none", "$0", "low", "yes", "quality"),
     "truncation": Traits("very fast (< 100 ms)", "80-95%", "high", "$0", "medium", "no", "speed"),
@@ -72,12 +73,17 @@ def provider(id: str) -> Provider:
     """The provider of that id; InvalidConfiguration where there is none, or where it cannot be loaded."""
     listed = _built_in(id) if id in BUILT_IN else _installed(id)
     if listed is None:
-        known = ", ".join(sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))}))
+        known = ", ".join(sorted(provider_ids()))
         raise InvalidConfiguration(f"{id!r} is unknown", field="provider", remedy=f"Known providers: {known}.")
     if listed.provider is None:
         remedy = f"Repair or remove what provides it ({listed.origin})."
         raise InvalidConfiguration(f"{id!r} cannot be loaded: {listed.error}", field="provider", remedy=remedy)
     return listed.provider
+
+
+def provider_ids() -> tuple[str, ...]:
+    """The ids of all providers; none of them is loaded."""
+    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in entry_points(group=GROUP)))))
 
 
 def providers() -> tuple[Listed, ...]:

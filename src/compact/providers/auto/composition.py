@@ -27,7 +27,7 @@ from compact.messages import (
 from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
 from compact.providers.auto.allocation import Allocation, Step, allocate, build_path, fill
 from compact.providers.auto.excerpts import Excerpts, names_in
-from compact.providers.auto.ladders import ROOMS, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
@@ -40,7 +40,6 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 """Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
 _TRIALS = 6
-_SHORTEST_EXCERPT = 24
 
 
 class Composition:
@@ -63,7 +62,7 @@ class Composition:
         self.floor = self._base + sum(ladder.cost(Level.CUT) for ladder in own if ladder.fixed)
         least = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
         self.target = target if target >= self.floor else least
-        self._excerpts: dict[tuple[Cuttable, int], str | None] = {}
+        self._excerpts: dict[tuple[Cuttable, int], str] = {}
         self._sources: dict[str, Excerpts] = {}
 
     @cached_property
@@ -215,7 +214,7 @@ class Composition:
 
     def _excerpt(self, each: Cuttable, room: int) -> str | None:
         """What is left of the text in so much room; None where it stays as it is."""
-        if each.tokens <= room + _SHORTEST_EXCERPT:
+        if each.tokens <= room + WORTH_CUTTING:
             return None
         key = (each, room)
         if key not in self._excerpts:
@@ -223,9 +222,7 @@ class Composition:
             if made is None:
                 made = self._sources[each.source] = Excerpts(each.source, each.tokens, self._mentioned)
             text = made.within(room, self.task.measure.text)
-            if text is not None and self._settings.handles:
-                text = with_handle(text, each.source)
-            self._excerpts[key] = text
+            self._excerpts[key] = with_handle(text, each.source) if self._settings.handles else text
         return self._excerpts[key]
 
 

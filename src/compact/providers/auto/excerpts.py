@@ -56,24 +56,22 @@ class Excerpts:
         self._pieces = _pieces(text)
         self._worth = _worth(text, self._pieces, mentioned)
 
-    def within(self, room: int, count: Callable[[str], int]) -> str | None:
-        """The best excerpt of at most so many tokens; None where none is worth having.
+    def within(self, room: int, count: Callable[[str], int]) -> str:
+        """The best excerpt of at most so many tokens; where not even a marker fits, only that.
 
         It leaves out something in any case: the whole text is no excerpt.
         """
         wanted = room
         for _ in range(_ATTEMPTS):
             chosen = self._chosen(wanted)
-            if not chosen or len(chosen) == len(self._pieces):
-                chosen = chosen[: len(chosen) - 1]
-            if not chosen:
-                return None
+            if len(chosen) == len(self._pieces):
+                chosen.pop()
             text = self._written(chosen)
             size = count(text)
-            if size <= room:
-                return text if len(text) < len(self.text) else None
+            if size <= room or not chosen:
+                return text
             wanted -= size - room + 2
-        return None
+        return self._written(())
 
     def _chosen(self, room: int) -> list[int]:
         """The pieces that fit, best first come, in order."""

@@ -48,7 +48,7 @@ class Level(IntEnum):
 
 ROOMS = {Level.CUT: 90, Level.MORE: 420}
 """Tokens that stay of each long text."""
-_WORTH_CUTTING = 40
+WORTH_CUTTING = 40
 _MARKER = 8
 _LONG_SPEECH = 700
 """Tokens from which on something that was said may be cut."""
@@ -121,7 +121,7 @@ class Ladder:
 
     def cut_cost(self, room: int) -> int:
         return self.whole - sum(
-            max(0, each.tokens - room - _MARKER) for each in self.cuttable if each.tokens > room + _WORTH_CUTTING
+            max(0, each.tokens - room - _MARKER) for each in self.cuttable if each.tokens > room + WORTH_CUTTING
         )
 
     def value(self, level: Level) -> float:
@@ -189,7 +189,7 @@ def _cuttable(
             elif isinstance(block, ToolResult):
                 texts = ((at, part) for at, part in enumerate(block.parts) if isinstance(part, Text))
                 parts = [(Where(message.id, position, (at,)), part) for at, part in texts]
-                least = ROOMS[Level.CUT] + _WORTH_CUTTING
+                least = ROOMS[Level.CUT] + WORTH_CUTTING
             else:
                 continue
             for where, part in parts:
@@ -245,7 +245,7 @@ def _recent(messages: Sequence[Message], groups: Sequence[Exchange], settings: A
 
 
 def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Exchange]) -> set[int]:
-    """What is being worked on: changed files and those asked for, as they were last shown, the last failure, the plan."""
+    """What is being worked on: changed files and those asked for as last shown, the last failure, the plan."""
     owner = {index: at for at, group in enumerate(groups) for index in group}
     changed = {action.subject for action in reading.actions if action.kind in CHANGES}
     asked = next((message.text for message in reversed(messages) if message.from_user and not is_summary(message)), "")

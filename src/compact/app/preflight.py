@@ -1,0 +1,47 @@
+"""One call of a manager: what it gives back, and the events it gave rise to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from compact.app.keeping import Keeper
+from compact.engine import Report
+from compact.engine.sessions import Session
+from compact.messages import Json
+from compact.ports import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What is to be sent, and what was done to make it so.
+
+    `compacted` says whether this call compacted the conversation. `tokens_before` is the size of the request before
+    that, `tokens_after` as it is sent; they are equal where nothing was done. `report` tells of the compaction, where
+    there was one. `events` are all that this call gave rise to.
+    """
+
+    messages: list[Json]
+    compacted: bool
+    tokens_before: int
+    tokens_after: int
+    report: Report | None = None
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of the manager for a session: its events go to the keeper, and are collected."""
+
+    keeper: Keeper
+    session: Session
+    events: list[Event] = field(default_factory=list)
+    report: Report | None = None
+
+    def emit(self, event: Event) -> None:
+        self.events.append(event)
+        self.keeper.emit(self.session.id, event)
+
+    def relay(self, event: Event) -> None:
+        """Pass on an event of the engine."""
+        for translated in self.keeper.translated(event):
+            self.emit(translated)

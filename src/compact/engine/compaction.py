@@ -1,0 +1,150 @@
+"""The engine: the one function by which every entry point compacts a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from compact.engine.answering import answer_offline
+from compact.engine.asking import Asking
+from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.gauge import Gauge
+from compact.engine.guard import floor_of
+from compact.errors import CompactError, InsufficientBudget
+from compact.formats import reject
+from compact.messages import AccountItem, Conversation, Message
+from compact.ports import Event, Observe
+from compact.providers import Recipe, Task
+from compact.providers.auto import AutoProvider, AutoSettings
+from compact.providers.provider import PLAIN, AccountStyle
+
+_AUTO = AutoProvider()
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How small a conversation is to become.
+
+    `target` is the tokens to come down to; None leaves it to the recipe. `budget` is the most that a request may take:
+    it is kept whatever the recipe does, or InsufficientBudget says why not; None where there is no such limit.
+    """
+
+    target: int | None = None
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything in which entry points may differ.
+
+    `gauge` counts; `window` is the model's; `reads` is what the summarizing model takes at once, if that is another.
+    `account` is the role and the tag of the account; with `handles` markers name what recalls the text they stand for.
+    `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
+    conversation was compacted before. `observe` is told of events.
+    """
+
+    gauge: Gauge
+    window: int
+    account: AccountStyle = PLAIN
+    handles: bool = False
+    reads: int | None = None
+    originals: Mapping[str, Message] = field(default_factory=dict)
+    items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
+    observe: Observe | None = None
+
+
+def compact(
+    conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, ask: AskModel | None = None
+) -> Outcome:
+    """Compact the conversation by the recipe.
+
+    Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
+    would exceed its budget, it does so in any case but one: the provider `layers` raises InsufficientBudget. Without
+    `ask`, no model is called, and what a model would write is written offline.
+    """
+    if goal.budget is not None:
+        _require_room(conversation, goal.budget, inputs)
+    run_ = _Run(conversation, recipe, inputs, ask)
+    if goal.target is None or run_.judge.tokens > goal.target:
+        run_.provider(goal.target)
+        if goal.target is not None and recipe.when_missed == "continue" and not recipe.provider.capabilities.lossless:
+            run_.auto(goal.target)
+    if goal.budget is not None and run_.judge.tokens > goal.budget and recipe.provider.id not in _KEEPING_THEIR_ERROR:
+        run_.over_budget(goal.budget)
+        run_.auto(goal.budget if goal.target is None else max(goal.target, 1))
+    return run_.judge.outcome()
+
+
+_KEEPING_THEIR_ERROR = ("layers",)
+"""Providers for which a request that is still too long is an error, as they promise."""
+
+
+class _Run:
+    """One compaction under way."""
+
+    def __init__(self, conversation: Conversation, recipe: Recipe, inputs: Inputs, ask: AskModel | None) -> None:
+        self.judge = Judge(conversation, inputs.gauge, reject, inputs.observe)
+        self._recipe = recipe.with_handles() if inputs.handles else recipe
+        self._inputs = inputs
+        self._ask = ask
+        self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
+
+    def provider(self, target: int | None) -> None:
+        """Run the recipe's own passes; where its provider raises, say so and leave what it did until then."""
+        recipe = self._recipe
+        try:
+            steps = recipe.provider.condense(self._task(target, self._ask), recipe.settings)
+            run(steps, self.judge, self._asker(self._ask))
+        except CompactError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a provider is other people's code; the passes it got through stand
+            self._fell_back(f"{recipe.provider.name} failed ({type(error).__name__}: {error})")
+            self.auto(target)
+
+    def auto(self, target: int | None) -> None:
+        """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""
+        task = self._task(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
+        if self._recipe.provider.id == _AUTO.id or target is None or task.reached(task.tokens):
+            return
+        settings = AutoSettings(handles=self._inputs.handles)
+        run(_AUTO.condense(task, settings), self.judge, self._asker(self._ask))
+
+    def over_budget(self, budget: int) -> None:
+        self._fell_back(f"{self.judge.tokens:,} tokens were left where {budget:,} may be used", "OverBudget")
+
+    def _fell_back(self, message: str, kind: str = "ProviderFailed") -> None:
+        self.judge.note(
+            Event("compact.error", {"error_type": kind, "message": message, "fallback": _AUTO.id}, failed=True)
+        )
+
+    def _task(self, target: int | None, ask: AskModel | None) -> Task:
+        inputs = self._inputs
+        return Task(
+            self.judge.conversation,
+            self.judge.tokens,
+            target,
+            inputs.window,
+            inputs.gauge,
+            inputs.reads,
+            asks=ask is not None,
+            account=inputs.account,
+            originals=self._originals,
+            items=inputs.items,
+        )
+
+    def _asker(self, ask: AskModel | None) -> AskModel:
+        return Asking().now(ask or partial(answer_offline, self.judge))
+
+
+def _require_room(conversation: Conversation, budget: int, inputs: Inputs) -> None:
+    """InsufficientBudget where what must stay takes more than the budget."""
+    floor = floor_of(conversation, inputs.gauge)
+    if floor.total > budget:
+        raise InsufficientBudget(
+            f"{floor}; the budget is {budget:,} of {inputs.window:,}. Protect fewer or shorter messages, cut long "
+            "tool results before they are added, shorten the system prompt or the tools, or use a model with a larger "
+            "context window.",
+            needed=floor.total,
+            budget=budget,
+        )
