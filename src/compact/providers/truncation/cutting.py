@@ -16,7 +16,8 @@ SUMMARIZED = "⟨ Summarized by LLM ⟩"
 EXTRACTED = "⟨ Summarized in its own words ⟩"
 _CUT = "⟨ ... truncated ⟩"
 _OWN = re.compile(
-    r"\[… [\d,]+ (?:lines?|characters?) omitted …\]|^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
+    r"\[… [\d,]+ (?:lines?|characters?) omitted …\]"
+    r"|^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
     r"|Superseded: [^\n⟨⟩]+"
     r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$",
     re.MULTILINE,
