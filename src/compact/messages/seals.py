@@ -78,6 +78,12 @@ def is_pruned(message: Message) -> bool:
     return _pruned(message) is not None
 
 
+def removed_line(message: Message) -> str:
+    """What a marker says of the messages that it stands for; nothing where it only counts them."""
+    found = _pruned(message)
+    return found.groupdict().get("body", "") if found else ""
+
+
 def stands_for(message: Message) -> int:
     """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
     pruned = _pruned(message)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compact.messages import AccountItem, Message, body_of, is_pruned, is_summary
+from compact.messages import AccountItem, Message, body_of, is_pruned, is_summary, removed_line
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
@@ -24,7 +24,8 @@ def earlier_items(messages: Sequence[Message], known: Mapping[str, tuple[Account
         if is_summary(message):
             found += known.get(message.id) or read_items(body_of(message))
         elif is_pruned(message):
-            found += known.get(message.id, ())
+            line = removed_line(message)
+            found += known.get(message.id) or ([AccountItem(f"- {line}")] if line else ())
     return [item for item in found if not _FRAMING.fullmatch(item.text)]
 
 
