@@ -28,7 +28,7 @@ from compact.messages import (
 )
 from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
-from compact.providers.auto.excerpts import Excerpts, names_in
+from compact.providers.auto.excerpts import Excerpts, Interest, names_in, words_in
 from compact.providers.auto.ladders import RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
@@ -43,6 +43,8 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 _PRECISION = 100
 _NO_ROOM = "there is no room to tell of them"
 _TRIALS = 6
+_TAKEN_UP = 1_000
+"""Characters of what was said next that are looked at."""
 _LARGE = 16
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
@@ -111,6 +113,17 @@ class Composition:
                 found |= names_in(spoken.text)
             for action in ladder.told.actions:
                 found |= names_in(action.subject)
+        return found
+
+    @cached_property
+    def _next_words(self) -> dict[str, set[str]]:
+        """The words of what was said after each message, in the next exchange that says anything."""
+        found: dict[str, set[str]] = {}
+        words: set[str] = set()
+        for at in range(len(self.ladders) - 1, -1, -1):
+            found |= dict.fromkeys(self._ids[at], words)
+            if said := self.ladders[at].told.said:
+                words = words_in(said[0].text[:_TAKEN_UP])
         return found
 
     @property
@@ -266,7 +279,8 @@ class Composition:
         if key not in self._excerpts:
             made = self._sources.get(each.source)
             if made is None:
-                made = self._sources[each.source] = Excerpts(each.source, each.tokens, self._mentioned)
+                interest = Interest(self._mentioned, self._next_words.get(each.where.message, frozenset()))
+                made = self._sources[each.source] = Excerpts(each.source, each.tokens, interest)
             text = made.within(room, self.task.measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._settings.handles else text
         return self._excerpts[key]

@@ -19,11 +19,13 @@ _SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
 _RECORD = re.compile(r".{60,800}?(?:[}\]]+,?\s*|\Z)|.{1,400}", re.DOTALL)
 _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
+_WORD = re.compile(r"\w{5,40}")
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
 _EDGE = 4.0
 _ERROR = 3.0
 _MENTIONED = 1.2
+_TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
@@ -34,6 +36,11 @@ OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 def names_in(text: str) -> set[str]:
     """The names and numbers of a text, as they are compared."""
     return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+
+
+def words_in(text: str) -> set[str]:
+    """The longer words of a text, whatever their case."""
+    return set(_WORD.findall(text.lower()))
 
 
 def is_excerpt(text: str) -> bool:
@@ -47,14 +54,22 @@ class _Piece:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """What makes a line worth showing: names that were said anywhere, and the words of what was said next."""
+
+    names: AbstractSet[str] = frozenset()
+    words: AbstractSet[str] = frozenset()
+
+
 class Excerpts:
     """A text, with what each of its lines is worth; excerpts of any size are made of it."""
 
-    def __init__(self, text: str, tokens: int, mentioned: AbstractSet[str]) -> None:
+    def __init__(self, text: str, tokens: int, interest: Interest) -> None:
         self.text = text
         self._rate = tokens / max(len(text), 1)
         self._pieces = _pieces(text)
-        self._worth = _worth(text, self._pieces, mentioned)
+        self._worth = _worth(text, self._pieces, interest)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -127,8 +142,8 @@ def _pieces(text: str) -> list[_Piece]:
     return found
 
 
-def _worth(text: str, pieces: Sequence[_Piece], mentioned: AbstractSet[str]) -> list[float]:
-    """What each piece is worth: near an edge, an error, mentioned later."""
+def _worth(text: str, pieces: Sequence[_Piece], interest: Interest) -> list[float]:
+    """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
     worth = []
@@ -139,8 +154,10 @@ def _worth(text: str, pieces: Sequence[_Piece], mentioned: AbstractSet[str]) -> 
             continue
         value = _EDGE / (1 + at) + _EDGE / (size - at)
         value += _ERROR * (piece.start in errors)
-        if mentioned:
-            value += _MENTIONED * min(len(names_in(line) & mentioned), _MOST_MENTIONS)
+        if interest.names:
+            value += _MENTIONED * min(len(names_in(line) & interest.names), _MOST_MENTIONS)
+        if interest.words:
+            value += _TAKEN_UP * min(len(words_in(line) & interest.words), _MOST_MENTIONS)
         worth.append(value)
     return worth
 
