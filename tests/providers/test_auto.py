@@ -167,9 +167,7 @@ def folds(plan: Plan) -> list[Fold]:
 
 
 @given(SEEDS, TURNS, EVERY, st.sets(st.integers(0, 30), max_size=4))
-def test_what_must_stay_stays_and_calls_are_never_changed(
-    seed: int, turns: int, format: str, pinned: set[int]
-) -> None:
+def test_what_must_stay_stays_and_calls_are_never_changed(seed: int, turns: int, format: str, pinned: set[int]) -> None:
     before = session(seed, turns, format)
     chosen = {message.id for at, message in enumerate(before.messages) if at in pinned}
     before = protect(before, lambda message: message.id in chosen)
