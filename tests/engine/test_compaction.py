@@ -104,13 +104,14 @@ def test_where_a_provider_raises_auto_does_it() -> None:
     before = work()
     recipe = Recipe("mine", Raising(), AutoSettings(), "stop")
     seen: list[Any] = []
-    outcome = compact(before, recipe, Goal(tokens_of(before) // 2), inputs(before, observe=seen.append))
+    target = tokens_of(before) // 8
+    outcome = compact(before, recipe, Goal(target), inputs(before, observe=seen.append))
     (event,) = outcome.events
     assert seen == [event]
     assert event.failed
     assert event.name == "compact.error"
     assert "ZeroDivisionError: no luck" in event.properties["message"]
-    assert tokens_of(outcome.conversation) <= tokens_of(before) // 2
+    assert tokens_of(outcome.conversation) <= target
     assert sum(map(is_summary, outcome.conversation.messages)) == 1
 
 
@@ -118,7 +119,7 @@ def test_where_a_provider_raises_auto_does_it() -> None:
 def test_a_summary_that_blocks_leaves_everything(name: str) -> None:
     before = work()
     recipe = resolve_recipe(name, config={"on_failure": "block"})
-    assert compact(before, recipe, Goal(tokens_of(before) // 2), inputs(before), failing).plan == ()
+    assert compact(before, recipe, Goal(tokens_of(before) // 8), inputs(before), failing).plan == ()
 
 
 def test_nothing_is_done_within_the_target() -> None:
@@ -177,3 +178,12 @@ def test_the_same_gauge_gives_the_same_outcome() -> None:
 
     shared = gauge_for(work())
     assert run(shared).plan == run(shared).plan == run(gauge_for(work())).plan
+
+
+@pytest.mark.parametrize("name", ["quality", "lossless:verbatim"])
+def test_a_target_is_filled_after_references_were_made(name: str) -> None:
+    before = work()
+    target = floor_of(before, gauge_for(before)).total + 600
+    after = compact(before, resolve_recipe(name), Goal(target, target), inputs(before)).conversation
+    assert target // 2 <= tokens_of(after) <= target
+    assert sum(map(is_summary, after.messages)) == 1
