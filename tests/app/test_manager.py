@@ -21,6 +21,7 @@ from compact.formats import parse, violations
 from compact.messages import Json
 from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 
+LAYERS = {"provider": "layers"}
 ANSWER = "\n".join(f"Looked at src/shop/part_{number}.py; it holds {number + 100} lines." for number in range(30))
 
 
@@ -165,7 +166,7 @@ def test_budget_exhaustion_with_protected_only_messages(make: Bench) -> None:
 
 def test_keep_recent_turns_policy(make: Bench) -> None:
     messages = talk(20)
-    sent = make(128_000, policy={"keep_recent_turns": 6}).manual_compact("s", messages)
+    sent = make(128_000, policy={"provider": "layers", "keep_recent_turns": 6}).manual_compact("s", messages)
     assert sent[0] == messages[0]
     assert sent[-12:] == messages[-12:]
     assert len(sent) == 14
@@ -173,14 +174,16 @@ def test_keep_recent_turns_policy(make: Bench) -> None:
 
 def test_keep_tool_io_pairs_policy(make: Bench) -> None:
     messages = [{"role": "user", "content": "Read them all."}, *calls(10)]
-    sent = make(128_000, policy={"keep_tool_io_pairs": 4}).manual_compact("s", messages)
+    sent = make(128_000, policy={"provider": "layers", "keep_tool_io_pairs": 4}).manual_compact("s", messages)
     assert sent[-8:] == messages[-8:]
     assert sum(message["role"] == "tool" for message in sent) == 4
 
 
 def test_incremental_reduction_on_budget_overflow(make: Bench) -> None:
     messages = talk(20)
-    sent = make(6000, policy={"keep_recent_turns": 12, "summary_tokens": 500}).preflight("s", messages)
+    sent = make(6000, policy={"provider": "layers", "keep_recent_turns": 12, "summary_tokens": 500}).preflight(
+        "s", messages
+    )
     kept = sum(message in messages for message in sent)
     assert 2 < kept < 24
     assert tokens(sent) <= 3000
@@ -188,7 +191,7 @@ def test_incremental_reduction_on_budget_overflow(make: Bench) -> None:
 
 def test_three_layer_output_structure(make: Bench) -> None:
     messages = [{"role": "system", "content": "Rules."}, *talk(20)]
-    sent = make().preflight("s", messages)
+    sent = make(policy=LAYERS).preflight("s", messages)
     assert (sent[0], sent[1]) == (messages[0], messages[1])
     assert summaries(sent) == [sent[2]["content"]]
     assert sent[3:] == messages[-len(sent[3:]) :]
@@ -254,7 +257,7 @@ def test_a_high_severity_event_when_redaction_is_off(make: Bench) -> None:
 
 
 def test_summarization_api_failure_falls_back_to_pruning(make: Bench) -> None:
-    sent = make(ask=answering(Failure("no network"))).preflight("s", talk(20))
+    sent = make(ask=answering(Failure("no network")), policy=LAYERS).preflight("s", talk(20))
     assert not summaries(sent)
     assert any("earlier messages removed, recall fold-" in str(message["content"]) for message in sent)
     assert tokens(sent) < 4000
@@ -272,14 +275,14 @@ def test_a_failed_summary_blocks_where_the_policy_says_so(make: Bench) -> None:
 
 
 def test_summary_exceeding_its_budget_is_asked_for_again_and_then_pruned(make: Bench) -> None:
-    sent = make(ask=answering(Completion("word " * 5000, truncated=True))).preflight("s", talk(20))
+    sent = make(ask=answering(Completion("word " * 5000, truncated=True)), policy=LAYERS).preflight("s", talk(20))
     assert not summaries(sent)
     asked = [event.properties["part"] for event in make.watcher.named("summary_retry")]
     assert {asked.count(part) for part in asked} == {2}
 
 
 def test_model_refusal_is_retried_with_brief_and_then_pruned(make: Bench) -> None:
-    sent = make(ask=answering(Refusal("against policy"))).preflight("s", talk(20))
+    sent = make(ask=answering(Refusal("against policy")), policy=LAYERS).preflight("s", talk(20))
     assert not summaries(sent)
     assert make.watcher.named("summary_refused")
 

@@ -17,6 +17,7 @@ from compact.formats import FORMATS, parse, tools_of, violations
 from compact.messages import Json, is_recalled
 from compact.providers import presets
 
+LAYERS = {"provider": "layers"}
 SHOWN = re.compile(r"recall ((?:fold|sum|cut)-[0-9a-f]+)")
 Make: TypeAlias = Callable[..., CompactManager]
 
@@ -91,13 +92,13 @@ def test_every_marker_names_a_handle_that_leads_back(make: Make, policy: Json) -
 
 def test_recall_and_search_work_after_a_restart(make: Make) -> None:
     messages = work()
-    first = make()
+    first = make(policy=LAYERS)
     sent = first.preflight("s", messages)
     (name,) = handles(sent)
     hits = first.search("work_2_7 RETURN", "s")
     assert [(hit.handle, hit.tool, hit.path, hit.session) for hit in hits] == [("msg-6", "Read", "src/part_2.py", "s")]
     assert "work_2_7" in hits[0].snippet
-    again = make()
+    again = make(policy=LAYERS)
     assert again.recall(name, "s") == first.recall(name, "s")
     assert again.recall(name) == first.recall(name, "s"), "of any session"
     assert again.search("work_2_7 RETURN", "s") == hits
@@ -106,7 +107,7 @@ def test_recall_and_search_work_after_a_restart(make: Make) -> None:
 
 
 def test_what_was_removed_long_ago_is_behind_the_newest_summary(make: Make) -> None:
-    manager = make()
+    manager = make(policy=LAYERS)
     messages = work()
     manager.preflight("s", messages)
     messages += [*reads(20, 34), {"role": "user", "content": "Go on."}]
@@ -120,7 +121,7 @@ def test_what_was_removed_long_ago_is_behind_the_newest_summary(make: Make) -> N
 
 
 def test_an_unknown_handle_is_told_with_near_ones(make: Make) -> None:
-    manager = make()
+    manager = make(policy=LAYERS)
     with pytest.raises(InvalidInput, match="Nothing was removed so far"):
         manager.recall("cut-00000000")
     (name,) = handles(manager.preflight("s", work()))
@@ -140,7 +141,7 @@ def test_a_position_is_ambiguous_without_a_session(make: Make) -> None:
 
 
 def test_what_is_undone_is_no_longer_removed(make: Make) -> None:
-    manager = make()
+    manager = make(policy=LAYERS)
     (name,) = handles(manager.preflight("s", work()))
     manager.undo("s")
     assert manager.search("work_1_1", "s") == []
@@ -149,11 +150,11 @@ def test_what_is_undone_is_no_longer_removed(make: Make) -> None:
 
 
 def test_without_originals_it_works_as_long_as_the_manager_lives(make: Make) -> None:
-    manager = make(originals="none", allow_loss=True)
+    manager = make(originals="none", allow_loss=True, policy=LAYERS)
     (name,) = handles(manager.preflight("s", work()))
     assert manager.recall(name).messages
     with pytest.raises(InvalidInput):
-        make(originals="none", allow_loss=True).recall(name, "s")
+        make(originals="none", allow_loss=True, policy=LAYERS).recall(name, "s")
 
 
 @pytest.mark.parametrize("policy", [{}, {"preset": "v2"}], ids=str)
@@ -171,7 +172,7 @@ def test_redacted_originals_are_found_by_the_same_handles(make: Make, policy: Js
 
 
 def test_a_model_looks_up_what_was_removed(make: Make) -> None:
-    manager = make()
+    manager = make(policy=LAYERS)
     sent = manager.preflight("s", work())
     found = handle_tool_call(manager, "s", "compact_search", '{"text": "work_3_9"}')
     assert found.startswith("msg-8 (tool Read src/part_3.py): …")

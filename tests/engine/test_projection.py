@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from compact.app import Condensation, choose
+from compact.app import Condensation
+from compact.app.recipes import resolve_recipe
 from compact.engine.projection import Projection
 from compact.errors import EditError
 from compact.formats import parse, render
@@ -17,7 +18,7 @@ from compact.messages import Json
 TEXT = "\n".join(f"line {number} of a long answer about nothing in particular" for number in range(60))
 
 
-PROVIDERS = ("native", "lossless")
+PROVIDERS = ("auto", "native", "lossless")
 
 
 def talk(start: int, turns: int) -> list[Json]:
@@ -41,7 +42,7 @@ def sent(projection: Projection) -> list[Json]:
 
 
 def compact(projection: Projection, provider: str = "native") -> Projection:
-    result = Condensation(projection.conversation, "gpt-4o", None).run(*choose(provider, None, None))
+    result = Condensation(projection.conversation, "gpt-4o", None).run(resolve_recipe(provider))
     assert result.plan
     return projection.compacted(result.plan, result.conversation)
 
@@ -153,9 +154,7 @@ def test_any_mixture_of_what_is_handed_back_gives_what_was_sent(seed: int) -> No
         log, view = [*log, *more], [*view, *more]
         assert sent(projection) == view
         if rng.random() < 0.4 and len(log) > 6:
-            result = Condensation(projection.conversation, "gpt-4o", None).run(
-                *choose(rng.choice(PROVIDERS), None, None)
-            )
+            result = Condensation(projection.conversation, "gpt-4o", None).run(resolve_recipe(rng.choice(PROVIDERS)))
             if result.plan:
                 projection = projection.compacted(result.plan, result.conversation)
                 view = sent(projection)

@@ -7,8 +7,8 @@ from time import perf_counter
 
 import pytest
 
-from compact.app import Condensation, choose
-from compact.app.recall import with_handles
+from compact.app import Condensation
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.engine.recalling import Removed
 from compact.errors import InvalidInput
 from compact.formats import FORMATS, parse, render
@@ -35,7 +35,6 @@ from compact.messages import (
     untouchable,
     with_handle,
 )
-from compact.providers import presets
 from compact.testing.generate import random_body
 
 
@@ -226,12 +225,12 @@ def test_what_was_recalled_is_spared_while_it_is_fresh() -> None:
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_every_handle_that_is_shown_gives_back_what_was_there(format: str) -> None:
     rng = random.Random(f"recall {format}")
+    names = [name for name, _ in list_recipes()]
     shown = 0
     for number in range(60):
         before = parse(random_body(rng, format, size=24), format=format)
-        preset = presets()[number % len(presets())]
-        provider, settings = choose(None, preset.name, None)
-        result = Condensation(before, "gpt-4o", 0.3).run(provider, with_handles(settings))
+        name = names[number % len(names)]
+        result = Condensation(before, "gpt-4o", 0.3, handles=True).run(resolve_recipe(name))
         index = Removed(before.messages, [_as_kept(result.plan)])
         texts = {text for message in before.messages for _, text in message_texts(message)}
         wires = {message.id: message.wire for message in before.messages}

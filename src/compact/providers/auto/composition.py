@@ -21,6 +21,7 @@ from compact.messages import (
     frame_account,
     is_pruned,
     is_summary,
+    mend,
     removed_marker,
     stands_for,
     version_of,
@@ -195,7 +196,12 @@ class Composition:
     def _size(self, edits: tuple[Edit, ...]) -> int:
         if not edits:
             return self.task.tokens
-        return self.task.measure.conversation(apply(self.task.conversation, Pass(PASS, edits))[0])
+        before = self.task.conversation
+        after, _ = apply(before, Pass(PASS, edits))
+        if mending := mend(before, after):
+            # What a reference stands for comes back in its place where its source goes.
+            after, _ = apply(after, mending)
+        return self.task.measure.conversation(after)
 
     def _notes(self, done: Allocation) -> tuple[str, ...]:
         own = [at for at, ladder in enumerate(self.ladders) if not ladder.text]

@@ -1,0 +1,189 @@
+"""The one engine: what recipes do where they miss, the budget that holds in any case, and how recipes are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.engine import Gauge, Goal, Inputs, Outcome, compact, floor_of
+from compact.errors import InsufficientBudget, InvalidConfiguration
+from compact.formats import parse
+from compact.messages import Conversation, is_summary
+from compact.policies import Policy
+from compact.ports import Answer, Ask, Failure
+from compact.providers import Capabilities, Recipe, Steps, Task
+from compact.providers.auto import AutoSettings
+from compact.settings.recipes import choose_default, default_recipe
+from tests.providers.conversations import LONG, assistant, gauge_for, step, tokens_of, user
+
+STOPPING = ("v1", "v2", "v3", "layers", "lossless:verbatim", "lossless:formatting", "lossless:superseded")
+NAMES = [name for name, _ in list_recipes()]
+
+
+def work() -> Conversation:
+    messages: list[dict[str, Any]] = [user("Begin.")]
+    for number in range(16):
+        messages += step(f"c{number}", "read", {"path": f"src/m{number}.py"}, f"{number}\n{LONG}")
+        messages += [assistant(f"Read number {number}. " + "It is as it was. " * 9), user(f"And {number}? " * 9)]
+    return parse([*messages, user("Go on.")])
+
+
+def inputs(conversation: Conversation, **more: Any) -> Inputs:
+    return Inputs(gauge_for(conversation), 128_000, **more)
+
+
+def failing(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+    return tuple(Failure("down") for _ in asks)
+
+
+class Raising:
+    """A provider of others that breaks down."""
+
+    id = "raising"
+    name = "Raising"
+    description = "Breaks down."
+    version = "1"
+    capabilities = Capabilities()
+    settings = AutoSettings
+
+    def condense(self, task: Task, settings: AutoSettings, /) -> Steps:
+        raise ZeroDivisionError("no luck")
+        yield
+
+
+def test_recipes_stop_or_go_on_as_they_say() -> None:
+    for name in NAMES:
+        assert (resolve_recipe(name).when_missed == "stop") is (name in STOPPING), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_target_is_met_by_all_recipes_that_go_on(name: str) -> None:
+    before = work()
+    target = floor_of(before, gauge_for(before)).total + 600
+    after = tokens_of(compact(before, resolve_recipe(name), Goal(target), inputs(before)).conversation)
+    if name not in STOPPING:
+        assert after <= target
+    elif name != "layers":
+        assert after > target
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "layers"])
+def test_a_budget_is_kept_by_every_recipe(name: str) -> None:
+    before = work()
+    floor = floor_of(before, gauge_for(before)).total
+    for target, over in ((None, 600), (floor + 300, 600), (floor // 2, 600), (1, 60), (floor + 30, 60)):
+        outcome = compact(before, resolve_recipe(name), Goal(target, floor + over), inputs(before))
+        assert tokens_of(outcome.conversation) <= floor + over, (target, over)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_budget_below_what_must_stay_is_an_error(name: str) -> None:
+    before = work()
+    floor = floor_of(before, gauge_for(before)).total
+    with pytest.raises(InsufficientBudget) as caught:
+        compact(before, resolve_recipe(name), Goal(floor // 2, floor - 1), inputs(before))
+    assert (caught.value.needed, caught.value.budget) == (floor, floor - 1)
+
+
+def test_an_overrun_is_reported_before_auto_mends_it() -> None:
+    before = work()
+    budget = tokens_of(before) // 4
+    outcome = compact(before, resolve_recipe("v1"), Goal(None, budget), inputs(before))
+    told = [event for event in outcome.events if event.name == "compact.error"]
+    assert [(event.properties["error_type"], event.properties["fallback"]) for event in told] == [
+        ("OverBudget", "auto")
+    ]
+    assert tokens_of(outcome.conversation) <= budget
+
+
+def test_where_a_provider_raises_auto_does_it() -> None:
+    before = work()
+    recipe = Recipe("mine", Raising(), AutoSettings(), "stop")
+    seen: list[Any] = []
+    target = tokens_of(before) // 8
+    outcome = compact(before, recipe, Goal(target), inputs(before, observe=seen.append))
+    (event,) = outcome.events
+    assert seen == [event]
+    assert event.failed
+    assert event.name == "compact.error"
+    assert "ZeroDivisionError: no luck" in event.properties["message"]
+    assert tokens_of(outcome.conversation) <= target
+    assert sum(map(is_summary, outcome.conversation.messages)) == 1
+
+
+@pytest.mark.parametrize("name", ["auto", "native"])
+def test_a_summary_that_blocks_leaves_everything(name: str) -> None:
+    before = work()
+    recipe = resolve_recipe(name, config={"on_failure": "block"})
+    assert compact(before, recipe, Goal(tokens_of(before) // 8), inputs(before), failing).plan == ()
+
+
+def test_nothing_is_done_within_the_target() -> None:
+    before = work()
+    for name in NAMES:
+        assert compact(before, resolve_recipe(name), Goal(tokens_of(before)), inputs(before)).plan == ()
+
+
+def test_settings_are_merged_deep_inside() -> None:
+    recipe = resolve_recipe("quality", config={"lossless_prelude": {"handles": True}})
+    prelude = recipe.settings.model_dump()["lossless_prelude"]
+    assert (prelude["level"], prelude["handles"]) == ("verbatim", True)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "field", "value"),
+    [("v1", "on_summary_failure", "block"), ("v2", "keep_recent_turns", 3), ("lossless", "summary_tokens", 500)],
+)
+def test_fields_of_a_policy_without_a_place_are_errors(recipe: str, field: str, value: object) -> None:
+    with pytest.raises(InvalidConfiguration, match=rf"policy\.{field}"):
+        resolve_recipe(policy=Policy.model_validate({"recipe": recipe, field: value}))
+
+
+def test_fields_of_a_policy_become_settings() -> None:
+    policy = Policy.model_validate({"keep_recent_turns": 3, "keep_tool_io_pairs": 2, "on_summary_failure": "block"})
+    settings = resolve_recipe("auto", policy=policy).settings
+    assert isinstance(settings, AutoSettings)
+    assert (settings.recent_turns, settings.tool_pairs, settings.on_failure) == (3, 2, "block")
+
+
+def test_names_that_are_unknown_are_told_with_those_that_are_not() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"nonsense.*auto.*layers.*balanced"):
+        resolve_recipe("nonsense")
+    with pytest.raises(InvalidConfiguration, match="preset"):
+        resolve_recipe("auto", preset="balanced")
+    with pytest.raises(InvalidConfiguration, match="config"):
+        resolve_recipe("auto", config=[])  # type: ignore[arg-type]
+
+
+def test_the_default_can_be_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path))
+    monkeypatch.delenv("COMPACT_RECIPE", raising=False)
+    assert (default_recipe(), resolve_recipe().name) == ("auto", "auto")
+    choose_default("balanced")
+    assert resolve_recipe().name == "balanced"
+    assert resolve_recipe("v2").name == "v2"
+    assert resolve_recipe(policy=Policy.model_validate({"recipe": "layers"})).name == "layers"
+    monkeypatch.setenv("COMPACT_RECIPE", "v1")
+    assert resolve_recipe().name == "v1"
+
+
+def test_the_same_gauge_gives_the_same_outcome() -> None:
+    def run(gauge: Gauge) -> Outcome:
+        before = work()
+        return compact(before, resolve_recipe("auto"), Goal(2_000), Inputs(gauge, 128_000))
+
+    shared = gauge_for(work())
+    assert run(shared).plan == run(shared).plan == run(gauge_for(work())).plan
+
+
+@pytest.mark.parametrize("name", ["quality", "lossless:verbatim"])
+def test_a_target_is_filled_after_references_were_made(name: str) -> None:
+    before = work()
+    target = floor_of(before, gauge_for(before)).total + 600
+    after = compact(before, resolve_recipe(name), Goal(target, target), inputs(before)).conversation
+    assert target // 2 <= tokens_of(after) <= target
+    assert sum(map(is_summary, after.messages)) == 1

@@ -1,0 +1,96 @@
+"""Excerpts: lines of the source in order, and markers that count what is left out."""
+
+from __future__ import annotations
+
+import re
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.app import counter_for
+from compact.messages import EditKind, Replace, Text, ToolResult
+from compact.providers.auto.excerpts import OMITTED, Excerpts, is_excerpt, names_in
+from compact.testing.strategies import hostile_text
+from tests.providers.conversations import numbered_lines, tokens_of
+from tests.providers.sessions import fill, session
+
+COUNT = counter_for("gpt-4o").text
+_GAP = re.compile(r"(?P<before> ?)\[… (?P<count>[\d,]+) (?P<what>line|character)s? omitted …\](?P<after>[ \n]?)")
+
+
+def follow(source: str, excerpt: str) -> None:
+    """Walk along the source, step over what each marker says, and arrive at its end."""
+    at = last = 0
+    for gap in _GAP.finditer(excerpt):
+        shown = excerpt[last : gap.start()]
+        assert source.startswith(shown, at)
+        at, last, count = at + len(shown), gap.end(), int(gap["count"].replace(",", ""))
+        if gap["what"] == "character":
+            at += count
+            continue
+        rest = source[at:].split("\n")
+        assert count <= len(rest)
+        at = min(len(source), at + sum(len(line) + 1 for line in rest[:count]))
+        assert gap["after"] == "\n" or at == len(source)
+    assert source[at:] == excerpt[last:]
+
+
+@given(st.integers(0, 2**32), st.sampled_from((0.1, 0.3, 0.5, 0.8)))
+def test_the_excerpts_of_a_session_are_lines_of_it(seed: int, share: float) -> None:
+    before = session(seed, 8)
+    given_ = {message.id: message for message in before.messages}
+    for step in fill(before, int(tokens_of(before) * share)).plan:
+        for edit in step.edits:
+            if isinstance(edit, Replace):
+                block = given_[edit.where.message].blocks[edit.where.block]
+                texts = block.parts if isinstance(block, ToolResult) else (block,)
+                (source,) = (part.text for part in texts if isinstance(part, Text))
+                assert edit.kind is EditKind.TRUNCATED
+                assert is_excerpt(edit.with_)
+                follow(source, edit.with_)
+
+
+@given(st.lists(hostile_text(), min_size=2, max_size=30).map("\n".join), st.integers(1, 400))
+def test_any_text_can_be_cut(text: str, room: int) -> None:
+    tokens = COUNT(text)
+    excerpt = Excerpts(text, tokens, set()).within(room, COUNT)
+    assert COUNT(excerpt) <= max(room, COUNT(" [… 100,000 characters omitted …] "))
+    if "[… " not in text:
+        assert OMITTED.search(excerpt)
+
+
+@pytest.mark.parametrize("room", [30, 90, 420, 2_000])
+def test_the_room_is_used(room: int) -> None:
+    text = numbered_lines(600)
+    excerpt = Excerpts(text, COUNT(text), set()).within(room, COUNT)
+    assert 0.6 * room <= COUNT(excerpt) <= room
+    follow(text, excerpt)
+
+
+def test_errors_and_what_is_mentioned_come_first() -> None:
+    lines = numbered_lines(400).split("\n")
+    lines[200] = "ERROR: E4021 the ledger is locked"
+    lines[300] = "see src/ledger.py for the rest"
+    text = "\n".join(lines)
+    excerpt = Excerpts(text, COUNT(text), {"src/ledger.py"}).within(120, COUNT)
+    assert lines[200] in excerpt
+    assert lines[300] in excerpt
+    assert excerpt.startswith(lines[0])
+    assert excerpt.endswith(lines[-1])
+
+
+@pytest.mark.clock
+@pytest.mark.parametrize("text", ["x" * 200_000, "_" * 200_000, "aB" * 100_000, "a." * 100_000, "1" * 200_000])
+def test_names_are_found_in_linear_time(text: str) -> None:
+    began = process_time()
+    names_in(text)
+    assert process_time() - began < 1
+
+
+def test_names_and_numbers_are_no_plain_words() -> None:
+    found = names_in(
+        "The parser reads src/app.py, calls LedgerEntry and old_value, #4021 and 17.50 times; nothing else."
+    )
+    assert found == {"src/app.py", "LedgerEntry", "old_value", "#4021", "17.50"}
