@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compact.app import counter_for
 from compact.messages import EditKind, Replace, Text, ToolResult
-from compact.providers.auto.excerpts import OMITTED, Excerpts, is_excerpt, names_in
+from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt, names_in
 from compact.testing.strategies import hostile_text
 from tests.providers.conversations import numbered_lines, tokens_of
 from tests.providers.sessions import fill, session
@@ -55,7 +55,7 @@ def test_the_excerpts_of_a_session_are_lines_of_it(seed: int, share: float) -> N
 @given(st.lists(hostile_text(), min_size=2, max_size=30).map("\n".join), st.integers(1, 400))
 def test_any_text_can_be_cut(text: str, room: int) -> None:
     tokens = COUNT(text)
-    excerpt = Excerpts(text, tokens, set()).within(room, COUNT)
+    excerpt = Excerpts(text, tokens, Interest()).within(room, COUNT)
     assert COUNT(excerpt) <= max(room, COUNT(" [… 100,000 characters omitted …] "))
     if "[… " not in text:
         assert OMITTED.search(excerpt)
@@ -64,7 +64,7 @@ def test_any_text_can_be_cut(text: str, room: int) -> None:
 @pytest.mark.parametrize("room", [30, 90, 420, 2_000])
 def test_the_room_is_used(room: int) -> None:
     text = numbered_lines(600)
-    excerpt = Excerpts(text, COUNT(text), set()).within(room, COUNT)
+    excerpt = Excerpts(text, COUNT(text), Interest()).within(room, COUNT)
     assert 0.6 * room <= COUNT(excerpt) <= room
     follow(text, excerpt)
 
@@ -74,7 +74,7 @@ def test_errors_and_what_is_mentioned_come_first() -> None:
     lines[200] = "ERROR: E4021 the ledger is locked"
     lines[300] = "see src/ledger.py for the rest"
     text = "\n".join(lines)
-    excerpt = Excerpts(text, COUNT(text), {"src/ledger.py"}).within(120, COUNT)
+    excerpt = Excerpts(text, COUNT(text), Interest({"src/ledger.py"})).within(120, COUNT)
     assert lines[200] in excerpt
     assert lines[300] in excerpt
     assert excerpt.startswith(lines[0])

@@ -72,7 +72,6 @@ def compact(
             run_.auto(goal.target)
     if goal.budget is not None and run_.judge.tokens > goal.budget and recipe.provider.id not in _KEEPING_THEIR_ERROR:
         run_.over_budget(goal.budget)
-        run_.auto(goal.budget if goal.target is None else max(goal.target, 1))
     return run_.judge.outcome()
 
 
@@ -104,14 +103,18 @@ class _Run:
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""
-        task = self._task(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
-        if self._recipe.provider.id == _AUTO.id or target is None or task.reached(task.tokens):
-            return
-        settings = AutoSettings(handles=self._inputs.handles)
-        run(_AUTO.condense(task, settings), self.judge, self._asker(self._ask))
+        if self._recipe.provider.id != _AUTO.id and target is not None:
+            self._fill(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
 
     def over_budget(self, budget: int) -> None:
+        """Bring the request within its budget, whatever it takes; no model is called for that."""
         self._fell_back(f"{self.judge.tokens:,} tokens were left where {budget:,} may be used", "OverBudget")
+        self._fill(budget, None)
+
+    def _fill(self, target: int, ask: AskModel | None) -> None:
+        task = self._task(target, ask)
+        if not task.reached(task.tokens):
+            run(_AUTO.condense(task, AutoSettings(handles=self._inputs.handles)), self.judge, self._asker(ask))
 
     def _fell_back(self, message: str, kind: str = "ProviderFailed") -> None:
         self.judge.note(

@@ -67,7 +67,23 @@ def kept_below(count: int) -> str:
     return f"- ({count} of the messages below {'are' if count != 1 else 'is'} older than the last of these)"
 
 
-_FRAMING = re.compile(r"- \(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\)")
+NO_ROOM = "there is no room to tell of them"
+_FRAMING = re.compile(
+    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\))"
+)
+_SINCE = "## After that"
+
+
+def join_lines(items: Sequence[AccountItem]) -> list[str]:
+    """The lines of an account; those that follow a summary with headings get one of their own."""
+    lines: list[str] = []
+    headed = False
+    for item in items:
+        if headed and not item.text.startswith("#"):
+            lines.append(_SINCE)
+        headed = item.text.startswith("#")
+        lines.append(item.text)
+    return lines
 
 
 def read_items(body: str) -> list[AccountItem]:

@@ -27,7 +27,16 @@ from compact.messages import (
     version_of,
     with_handle,
 )
-from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
+from compact.providers.auto.account import (
+    NO_ROOM,
+    account_lines,
+    carry,
+    earlier_items,
+    join_lines,
+    kept_below,
+    read_items,
+    unlisted,
+)
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
 from compact.providers.auto.excerpts import Excerpts, Interest, names_in, words_in
 from compact.providers.auto.ladders import RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
@@ -42,7 +51,6 @@ _MARGIN = 0.005
 _LEAST, _SHARE_OF_FLOOR = 200, 8
 """Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
-_NO_ROOM = "there is no room to tell of them"
 _TRIALS = 6
 _TAKEN_UP = 1_000
 """Characters of what was said next that are looked at."""
@@ -188,7 +196,7 @@ class Composition:
         gone = self._gone([Level.WHOLE if ladder.fixed else Level.NONE for ladder in self.ladders])
         if not gone:
             return Pass(PASS, (), ("nothing may go",))
-        marker = removed_marker(_NO_ROOM, sum(map(stands_for, gone)))
+        marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)))
         ids = tuple(message.id for message in gone)
         fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role)
         return Pass(PASS, (fold,), ("no room for an account",), ahead=True)
@@ -246,7 +254,7 @@ class Composition:
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
         items = read_items(summary) if summary else account_lines(self.ladders, done, self._ids, self._earlier)
-        lines = [summary] if summary else [item.text for item in items]
+        lines = [summary] if summary else join_lines(items)
         told = {id for item in items for id in item.sources}
         silent = sum(stands_for(message) for message in gone if message.id not in told and not is_summary(message))
         if silent and not summary:

@@ -44,6 +44,9 @@ class AutoProvider:
         if (yield from _propose_steady(task, settings, target)):
             return
         composition = Composition(task, settings, target)
+        if task.tokens <= composition.target:
+            yield from propose(Pass(PASS, (), ("all that may go has gone",)))
+            return
         room = _room(task, settings, composition)
         removed = composition.removed(room) if room else ()
         answer = (yield from _ask(task, settings, removed, room)) if removed else None
