@@ -8,7 +8,7 @@ import { Form } from "./fields";
 import { changed, draftOf, faultAt, presetOf, type Draft, type Values } from "./model";
 import { Group, PassEditor } from "./pass";
 import { Passes } from "./passes";
-import { Preview, type Way } from "./preview";
+import { Preview, type Valid } from "./preview";
 import { fieldsOf, type Schema } from "./schema";
 import { Toolbar } from "./toolbar";
 import "./editor.css";
@@ -62,7 +62,7 @@ export default function Editor() {
 interface Verdict {
   problems: { path: (string | number)[]; message: string }[];
   /** The provider and its settings as they were last valid. */
-  way: Way | null;
+  last: Valid | null;
   /** Whether this is about the draft as it is now. */
   current: boolean;
 }
@@ -78,15 +78,15 @@ function useVerdict(draft: Draft | null): Verdict {
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => got(api.POST("/api/presets/validate", { body: settled!, signal })),
   });
-  const [way, setWay] = useState<Way | null>(null);
+  const [last, setLast] = useState<Valid | null>(null);
   const complete = asked.isPlaceholderData ? null : asked.data?.complete;
   const provider = settled?.provider;
   useEffect(() => {
-    if (complete && provider) setWay({ provider, settings: complete });
+    if (complete && provider) setLast({ provider, settings: complete });
   }, [complete, provider]);
   return {
     problems: asked.data?.problems ?? [],
-    way: draft ? way : null,
+    last: draft ? last : null,
     current: settled === now && !asked.isPlaceholderData && !asked.isFetching,
   };
 }
@@ -137,7 +137,7 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
         )}
       </div>
       <div className="effect-side">
-        <Preview way={verdict.way} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
+        <Preview last={verdict.last} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
       </div>
       <Panel title={pass ? `Pass ${index + 1}` : "Settings"}>
         {passes && pass ? (
