@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
 from compact.models import find_model
-from compact.providers import Recipe
+from compact.providers import Recipe, WhenMissed
 from compact.server.uploads import Condensed, Upload
 
 _VIOLATIONS = 200
@@ -52,7 +52,7 @@ class Inspected(BaseModel):
 
 
 class RecipeChoice(BaseModel):
-    """A recipe by name, with changes to its settings, and what to compact to: for a model, down to a target.
+    """A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
 
     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
     """
@@ -61,12 +61,14 @@ class RecipeChoice(BaseModel):
     provider: RecipeName | None = None
     preset: RecipeName | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
+    when_missed: WhenMissed | None = None
     target: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     model: str = Field(default="", max_length=200)
 
     def resolved(self) -> Recipe:
         """The recipe itself; InvalidConfiguration names what is wrong with the choice."""
-        return resolve_recipe(self.recipe, provider=self.provider, preset=self.preset, config=self.settings)
+        recipe = resolve_recipe(self.recipe, provider=self.provider, preset=self.preset, config=self.settings)
+        return replace(recipe, when_missed=self.when_missed) if self.when_missed else recipe
 
 
 class PassDone(BaseModel):

@@ -1795,6 +1795,12 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+            /**
+             * When Missed
+             * @default continue
+             * @enum {string}
+             */
+            when_missed: "stop" | "continue";
         };
         /**
          * ErrorReply
@@ -2108,6 +2114,12 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+            /**
+             * When Missed
+             * @default continue
+             * @enum {string}
+             */
+            when_missed: "stop" | "continue";
         };
         /**
          * Match
@@ -2603,7 +2615,7 @@ export interface components {
         };
         /**
          * RecipeChoice
-         * @description A recipe by name, with changes to its settings, and what to compact to: for a model, down to a target.
+         * @description A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
          *
          *     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
          */
@@ -2625,6 +2637,8 @@ export interface components {
             };
             /** Target */
             target?: number | null;
+            /** When Missed */
+            when_missed?: ("stop" | "continue") | null;
         };
         /**
          * RecipeView

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
-import { TextInput } from "../../parts/controls";
+import { Segments, TextInput } from "../../parts/controls";
 import { Failure, Loading, Panel, View } from "../../parts/surfaces";
 import { useDelayed } from "../../state/delayed";
 import { Form } from "./fields";
@@ -80,10 +80,10 @@ function useVerdict(draft: Draft | null): Verdict {
   });
   const [last, setLast] = useState<Valid | null>(null);
   const complete = asked.isPlaceholderData ? null : asked.data?.complete;
-  const provider = settled?.provider;
+  const { provider, when_missed } = settled ?? {};
   useEffect(() => {
-    if (complete && provider) setLast({ provider, settings: complete });
-  }, [complete, provider]);
+    if (complete && provider && when_missed) setLast({ provider, settings: complete, when_missed });
+  }, [complete, provider, when_missed]);
   return {
     problems: asked.data?.problems ?? [],
     last: draft ? last : null,
@@ -119,6 +119,12 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
           <div className="stack">
             <TextInput label="Name" value={draft.name} maxLength={64} fault={faultAt(problems, ["name"])} onChange={(name) => setDraft({ ...draft, name })} />
             <TextInput label="Description" lines value={draft.description} maxLength={2000} onChange={(description) => setDraft({ ...draft, description })} />
+            <Segments
+              label="Where its passes miss a target"
+              value={draft.when_missed}
+              choices={[{ id: "continue", name: "Go on as auto does" }, { id: "stop", name: "Stop" }]}
+              onChange={(when_missed) => setDraft({ ...draft, when_missed })}
+            />
           </div>
         </Panel>
         {passes && (

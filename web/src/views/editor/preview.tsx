@@ -8,13 +8,14 @@ import { HALF, TargetInput, targetValue } from "../../parts/target";
 import { change, dollars, number, percent, plural, seconds } from "../../parts/text";
 import { useDelayed } from "../../state/delayed";
 import { useTranscript } from "../../state/transcript";
-import type { Values } from "./model";
+import type { Values, WhenMissed } from "./model";
 
 type Facts = Schemas["Facts"];
 
 export interface Valid {
   provider: string;
   settings: Values;
+  when_missed: WhenMissed;
 }
 
 interface PreviewProps {
