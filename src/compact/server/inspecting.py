@@ -7,7 +7,7 @@ from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
 from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
@@ -56,6 +56,8 @@ class RecipeChoice(BaseModel):
 
     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     recipe: RecipeName | None = None
     provider: RecipeName | None = None

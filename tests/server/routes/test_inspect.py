@@ -101,7 +101,7 @@ def test_without_a_name_it_is_the_default_recipe(served: Served, demo: dict[str,
 
 
 def test_where_a_target_is_missed_a_choice_may_stop(served: Served, demo: dict[str, Any]) -> None:
-    choice = {"recipe": "lossless:verbatim", "target": 0.3}
+    choice = {"recipe": "v1", "target": 0.1}
     path = f"/api/inspect/{demo['id']}/try"
     assert not _json(served, "POST", path, json=choice)["target_met"]
     assert _json(served, "POST", path, json={**choice, "when_missed": "continue"})["target_met"]
@@ -111,6 +111,7 @@ def test_a_wrong_setting_is_named(served: Served, demo: dict[str, Any]) -> None:
     choices = [
         ({"provider": "lossless", "settings": {"level": "none"}}, "config.level"),
         ({"recipe": "none"}, "recipe"),
+        ({"way": {"preset": "balanced"}}, "way"),
         ({"recipe": "auto", "preset": "balanced"}, "recipe"),
     ]
     for choice, field in choices:

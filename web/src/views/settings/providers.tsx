@@ -118,7 +118,7 @@ function ProviderForm({ provider }: { provider: Provider }) {
   const schema = provider.json_schema as Schema;
   const [settings, setSettings] = useState<Record<string, unknown>>({});
   const [name, setName] = useState("");
-  const draft = { name: name || "unnamed", description: "", provider: provider.id, settings };
+  const draft = { name: name || "unnamed", description: "", provider: provider.id, settings, when_missed: "continue" as const };
   const asked = useDelayed(draft);
   const verdict = useQuery<Schemas["Verdict"]>({
     queryKey: ["verdict", asked],
