@@ -84,7 +84,7 @@ def test_providers_are_compared_and_their_settings_kept_as_a_preset(open_page: O
 def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, server: Server) -> None:
     opened = open_page("settings/providers")
     page = opened.page
-    panel = page.get_by_role("region", name="Default recipe")
+    panel = page.locator(".panel", has=page.get_by_role("heading", name="Default recipe"))
     expect(panel).to_contain_text("auto, as Compact comes")
     panel.get_by_role("button", name="Compact with").click()
     page.get_by_role("option", name="layers").click()

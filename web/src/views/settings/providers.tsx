@@ -38,6 +38,11 @@ const SAYS: Record<Schemas["RecipesView"]["source"], string> = {
   "built-in": "as Compact comes",
 };
 
+const MISSED: Record<Schemas["RecipeView"]["when_missed"], string> = {
+  stop: "This one does only what it is named for, even where a target is missed.",
+  continue: "Where this one misses a target, auto goes on from there.",
+};
+
 function DefaultRecipe() {
   const client = useQueryClient();
   const recipes = useRecipes();
@@ -69,7 +74,7 @@ function DefaultRecipe() {
         </div>
         <p className="soft">
           Used by the gateway, the Inspector, the commands and the library wherever no recipe is named.{" "}
-          {current?.when_missed === "stop" ? "It does only what it is named for, even where a target is missed." : "Where its own passes miss a target, auto goes on from there."}
+          {current && current.provider !== "auto" && MISSED[current.when_missed]}
         </p>
         {current?.error && <Plain text={current.error} className="small bad" />}
       </div>
