@@ -87,7 +87,7 @@ def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, ser
     panel = page.locator(".panel", has=page.get_by_role("heading", name="Default recipe"))
     expect(panel).to_contain_text("auto, as Compact comes")
     panel.get_by_role("button", name="Compact with").click()
-    page.get_by_role("option", name="layers").click()
+    page.get_by_role("option", name="layers", exact=True).click()
     expect(panel).to_contain_text("layers, chosen here or by a command")
     opened.photograph("settings-recipe")
     opened.hold_to_axe()
@@ -95,7 +95,7 @@ def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, ser
     expect(panel).to_contain_text("layers, chosen here or by a command")
     page.get_by_role("link", name="Inspector").click()
     opened.button("Open the demo session").click()
-    expect(page.get_by_role("radio", name="layers default")).to_be_checked()
+    expect(page.get_by_role("radio", name="layers default").first).to_be_checked()
     expect(opened.button("Condense with layers")).to_be_enabled()
     server.ask("PUT", "/api/recipes/default", {"recipe": "auto"})
 
