@@ -71,8 +71,9 @@ class Opened:
         target.dispatch_event("drop", {"dataTransfer": carried})
         expect(self.page.locator("[data-over]")).to_have_count(0)
 
-    def condense(self) -> None:
-        self.page.get_by_role("button", name="Condense with").click()
+    def condense(self, recipe: str = "auto") -> None:
+        self.page.get_by_role("radio", name=recipe).first.check()
+        self.button(f"Condense with {recipe}").click()
         self.page.get_by_role("tab", name="Changes").wait_for()
         self.page.locator(".message").first.wait_for()
 

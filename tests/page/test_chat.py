@@ -273,7 +273,7 @@ def test_calls_results_and_references_are_told_apart(open_page: Open, server: Se
 
 def test_a_reference_expands_to_what_it_stands_for(open_page: Open, server: Server) -> None:
     inspected = server.ask("POST", "/api/inspect", reading(2))["id"]
-    done = server.ask("POST", f"/api/inspect/{inspected}/condense", {"way": {"provider": "lossless"}})["id"]
+    done = server.ask("POST", f"/api/inspect/{inspected}/condense", {"provider": "lossless"})["id"]
     condensed = server.ask("GET", f"/api/inspect/{inspected}/results/{done}/condensed")
     opened = open_page(f"chat/{server.transcript(condensed, 'references.json')}")
     referring = _thread(opened).get_by_role("article", name="Tool, message 5")

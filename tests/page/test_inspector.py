@@ -56,6 +56,7 @@ def test_a_transcript_is_condensed_looked_at_and_restored(open_page: Open, tmp_p
     opened.open_demo()
     expect(page.get_by_text("valid for its vendor", exact=True)).to_be_visible()
     table = page.get_by_role("table")
+    expect(table.get_by_role("radio", name="auto default")).to_be_checked()
     expect(table.locator("tbody .skeleton")).to_have_count(0)
     assert table.locator("tbody tr").count() >= 10
     expect(table.get_by_role("row", name="v1")).to_contain_text(re.compile(r"2\d,\d{3}"))
@@ -66,7 +67,7 @@ def test_a_transcript_is_condensed_looked_at_and_restored(open_page: Open, tmp_p
     share.fill("30%")
     share.press("Enter")
     expect(table.get_by_role("row", name="balanced")).to_contain_text(re.compile(r"29,\d{3}"))
-    opened.condense()
+    opened.condense("balanced")
     outcome = page.get_by_role("region", name="What was done")
     expect(outcome).to_contain_text(re.compile("\N{MINUS SIGN}7[0-9]%"))
     expect(outcome).to_contain_text("target of 30,053 met")
@@ -119,10 +120,19 @@ def test_outcomes_are_left_for_another_and_for_another_view(open_page: Open) -> 
     expect(page.get_by_text("other.json")).to_be_visible()
 
 
-def test_why_a_message_was_edited_is_told_on_focus(open_page: Open) -> None:
+def test_auto_comes_down_to_its_target(open_page: Open) -> None:
     opened = open_page("inspector")
     opened.open_demo()
     opened.condense()
+    outcome = opened.page.get_by_role("region", name="What was done")
+    expect(outcome).to_contain_text("target of 50,088 met")
+    opened.photograph("inspector-auto", ".outcome")
+
+
+def test_why_a_message_was_edited_is_told_on_focus(open_page: Open) -> None:
+    opened = open_page("inspector")
+    opened.open_demo()
+    opened.condense("balanced")
     page = opened.page
     reason = page.get_by_role("tooltip")
     page.locator(".message[data-kind=superseded] .headline-button").first.focus()

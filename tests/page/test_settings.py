@@ -81,6 +81,25 @@ def test_providers_are_compared_and_their_settings_kept_as_a_preset(open_page: O
     assert kept["settings"]["roles_kept"] == ["system", "user"]
 
 
+def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, server: Server) -> None:
+    opened = open_page("settings/providers")
+    page = opened.page
+    panel = page.locator(".panel", has=page.get_by_role("heading", name="Default recipe"))
+    expect(panel).to_contain_text("auto, as Compact comes")
+    panel.get_by_role("button", name="Compact with").click()
+    page.get_by_role("option", name="layers", exact=True).click()
+    expect(panel).to_contain_text("layers, chosen here or by a command")
+    opened.photograph("settings-recipe")
+    opened.hold_to_axe()
+    page.reload()
+    expect(panel).to_contain_text("layers, chosen here or by a command")
+    page.get_by_role("link", name="Inspector").click()
+    opened.button("Open the demo session").click()
+    expect(page.get_by_role("radio", name="layers default").first).to_be_checked()
+    expect(opened.button("Condense with layers")).to_be_enabled()
+    server.ask("PUT", "/api/recipes/default", {"recipe": "auto"})
+
+
 def test_models_are_added_edited_reset_and_deleted(open_page: Open, server: Server) -> None:
     server.transcript(orchard(1), "one.json")
     opened = open_page("settings/models")

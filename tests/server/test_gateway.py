@@ -209,9 +209,9 @@ def test_conversations_with_the_same_opening_are_told_apart(narrow: Served) -> N
 def test_a_conversation_that_goes_back_keeps_the_compactions_it_still_contains(
     narrow: Served, vendor: FakeVendors
 ) -> None:
-    def turn(history: list[dict[str, Any]]) -> tuple[str, str, Any]:
+    def turn(history: list[dict[str, Any]]) -> tuple[str, int, Any]:
         told = narrow.ask("POST", CHAT, json={"model": "gpt-4o", "messages": history}).headers
-        return told["x-compact-session"], told["x-compact-compaction"], sent(vendor)["messages"]
+        return told["x-compact-session"], int(told["x-compact-tokens-before"]), sent(vendor)["messages"]
 
     whole = long_history(80, first="going back")
     turns = [turn(whole[:length]) for length in range(1, len(whole), 2)]
@@ -219,9 +219,11 @@ def test_a_conversation_that_goes_back_keeps_the_compactions_it_still_contains(
     compacted = [at for at in range(2, len(turns)) if turns[at][2][1] != turns[at - 1][2][1]]
     assert len(compacted) > 2
     for at in reversed(compacted[:-1]):
-        session, done, messages = turn([*whole[: 2 * at], {"role": "user", "content": "Another way."}])
-        assert (session, done) == (turns[0][0], "applied")
+        history = [*whole[: 2 * at + 2], {"role": "user", "content": "Another way."}]
+        session, before, messages = turn(history)
+        assert session == turns[0][0]
         assert messages[:2] == turns[at][2][:2]
+        assert before == counter_for("gpt-4o").conversation(parse(history)).total
 
 
 def test_a_conversation_is_continued_after_a_restart_with_the_same_bytes(

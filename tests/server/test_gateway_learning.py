@@ -120,7 +120,7 @@ def test_models_whose_tokenizer_is_known_are_not_watched(tmp_path: Any, recorded
     async def nothing() -> AsyncIterator[bytes]:
         yield b""
 
-    managers, watching = Managers(tmp_path, lambda session, event: None), Learning()
+    managers, watching = Managers(tmp_path), Learning()
     watched = {}
     for model in ("gpt-4o", "claude-haiku-4-5"):
         asked = Asked("openai-chat", b"", {"model": model, "messages": HISTORY})

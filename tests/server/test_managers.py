@@ -14,6 +14,7 @@ from compact.server.gateway import managers
 from compact.server.gateway.compacting import Compactor
 from compact.server.gateway.managers import Managers, configured, folder_name
 from compact.server.ingest import traces
+from compact.settings.recipes import choose_default
 from tests.server.conftest import Served, long_history
 
 
@@ -24,7 +25,7 @@ def _alone(environment: Path) -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Managers]:
-    made = Managers(tmp_path, lambda session, event: None)
+    made = Managers(tmp_path)
     yield made
     made.close()
 
@@ -37,8 +38,8 @@ def test_memory_lets_go_of_what_has_rested_longest(made: Managers, monkeypatch: 
     monkeypatch.setattr(managers, "_LIVE", 2)
     with made.using("gpt-4o", None) as manager:
         for session in ("a", "b", "a", "c", "d"):
-            with made.at_work(manager, session):
-                manager.preflight(session, [{"role": "user", "content": session}])
+            manager.preflight(session, [{"role": "user", "content": session}])
+            made.hold(manager, session)
         assert set(manager._sessions.projections()) == {"c", "d"}
 
 
@@ -47,8 +48,9 @@ def test_memory_lets_go_of_what_was_refused(made: Managers, monkeypatch: pytest.
     monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "4000")
     with made.using("gpt-4o", None) as manager:
         for session in ("a", "b", "c"):
-            with pytest.raises(InsufficientBudget), made.at_work(manager, session):
+            with pytest.raises(InsufficientBudget):
                 manager.preflight(session, [{"role": "system", "content": f"{session} " * 5_000}])
+            made.hold(manager, session)
         assert set(manager._sessions.projections()) <= {"c"}
 
 
@@ -56,8 +58,9 @@ def test_beyond_so_many_models_the_one_that_rested_longest_is_closed(
     made: Managers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(managers, "_MOST", 2)
-    with made.using("one", None) as one, made.at_work(one, "s"):
+    with made.using("one", None) as one:
         one.preflight("s", [{"role": "user", "content": "Hi"}])
+        made.hold(one, "s")
     with made.using("one", None) as again, made.using("two", None) as two, made.using("two", None):
         assert again is one
     with made.using("three", None) as three:
@@ -109,6 +112,28 @@ def test_a_profile_decides_when_its_model_is_compacted(tmp_path: Path) -> None:
     assert config.policy.trigger_pct == 0.7
     assert config.model == "openai:gpt-4o"
     assert Path(config.storage.path).parent == tmp_path / "gateway"
+
+
+def test_a_new_default_recipe_holds_for_the_next_request(made: Managers) -> None:
+    with made.using("one", None) as before:
+        assert before.compactor.recipe.name == "auto"
+        choose_default("layers")
+        with made.using("one", None) as after:
+            assert after.compactor.recipe.name == "layers"
+            assert not is_closed(before)
+        with made.using("one", None) as again:
+            assert again is after
+    assert is_closed(before)
+    choose_default("auto")
+
+
+def test_a_profile_has_a_recipe_of_its_own(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPACT_RECIPE", "layers")
+    profile = Profile(name="own", vendor="openai", model="gpt-4o", recipe="speed")
+    with made.using("gpt-4o", profile) as manager, made.using("gpt-4o", None) as other:
+        assert (manager.compactor.recipe.name, other.compactor.recipe.name) == ("speed", "layers")
+    with made.using("gpt-4o", profile.model_copy(update={"recipe": "v2"})) as manager:
+        assert manager.compactor.recipe.name == "v2"
 
 
 def test_every_model_has_a_folder_of_its_own_and_no_name_leads_out() -> None:

@@ -243,9 +243,11 @@ class CompactManager:
         return decision
 
     def _sent(self, call: Call, own: Mapping[Line, Json], before: int) -> Preflight:
-        report = call.report
-        after = report.tokens_after if report else before
-        return Preflight(call.session.sent(own), report is not None, before, after, report, tuple(call.events))
+        sent, report, events = call.session.sent(own), call.report, tuple(call.events)
+        if report is None:
+            return Preflight(sent, False, before, before, events=events)
+        reach = call.session.current.compactions[-1].reach + 1
+        return Preflight(sent, True, before, report.tokens_after, report, reach, events)
 
     def _compact(self, call: Call, decision: Decision, note: str) -> None:
         """Compact the session, or report what is in the way."""

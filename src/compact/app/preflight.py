@@ -17,7 +17,8 @@ class Preflight:
 
     `compacted` says whether this call compacted the conversation. `tokens_before` is the size of the request before
     that, `tokens_after` as it is sent; they are equal where nothing was done. `report` tells of the compaction, where
-    there was one. `events` are all that this call gave rise to.
+    there was one, and `reach` is how many of the first messages it depends on. `events` are all that this call gave
+    rise to.
     """
 
     messages: list[Json]
@@ -25,6 +26,7 @@ class Preflight:
     tokens_before: int
     tokens_after: int
     report: Report | None = None
+    reach: int = 0
     events: tuple[Event, ...] = ()
 
 

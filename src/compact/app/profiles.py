@@ -69,6 +69,7 @@ def list_profiles() -> tuple[Standing, ...]:
 
 def examine(profile: Profile, source: Source = "configured") -> Standing:
     """What can be told of a profile without asking anybody."""
+    from compact.app.recipes import resolve_recipe
     from compact.app.strategies import choose_strategy
     from compact.llm.vendors import missing_extra
 
@@ -84,6 +85,11 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
             choose_strategy(profile=profile)
         except InvalidConfiguration as error:
             problems.append(": ".join(filter(None, (error.field, f"{error.problem}. {error.remedy}"))))
+    if profile.recipe:
+        try:
+            resolve_recipe(profile.recipe)
+        except InvalidConfiguration as error:
+            remarks.append(f"the gateway cannot compact for it: {error}")
     if extra := missing_extra(profile.vendor):
         problems.append(f"a package is missing. Install it: pip install 'compact-context[{extra}]'.")
     if model.source == "default":

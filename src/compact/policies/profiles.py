@@ -135,6 +135,8 @@ class Profile(Configuration):
     """The lower it is, the sooner it is asked."""
     threshold: Annotated[float, AfterValidator(_percentage)] = INHERIT
     """Condense from this percentage of the window; -1 is whatever holds for all profiles."""
+    recipe: Annotated[str, Field(max_length=64)] = ""
+    """The recipe that compacts conversations with this model in the gateway, where it is not the default one."""
     strategy: Annotated[str, Field(max_length=64, pattern=r"^[a-z_]*$")] = ""
     """The summarization strategy, where it is not the usual one."""
     prompt: Annotated[str, Field(max_length=20_000)] = ""

@@ -1,29 +1,25 @@
-"""What the page is told about transcripts: models of the answers, and how they are made."""
+"""What the page shows of transcripts: models of requests and answers, and how the answers are made."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from time import perf_counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
-from compact.app import DEFAULT_MODEL, Result, count
+from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
 from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
-from compact.app.presets import all_presets, is_built_in
 from compact.messages import Conversation
 from compact.models import find_model
+from compact.providers import Recipe, WhenMissed
 from compact.server.uploads import Condensed, Upload
 
 _VIOLATIONS = 200
-_LEVELS = {
-    "verbatim": "Repeated text becomes references; the condensed messages alone give everything back.",
-    "formatting": "Repeated text and needless layout.",
-    "superseded": "Repeated text, needless layout, and answers that later ones replaced.",
-}
+RecipeName = Annotated[str, Field(max_length=200)]
 
 
 class Violated(BaseModel):
@@ -55,36 +51,26 @@ class Inspected(BaseModel):
     violations_total: int
 
 
-class Way(BaseModel):
-    """A preset, or a provider with settings."""
+class RecipeChoice(BaseModel):
+    """A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
 
-    preset: str | None = None
-    provider: str | None = None
+    Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    recipe: RecipeName | None = None
+    provider: RecipeName | None = None
+    preset: RecipeName | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
-
-
-class NamedWay(BaseModel):
-    """A way to condense that can be tried."""
-
-    name: str
-    description: str
-    kind: Literal["lossless", "preset", "own"]
-    provider: str
-    way: Way
-
-
-class Trial(BaseModel):
-    """A way to condense, for a model, down to a share of the tokens or a number of them."""
-
-    way: Way
+    when_missed: WhenMissed | None = None
     target: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     model: str = Field(default="", max_length=200)
 
-
-class Order(Trial):
-    """A condensation to be done; with `retain`, missing facts that are likely to be needed are named again."""
-
-    retain: bool = False
+    def resolved(self) -> Recipe:
+        """The recipe itself; InvalidConfiguration names what is wrong with the choice."""
+        recipe = resolve_recipe(self.recipe, provider=self.provider, preset=self.preset, config=self.settings)
+        return replace(recipe, when_missed=self.when_missed) if self.when_missed else recipe
 
 
 class PassDone(BaseModel):
@@ -101,8 +87,9 @@ class PassDone(BaseModel):
 
 
 class Facts(BaseModel):
-    """What a way to condense comes to; `wall` is how long finding that out took."""
+    """What a compaction does; `wall` is how long finding that out took."""
 
+    recipe: str
     provider: str
     tokens_before: int
     tokens_after: int
@@ -152,30 +139,6 @@ class ShownPart:
     hidden: int
 
 
-def named_ways() -> list[NamedWay]:
-    """Every way that is compared: the lossless levels, the built-in presets, and one's own."""
-    levels = [
-        NamedWay(
-            name=f"lossless:{level}",
-            description=description,
-            kind="lossless",
-            provider="lossless",
-            way=Way(provider="lossless", settings={"level": level}),
-        )
-        for level, description in _LEVELS.items()
-    ]
-    return levels + [
-        NamedWay(
-            name=preset.name,
-            description=preset.description,
-            kind="preset" if is_built_in(preset.name) else "own",
-            provider=preset.provider,
-            way=Way(preset=preset.name),
-        )
-        for preset in all_presets()
-    ]
-
-
 def inspected(upload: Upload, model: str) -> Inspected:
     """An open transcript, counted for the model."""
     conversation = upload.conversation
@@ -203,7 +166,7 @@ def inspected(upload: Upload, model: str) -> Inspected:
 
 
 def model_for(upload: Upload, given: str) -> tuple[str, Literal["option", "request", "default"]]:
-    """The model to count for, and who says so."""
+    """The model to count for, and where that is said."""
     if given:
         return given, "option"
     stated = upload.conversation.options.get("model")
@@ -219,9 +182,10 @@ def violated(conversation: Conversation) -> list[Violated]:
 
 
 def facts_of(result: Result, began: float) -> Facts:
-    """What a condensation came to."""
+    """What a condensation did."""
     report = result.report
     return Facts(
+        recipe=showable(report.recipe),
         provider=report.provider,
         tokens_before=report.tokens_before,
         tokens_after=report.tokens_after,

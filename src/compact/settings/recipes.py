@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration
 from compact.settings.documents import dump_document, read_document, replace_private
@@ -13,10 +13,19 @@ DEFAULT: Final = "auto"
 VARIABLE: Final = "COMPACT_RECIPE"
 _FILE: Final = "recipe.json"
 
+Source: TypeAlias = Literal["environment", "chosen", "built-in"]
+
 
 def default_recipe() -> str:
     """The name of the recipe that `COMPACT_RECIPE` gives, or that was chosen for this home; else `auto`."""
     return os.environ.get(VARIABLE, "").strip() or _chosen() or DEFAULT
+
+
+def default_source() -> Source:
+    """Where the default recipe comes from."""
+    if os.environ.get(VARIABLE, "").strip():
+        return "environment"
+    return "chosen" if _chosen() else "built-in"
 
 
 def choose_default(name: str) -> None:

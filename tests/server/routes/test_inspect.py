@@ -29,8 +29,8 @@ def demo(served: Served) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def done(served: Served, demo: dict[str, Any]) -> dict[str, Any]:
-    order = {"way": {"preset": "balanced"}, "target": 0.3}
-    found: dict[str, Any] = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json=order)
+    choice = {"preset": "balanced", "target": 0.3}
+    found: dict[str, Any] = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json=choice)
     return found
 
 
@@ -81,23 +81,42 @@ def test_lone_surrogates_are_spelled_out(served: Served) -> None:
     assert parts[0]["hunks"][0]["before"] == "\\udfff there"
 
 
-def test_every_way_can_be_tried(served: Served, demo: dict[str, Any]) -> None:
-    ways = _json(served, "GET", "/api/inspect/ways")
-    names = [way["name"] for way in ways]
-    assert names[:3] == ["lossless:verbatim", "lossless:formatting", "lossless:superseded"]
-    assert {"speed", "balanced", "quality", "cost", "v1", "v2", "v3"} <= set(names)
-    for way in ways:
-        facts = _json(served, "POST", f"/api/inspect/{demo['id']}/try", json={"way": way["way"], "target": 0.5})
+def test_every_recipe_can_be_tried(served: Served, demo: dict[str, Any]) -> None:
+    recipes = _json(served, "GET", "/api/recipes")["recipes"]
+    assert {"auto", "layers", "lossless:verbatim", "balanced", "v1", "v2", "v3"} <= {each["name"] for each in recipes}
+    for recipe in recipes:
+        choice = {"recipe": recipe["name"], "target": 0.5}
+        facts = _json(served, "POST", f"/api/inspect/{demo['id']}/try", json=choice)
+        assert facts["recipe"] == recipe["name"]
         assert facts["tokens_before"] == demo["tokens"]
         assert facts["tokens_after"] < facts["tokens_before"]
         assert facts["target_met"] == (facts["tokens_after"] <= facts["target"])
+        assert facts["target_met"] or recipe["when_missed"] == "stop"
+
+
+def test_without_a_name_it_is_the_default_recipe(served: Served, demo: dict[str, Any]) -> None:
+    facts = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json={})["facts"]
+    assert facts["recipe"] == "auto"
+    assert facts["target_met"]
+
+
+def test_where_a_target_is_missed_a_choice_may_stop(served: Served, demo: dict[str, Any]) -> None:
+    choice = {"recipe": "v1", "target": 0.1}
+    path = f"/api/inspect/{demo['id']}/try"
+    assert not _json(served, "POST", path, json=choice)["target_met"]
+    assert _json(served, "POST", path, json={**choice, "when_missed": "continue"})["target_met"]
 
 
 def test_a_wrong_setting_is_named(served: Served, demo: dict[str, Any]) -> None:
-    way = {"provider": "lossless", "settings": {"level": "none"}}
-    answer = served.ask("POST", f"/api/inspect/{demo['id']}/try", json={"way": way})
-    assert answer.status_code == 400
-    assert answer.json()["error"]["field"] == "config.level"
+    choices = [
+        ({"provider": "lossless", "settings": {"level": "none"}}, "config.level"),
+        ({"recipe": "none"}, "recipe"),
+        ({"way": {"preset": "balanced"}}, "way"),
+        ({"recipe": "auto", "preset": "balanced"}, "recipe"),
+    ]
+    for choice, field in choices:
+        answer = served.ask("POST", f"/api/inspect/{demo['id']}/try", json=choice)
+        assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
 
 
 def test_a_condensation_tells_what_it_did(demo: dict[str, Any], done: dict[str, Any]) -> None:
@@ -138,8 +157,8 @@ def test_the_two_files_bring_the_original_back(served: Served, demo: dict[str, A
 
 
 def test_folded_messages_stand_before_their_summary(served: Served, demo: dict[str, Any]) -> None:
-    order = {"way": {"preset": "balanced"}, "target": 0.08}
-    result = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json=order)["id"]
+    choice = {"recipe": "balanced", "target": 0.08}
+    result = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json=choice)["id"]
     rows = _json(served, "GET", f"/api/inspect/{demo['id']}/rows?result={result}")
     kinds = [row["kind"] for row in rows]
     assert kinds[kinds.index("added") - 1] == "folded"

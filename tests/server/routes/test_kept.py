@@ -39,7 +39,7 @@ def test_pinned_messages_from_before_the_summary_are_told(api: Api) -> None:
 
 def test_a_reference_is_shown_with_what_it_stands_for(api: Api) -> None:
     opened = api.post("/inspect", reading(2))["id"]
-    result = api.post(f"/inspect/{opened}/condense", {"way": {"provider": "lossless"}})["id"]
+    result = api.post(f"/inspect/{opened}/condense", {"provider": "lossless"})["id"]
     condensed = api.get(f"/inspect/{opened}/results/{result}/condensed")
     id = api.post("/sessions/import", condensed, name="condensed.json")["session"]["id"]
     messages = api.get(f"/sessions/{id}/messages")["messages"]

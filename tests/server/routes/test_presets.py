@@ -61,7 +61,7 @@ def test_a_preset_is_kept_used_replaced_and_forgotten(served: Served) -> None:
     kept = served.ask("PUT", "/api/presets/mine", json=MINE)
     assert kept.status_code == 200
     assert kept.json()["settings"] == MINE["settings"]
-    assert "mine" in {way["name"] for way in served.ask("GET", "/api/inspect/ways").json()}
+    assert "mine" in {each["name"] for each in served.ask("GET", "/api/recipes").json()["recipes"]}
     served.ask("PUT", "/api/presets/mine", json={**MINE, "description": "Cuts more."})
     (mine,) = [each for each in served.ask("GET", "/api/presets").json() if each["own"]]
     assert mine["description"] == "Cuts more."

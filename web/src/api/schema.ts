@@ -188,26 +188,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/inspect/ways": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Ways
-         * @description Every way that is compared: the lossless levels, the built-in presets, and one's own.
-         */
-        get: operations["list_ways"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/inspect/{id}": {
         parameters: {
             query?: never;
@@ -362,10 +342,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try Way
-         * @description What a way would come to: nothing is kept, and where a model would be asked its answer is estimated.
+         * Try Recipe
+         * @description What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated.
          */
-        post: operations["try_way"];
+        post: operations["try_recipe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -659,7 +639,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Prompt
-         * @description The requests exactly as a summarizing model would get them; nobody is asked.
+         * @description The requests exactly as a summarizing model would get them; no model is called.
          */
         post: operations["preview_prompt"];
         delete?: never;
@@ -685,6 +665,46 @@ export interface paths {
          * @description Keep a prompt of one's own; what cannot stand in one is refused.
          */
         put: operations["keep_prompt"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Recipes
+         * @description The recipes that are compared: auto, other providers, the lossless levels, presets, and one's own.
+         */
+        get: operations["show_recipes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recipes/default": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change Default
+         * @description Choose the recipe that is used where none is named: here, by the gateway, by the command and by the library.
+         */
+        put: operations["change_default"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1686,6 +1706,14 @@ export interface components {
             tokens_saved: number;
         };
         /**
+         * DefaultChoice
+         * @description The recipe to be used where none is named.
+         */
+        DefaultChoice: {
+            /** Recipe */
+            recipe: string;
+        };
+        /**
          * Delta
          * @description A piece of the answer.
          */
@@ -1767,6 +1795,12 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+            /**
+             * When Missed
+             * @default continue
+             * @enum {string}
+             */
+            when_missed: "stop" | "continue";
         };
         /**
          * ErrorReply
@@ -1813,7 +1847,7 @@ export interface components {
         };
         /**
          * Facts
-         * @description What a way to condense comes to; `wall` is how long finding that out took.
+         * @description What a compaction does; `wall` is how long finding that out took.
          */
         Facts: {
             /** Change */
@@ -1832,6 +1866,8 @@ export interface components {
             passes: components["schemas"]["PassDone"][];
             /** Provider */
             provider: string;
+            /** Recipe */
+            recipe: string;
             /** Saved */
             saved: string | null;
             /** Seconds */
@@ -2078,6 +2114,12 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+            /**
+             * When Missed
+             * @default continue
+             * @enum {string}
+             */
+            when_missed: "stop" | "continue";
         };
         /**
          * Match
@@ -2229,24 +2271,6 @@ export interface components {
             suggested_max_input: number;
         };
         /**
-         * NamedWay
-         * @description A way to condense that can be tried.
-         */
-        NamedWay: {
-            /** Description */
-            description: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "lossless" | "preset" | "own";
-            /** Name */
-            name: string;
-            /** Provider */
-            provider: string;
-            way: components["schemas"]["Way"];
-        };
-        /**
          * NewModel
          * @description A model to be added.
          */
@@ -2299,25 +2323,6 @@ export interface components {
              * @default
              */
             workspace: string;
-        };
-        /**
-         * Order
-         * @description A condensation to be done; with `retain`, missing facts that are likely to be needed are named again.
-         */
-        Order: {
-            /**
-             * Model
-             * @default
-             */
-            model: string;
-            /**
-             * Retain
-             * @default false
-             */
-            retain: boolean;
-            /** Target */
-            target?: number | null;
-            way: components["schemas"]["Way"];
         };
         /**
          * PassDone
@@ -2442,6 +2447,8 @@ export interface components {
             problems: string[];
             /** Ready */
             ready: boolean;
+            /** Recipe */
+            recipe: string;
             /** Remarks */
             remarks: string[];
             /**
@@ -2588,7 +2595,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why a message was edited: by which pass, how, in its own words, and how many times.
+         * @description Why a message was edited: by which pass, how, why, and how many times.
          */
         Reason: {
             /**
@@ -2605,6 +2612,79 @@ export interface components {
             step: string;
             /** Why */
             why: string;
+        };
+        /**
+         * RecipeChoice
+         * @description A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
+         *
+         *     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
+         */
+        RecipeChoice: {
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /** Preset */
+            preset?: string | null;
+            /** Provider */
+            provider?: string | null;
+            /** Recipe */
+            recipe?: string | null;
+            /** Settings */
+            settings?: {
+                [key: string]: unknown;
+            };
+            /** Target */
+            target?: number | null;
+            /** When Missed */
+            when_missed?: ("stop" | "continue") | null;
+        };
+        /**
+         * RecipeView
+         * @description A recipe; `when_missed` is what it does where its own passes do not reach a target.
+         *
+         *     `error` says why it cannot be used.
+         */
+        RecipeView: {
+            /** Default */
+            default: boolean;
+            /** Description */
+            description: string;
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "provider" | "lossless" | "preset" | "own";
+            /** Name */
+            name: string;
+            /** Provider */
+            provider: string;
+            /**
+             * When Missed
+             * @enum {string}
+             */
+            when_missed: "stop" | "continue";
+        };
+        /**
+         * RecipesView
+         * @description The recipes, the one that is used where none is named, and where that is said.
+         */
+        RecipesView: {
+            /** Default */
+            default: string;
+            /** Recipes */
+            recipes: components["schemas"]["RecipeView"][];
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "environment" | "chosen" | "built-in";
         };
         /**
          * RedactedSpan
@@ -3166,20 +3246,6 @@ export interface components {
             started_at: string;
         };
         /**
-         * Trial
-         * @description A way to condense, for a model, down to a share of the tokens or a number of them.
-         */
-        Trial: {
-            /**
-             * Model
-             * @default
-             */
-            model: string;
-            /** Target */
-            target?: number | null;
-            way: components["schemas"]["Way"];
-        };
-        /**
          * Verdict
          * @description Whether a preset can be used, and what is wrong with it.
          */
@@ -3207,20 +3273,6 @@ export interface components {
             rule: string;
             /** Text */
             text: string;
-        };
-        /**
-         * Way
-         * @description A preset, or a provider with settings.
-         */
-        Way: {
-            /** Preset */
-            preset?: string | null;
-            /** Provider */
-            provider?: string | null;
-            /** Settings */
-            settings?: {
-                [key: string]: unknown;
-            };
         };
         /**
          * WayPlayed
@@ -3546,35 +3598,6 @@ export interface operations {
             };
         };
     };
-    list_ways: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NamedWay"][];
-                };
-            };
-            /** @description What went wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorReply"];
-                };
-            };
-        };
-    };
     look_again: {
         parameters: {
             query?: {
@@ -3648,7 +3671,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Order"];
+                "application/json": components["schemas"]["RecipeChoice"];
             };
         };
         responses: {
@@ -3833,7 +3856,7 @@ export interface operations {
             };
         };
     };
-    try_way: {
+    try_recipe: {
         parameters: {
             query?: never;
             header?: never;
@@ -3844,7 +3867,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Trial"];
+                "application/json": components["schemas"]["RecipeChoice"];
             };
         };
         responses: {
@@ -4493,6 +4516,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PromptText"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    show_recipes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipesView"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    change_default: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefaultChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipesView"];
                 };
             };
             /** @description What went wrong */

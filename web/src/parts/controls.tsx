@@ -166,13 +166,15 @@ type ChooseProps<T extends string> = Labelled & {
   choices: readonly Choice<T>[];
   onChange: (value: T) => void;
   placeholder?: string;
+  isDisabled?: boolean;
 };
 
 /** One of many, from a list that opens. */
-export function Choose<T extends string>({ value, choices, onChange, placeholder, ...field }: ChooseProps<T>) {
+export function Choose<T extends string>({ value, choices, onChange, placeholder, isDisabled, ...field }: ChooseProps<T>) {
   return (
     <Select
       className="field"
+      isDisabled={isDisabled}
       value={value}
       onChange={(key) => key !== null && onChange(key as T)}
       placeholder={placeholder}
@@ -200,7 +202,7 @@ export function Choose<T extends string>({ value, choices, onChange, placeholder
 }
 
 /** One of few, all in sight. */
-export function Segments<T extends string>({ value, choices, onChange, ...field }: Omit<ChooseProps<T>, "placeholder">) {
+export function Segments<T extends string>({ value, choices, onChange, ...field }: Omit<ChooseProps<T>, "placeholder" | "isDisabled">) {
   return (
     <RadioGroup
       className="field"

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
+from compact.app.preflight import Preflight
+from compact.engine.telling import told_error
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile, check_session_id
-from compact.ports import Event
 from compact.redaction import Redactor
 from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
@@ -32,6 +35,9 @@ _KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
 _LONGEST_REASON: Final = 500
 _NOT_TOLD: Final = re.compile(r"[^ -~]")
 _NOTHING_SHORTER: Final = "what is left cannot be made any shorter"
+_TRACED: Final = ("compact.condensed", "compact.error")
+_UNTOLD: Final = 0.5
+"""The share of the usual target that is aimed at where the vendor does not say how much it takes: it is asked once."""
 _NOTE: Final = "the vendor says that the request is too long"
 
 
@@ -111,7 +117,7 @@ class Compactor:
 
     def __init__(self, state: ServerState) -> None:
         self._tracer = Tracer([Keeping(store_of(state), "gateway")], Redactor().json)
-        self._managers = Managers(state.home, self._tracer.emit)
+        self._managers = Managers(state.home)
         self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:
@@ -143,7 +149,7 @@ class Compactor:
 
     def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
         """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
-        if sent.manager is None or sent.found is None or (messages := original.messages) is None:
+        if sent.manager is None or sent.found is None or original.messages is None:
             return sent
         used = sent.after or sent.manager.window
         window = overflow.window(used)
@@ -151,7 +157,7 @@ class Compactor:
             greedy = "the answer that is asked for leaves no room for any input"
             return replace(sent, reason=greedy if overflow.answer else _NOTHING_SHORTER)
         try:
-            forced = self._fitted(sent.found, original, messages, window)
+            forced = self._fitted(sent.found, original, window, told=bool(overflow.limit))
             shorter = len(forced.asked.raw) < len(sent.asked.raw)
             if shorter and forced.manager is not None and 0 < overflow.learned(used) < forced.manager.window:
                 self._managers.narrow(original.model, original.profile, overflow.limit)
@@ -167,37 +173,44 @@ class Compactor:
         scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
         with self._managers.using(asked.model, asked.profile) as manager:
             found = self._sessions.find(scope, messages, asked.session)
-            with self._managers.at_work(manager, found.known.session) as heard:
-                sent = manager.preflight(found.known.session, asked.request)
-        return self._outgoing(asked, messages, sent, (found, manager, heard))
+            session = found.known.session
+            try:
+                with self._failing(session):
+                    done = manager.prepare(session, asked.request)
+            finally:  # a session that was refused is held, too
+                self._managers.hold(manager, session)
+        return self._outgoing(asked, done, found, manager)
 
-    def _fitted(self, found: Recognised, asked: Asked, messages: list[Json], window: int) -> Outgoing:
-        """The request, compacted for this once into less than its model's window."""
+    def _fitted(self, found: Recognised, asked: Asked, window: int, *, told: bool) -> Outgoing:
+        """The request, compacted for this once into a smaller window, far below it where none was told."""
         session = found.known.session
         with self._managers.using(asked.model, asked.profile) as manager:
             window = min(window, manager.window)
-            with (
-                self._managers.fitting(asked.model, asked.profile, window) as fitting,
-                self._managers.hearing(session) as heard,
-            ):
-                sent = fitting.manual_compact(session, asked.request, _NOTE)
+            share = 1.0 if told else _UNTOLD
+            with self._managers.fitting(asked.model, asked.profile, window, share) as fitting, self._failing(session):
+                done = fitting.compact_now(session, asked.request, _NOTE)
             manager.forget(session)
-        return self._outgoing(asked, messages, sent, (found, manager, heard))
+        return self._outgoing(asked, done, found, manager)
 
-    def _outgoing(
-        self, asked: Asked, messages: list[Json], sent: list[Json], by: tuple[Recognised, CompactManager, list[Event]]
-    ) -> Outgoing:
-        found, manager, heard = by
-        condensed = [event.properties for event in heard if event.name == "compact.condensed"]
-        saved = sum(int(told["tokens_before"]) - int(told["tokens_after"]) for told in condensed)
-        if condensed:
-            self._sessions.settle(found, len(messages) - _same_at_end(messages, sent), saved)
-        used = next((event.properties["t_est"] for event in heard if event.name == "compact.token_estimate"), None)
-        after = None if used is None else int(used) - saved
-        if len(sent) == len(messages) and _same_at_end(messages, sent) == len(sent):
+    def _outgoing(self, asked: Asked, done: Preflight, found: Recognised, manager: CompactManager) -> Outgoing:
+        if any(event.name in _TRACED for event in done.events):
+            for event in done.events:
+                self._tracer.emit(found.known.session, event)
+        messages, sent, after = asked.messages or [], done.messages, done.tokens_after
+        if done.compacted:
+            self._sessions.settle(found, done.reach, done.tokens_before - after)
+        if len(sent) == len(messages) and all(map(is_, messages, sent)):
             return Outgoing(asked, "none", after, after, found, manager)
-        before = None if after is None else after + found.known.saved
-        return Outgoing(asked.with_messages(sent), "applied", before, after, found, manager)
+        return Outgoing(asked.with_messages(sent), "applied", after + found.known.saved, after, found, manager)
+
+    @contextmanager
+    def _failing(self, session: str) -> Iterator[None]:
+        """Trace what goes wrong inside."""
+        try:
+            yield
+        except Exception as error:
+            self._tracer.emit(session, told_error(type(error).__name__, str(error)))
+            raise
 
 
 def told_reason(reason: str) -> dict[str, str]:
@@ -211,16 +224,6 @@ def _told(error: Exception) -> str:
     if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation):
         return str(error)
     return f"Compact failed ({type(error).__name__}); the gateway's log says more"
-
-
-def _same_at_end(messages: Sequence[Json], sent: Sequence[Json]) -> int:
-    """How many of the last messages are sent as they came."""
-    same = 0
-    for one, other in zip(reversed(messages), reversed(sent), strict=False):
-        if one is not other:
-            break
-        same += 1
-    return same
 
 
 def written(body: Json) -> bytes:

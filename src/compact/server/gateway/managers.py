@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock, Thread, local
+from threading import Lock, Thread
 from time import monotonic
 from typing import Final, TypeAlias
 
@@ -17,8 +17,8 @@ from compact import CompactManager
 from compact.errors import InvalidInput
 from compact.policies import CompactConfig, Profile
 from compact.policies.threshold import INHERIT
-from compact.ports import Event
 from compact.settings.compaction import find_file, gather
+from compact.settings.recipes import default_recipe
 
 LEAST: Final = 1000
 """Tokens of a window that is worth compacting for."""
@@ -29,7 +29,6 @@ _WINDOWS: Final = 1000
 _LIVE: Final = 500
 """Conversations that are held in memory; others are taken up again from what was kept, or counted anew."""
 _CLOSING: Final = 5.0
-_TRACED: Final = ("compact.condensed", "compact.error")
 _PLAIN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 _Key: TypeAlias = tuple[str, str]
@@ -37,9 +36,13 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class _Made:
-    """A manager, and how many use it now; one that nobody finds any more is closed once nobody does."""
+    """A manager, the recipe that was to be used when it was made, and how many use it now.
+
+    One that is not found any more is closed once it is not used.
+    """
 
     manager: CompactManager
+    recipe: str
     users: int = 0
     found: bool = True
 
@@ -47,15 +50,13 @@ class _Made:
 class Managers:
     """Makes a manager when a model is first asked for; may be used from many threads."""
 
-    def __init__(self, home: Path, trace: Callable[[str, Event], None]) -> None:
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._trace = trace
         self._live: OrderedDict[tuple[CompactManager, str], None] = OrderedDict()
         self._lock = Lock()
         self._made: OrderedDict[_Key, _Made] = OrderedDict()
         self._windows: OrderedDict[_Key, int] = OrderedDict()
         self._closed = False
-        self._heard = local()
 
     @contextmanager
     def using(self, model: str, profile: Profile | None) -> Iterator[CompactManager]:
@@ -63,10 +64,10 @@ class Managers:
 
         Beyond so many models, the one that was asked for longest ago is let go of. InvalidInput where all are in use.
         """
-        made, rested = self._take(model, profile)
+        made, left = self._take(model, profile)
         try:
-            if rested is not None:
-                rested.close()
+            for manager in left:
+                manager.close()
             yield made.manager
         finally:
             with self._lock:
@@ -78,19 +79,20 @@ class Managers:
                 made.manager.close()
 
     @contextmanager
-    def fitting(self, model: str, profile: Profile | None, window: int) -> Iterator[CompactManager]:
-        """A manager for one request that must fit into less than the model's window.
+    def fitting(self, model: str, profile: Profile | None, window: int, share: float) -> Iterator[CompactManager]:
+        """A manager for one request that must fit into less than the model's window, down to a share of its target.
 
         What it kept, the model's own finds once that has forgotten the session.
         """
-        config = configured(self._home, model, profile).model_copy(update={"max_context_tokens": window})
-        with CompactManager(config, observe=self._observe) as manager:
+        config = configured(self._home, model, profile)
+        policy = config.policy.model_copy(update={"target_pct": config.policy.target_pct * share})
+        with CompactManager(config.model_copy(update={"max_context_tokens": window, "policy": policy})) as manager:
             yield manager
 
     def narrow(self, model: str, profile: Profile | None, window: int) -> None:
         """Know from now on that the model's window is smaller than was thought.
 
-        The earlier manager stays open for whoever still works with it; what it kept, the new one finds.
+        The earlier manager stays open for those that still work with it; what it kept, the new one finds.
         """
         key = _key(model, profile)
         with self._lock:
@@ -98,44 +100,18 @@ class Managers:
             self._windows.move_to_end(key)
             if len(self._windows) > _WINDOWS:
                 self._windows.popitem(last=False)
-            made = self._made.pop(key, None)
-            if made is None:
-                return
-            made.found = False
-            if made.users:
-                return
-            self._let_go(made.manager)
-        made.manager.close()
+            left = self._leave(key)
+        for manager in left:
+            manager.close()
 
-    @contextmanager
-    def at_work(self, manager: CompactManager, session: str) -> Iterator[list[Event]]:
-        """The same as `hearing`, for a session that the manager then holds.
-
-        Beyond so many sessions, memory lets go of the one that has rested longest.
-        """
-        try:
-            with self.hearing(session) as heard:
-                yield heard
-        finally:  # whatever came of it: a session that was refused is held, too
-            with self._lock:
-                self._live[manager, session] = None
-                self._live.move_to_end((manager, session))
-                rested = self._live.popitem(last=False)[0] if len(self._live) > _LIVE else None
-            if rested is not None:
-                rested[0].forget(rested[1])
-
-    @contextmanager
-    def hearing(self, session: str) -> Iterator[list[Event]]:
-        """The events of what is done to the session inside, on this thread; compactions are traced."""
-        heard: list[Event] = []
-        self._heard.events = heard
-        try:
-            yield heard
-        finally:
-            self._heard.events = None
-            if any(event.name in _TRACED for event in heard):
-                for event in heard:
-                    self._trace(session, event)
+    def hold(self, manager: CompactManager, session: str) -> None:
+        """Note that the manager holds the session; beyond so many, memory lets go of the one that rested longest."""
+        with self._lock:
+            self._live[manager, session] = None
+            self._live.move_to_end((manager, session))
+            rested = self._live.popitem(last=False)[0] if len(self._live) > _LIVE else None
+        if rested is not None:
+            rested[0].forget(rested[1])
 
     def close(self) -> None:
         """Close them all at the same time, and wait a few seconds for it: each may have something to send."""
@@ -151,24 +127,36 @@ class Managers:
         for thread in closing:
             thread.join(max(0.0, until - monotonic()))
 
-    def _take(self, model: str, profile: Profile | None) -> tuple[_Made, CompactManager | None]:
-        """The manager, with one more who uses it, and the one that had to make room for it."""
-        key = _key(model, profile)
+    def _take(self, model: str, profile: Profile | None) -> tuple[_Made, list[CompactManager]]:
+        """The manager, with one more who uses it, and those that are to be closed for it."""
+        key, left = _key(model, profile), list[CompactManager]()
+        recipe = (profile.recipe if profile else "") or default_recipe()
         with self._lock:
-            made, rested = self._made.get(key), None
+            made = self._made.get(key)
+            if made is not None and made.recipe != recipe:
+                left, made = self._leave(key), None
             if made is None:
                 oldest = self._resting() if len(self._made) >= _MOST else None
-                made = _Made(self._make(model, profile))
-                if oldest is not None:
-                    rested = self._made.pop(oldest).manager
-                    self._let_go(rested)
+                made = _Made(self._make(model, profile), recipe)
+                left += self._leave(oldest) if oldest is not None else []
                 self._made[key] = made
             self._made.move_to_end(key)
             made.users += 1
-        return made, rested
+        return made, left
+
+    def _leave(self, key: _Key) -> list[CompactManager]:
+        """Find the manager no more; it is given back where it can be closed now, being unused."""
+        made = self._made.pop(key, None)
+        if made is None:
+            return []
+        made.found = False
+        if made.users:
+            return []
+        self._let_go(made.manager)
+        return [made.manager]
 
     def _resting(self) -> _Key:
-        """The model that was asked for longest ago and that nobody uses now."""
+        """The model that was asked for longest ago and that is not used now."""
         found = next((key for key, made in self._made.items() if not made.users), None)
         if found is None:
             raise InvalidInput(f"{_MOST} models are served already", field="model", remedy="Use one of them.")
@@ -180,16 +168,11 @@ class Managers:
         config = configured(self._home, model, profile)
         if window := self._windows.get(_key(model, profile)):
             config = config.model_copy(update={"max_context_tokens": window})
-        return CompactManager(config, observe=self._observe)
+        return CompactManager(config)
 
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:
             del self._live[known]
-
-    def _observe(self, event: Event) -> None:
-        events: list[Event] | None = getattr(self._heard, "events", None)
-        if events is not None:
-            events.append(event)
 
 
 def _key(model: str, profile: Profile | None) -> _Key:
@@ -210,6 +193,8 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
     policy = config.policy
     if profile and profile.threshold != INHERIT and profile.threshold / 100 > policy.target_pct:
         policy = policy.model_copy(update={"trigger_pct": profile.threshold / 100})
+    if profile and profile.recipe:
+        policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
     return config.model_copy(update={"storage": storage, "policy": policy})
 
 

@@ -1,8 +1,8 @@
 """Which conversation a request continues, where its client does not say.
 
 A client of a vendor's SDK sends its whole history with every request. So a session is known by points: the messages of
-its last request, and those that each of its last compactions touched. A request that begins with any of them continues
-it. One that shares only the opening is another conversation.
+its last request, and those that each of its last compactions depends on. A request that begins with any of them
+continues it. One that shares only the opening is another conversation.
 
 A point is named after how many messages there are, a digest of the first and the last two, and a checksum of them all:
 a digest of half a megabyte would take as long as all the rest of a request. Two conversations that agree in all of that
@@ -45,7 +45,7 @@ _ALONE: Final = {"type", "text", _MOVING}
 class Known:
     """A session: where its last request ended, and how many tokens its compactions save.
 
-    `settled` is what the last of them touched, each with what was saved by then; the latest comes last.
+    `settled` is what the last of them depend on, each with what was saved by then; the latest comes last.
     """
 
     scope: str
@@ -93,7 +93,7 @@ class Sessions:
         return Recognised(known, () if session else messages)
 
     def settle(self, found: Recognised, compacted: int, saved: int) -> None:
-        """Remember that a compaction touched that many of the first messages, and that it saved tokens."""
+        """Remember that a compaction depends on that many of the first messages, and that it saved tokens."""
         known = found.known
         point = next(points_in(known.scope, found.messages[:compacted]), "")
         with self._lock:

@@ -1,34 +1,29 @@
-"""Transcripts looked at in the page: what is in them, what every preset would do, and what one of them did."""
+"""Transcripts looked at in the page: what is in them, what every recipe would do, and what one of them did."""
 
 import hashlib
 from importlib.resources import files
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from compact.app import Condensation, choose, counter_for, read_transcript
+from compact.app import Condensation, counter_for, read_transcript
 from compact.app.estimating import Asking
 from compact.app.inspecting import Row, showable
 from compact.app.planfile import load_plan, restore_file
 from compact.errors import NotFound
-from compact.providers import Provider
 from compact.server.inspecting import (
     Done,
     Facts,
     Inspected,
-    NamedWay,
-    Order,
+    RecipeChoice,
     Restored,
     ShownPart,
-    Trial,
-    Way,
     condensed_bytes,
     facts_of,
     inspected,
     inspection_of,
     model_for,
-    named_ways,
     plan_bytes,
     shown,
     violated,
@@ -79,12 +74,6 @@ def open_demo(kept: Kept, format: FormatName = "openai-chat") -> Inspected:
     return inspected(kept.add(f"demo.{format}.json", data, read_transcript(data)), "")
 
 
-@router.get("/ways", operation_id="list_ways")
-def list_ways() -> list[NamedWay]:
-    """Every way that is compared: the lossless levels, the built-in presets, and one's own."""
-    return named_ways()
-
-
 @router.get("/{id}", operation_id="look_again")
 def look_again(id: str, kept: Kept, model: Model = "") -> Inspected:
     """An open transcript, counted for another model if one is named."""
@@ -97,26 +86,23 @@ def close_transcript(id: str, kept: Kept) -> None:
     kept.forget(id)
 
 
-@router.post("/{id}/try", operation_id="try_way")
-def try_way(id: str, trial: Trial, kept: Kept) -> Facts:
-    """What a way would come to: nothing is kept, and where a model would be asked its answer is estimated."""
+@router.post("/{id}/try", operation_id="try_recipe")
+def try_recipe(id: str, choice: RecipeChoice, kept: Kept) -> Facts:
+    """What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated."""
     upload = kept.find(id)
     began = perf_counter()
-    condensation = Condensation(upload.conversation, model_for(upload, trial.model)[0], trial.target)
-    provider, settings = _chosen(trial.way)
+    condensation = Condensation(upload.conversation, model_for(upload, choice.model)[0], choice.target)
     model = condensation.model
-    result = condensation.run(provider, settings, Asking(model, counter_for(model.id).text))
-    return facts_of(result, began)
+    return facts_of(condensation.run(choice.resolved(), Asking(model, counter_for(model.id).text)), began)
 
 
 @router.post("/{id}/condense", operation_id="condense_transcript")
-def condense_transcript(id: str, order: Order, kept: Kept) -> Done:
+def condense_transcript(id: str, choice: RecipeChoice, kept: Kept) -> Done:
     """Condense for real; summaries are made offline, of the conversation's own words."""
     upload = kept.find(id)
     began = perf_counter()
-    model = model_for(upload, order.model)[0]
-    condensation = Condensation(upload.conversation, model, order.target, "facts" if order.retain else None)
-    result = condensation.run(*_chosen(order.way))
+    model = model_for(upload, choice.model)[0]
+    result = Condensation(upload.conversation, model, choice.target).run(choice.resolved())
     facts = facts_of(result, began)
     receipt = result.receipt()
     return Done(
@@ -175,10 +161,6 @@ def prove_restore(id: str, result: str, kept: Kept) -> Restored:
         condensed_bytes=len(small),
         plan_bytes=len(plan),
     )
-
-
-def _chosen(way: Way) -> tuple[Provider, Any]:
-    return choose(way.provider, way.preset, way.settings)
 
 
 def _file(data: bytes, name: str) -> Response:

@@ -18,6 +18,7 @@ from compact.app.presets import (
     tidy,
     troubles,
 )
+from compact.providers import WhenMissed
 from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset
 
 router = APIRouter(prefix="/presets", tags=["presets"])
@@ -33,6 +34,7 @@ class Draft(BaseModel):
     description: str = Field(default="", max_length=2_000)
     provider: str = Field(default="smart", max_length=100)
     settings: dict[str, Any] = Field(default_factory=dict)
+    when_missed: WhenMissed = "continue"
 
 
 class KnownPreset(Draft):
@@ -109,7 +111,7 @@ def export_draft(draft: Draft, form: Form = "yaml") -> Response:
 @router.put("/{name}", operation_id="keep_preset")
 def keep_preset(name: Name, draft: Draft) -> KnownPreset:
     """Keep a preset of one's own under the name."""
-    (kept,) = keep_presets([Preset(name, draft.description, draft.provider, draft.settings)])
+    (kept,) = keep_presets([_preset(draft.model_copy(update={"name": name}))])
     return _known(kept)
 
 
@@ -120,7 +122,7 @@ def forget_preset(name: Name) -> None:
 
 
 def _preset(draft: Draft) -> Preset:
-    return Preset(draft.name, draft.description, draft.provider, draft.settings)
+    return Preset(draft.name, draft.description, draft.provider, draft.settings, draft.when_missed)
 
 
 def _known(preset: Preset) -> KnownPreset:
@@ -129,6 +131,7 @@ def _known(preset: Preset) -> KnownPreset:
         description=preset.description,
         provider=preset.provider,
         settings=showable(dict(preset.settings)),
+        when_missed=preset.when_missed,
         own=not is_built_in(preset.name),
     )
 

@@ -70,6 +70,7 @@ def _view(standing: Standing) -> ProfileView:
         problems=list(standing.problems),
         remarks=list(standing.remarks),
         threshold=profile.threshold,
+        recipe=showable(profile.recipe),
         strategy=profile.strategy,
         custom_prompt=bool(profile.prompt),
         input_price=money(model.prices.input) if model.prices else None,

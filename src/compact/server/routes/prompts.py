@@ -1,18 +1,20 @@
 """Prompts: the strategies of summaries, words of one's own, and the exact request that a model would get."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
-from compact.app import Condensation, choose, counter_for
-from compact.app.costing import Costing, Way
+from compact.app import Condensation, counter_for, resolve_recipe
+from compact.app.estimating import Asking
 from compact.app.inspecting import showable
 from compact.app.profiles import find_profile
 from compact.app.stored import StoredSessions
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
-from compact.ports import Ask
+from compact.ports import Answer, Ask
 from compact.server.routes.profiles import conversation_of
 from compact.server.routes.shapes.preferences import (
     PromptEdit,
@@ -51,13 +53,11 @@ def list_strategies() -> list[StrategyView]:
 
 @router.post("/preview")
 def preview_prompt(trial: PromptTrial, sessions: Annotated[StoredSessions, Depends(sessions_of)]) -> PromptPreview:
-    """The requests exactly as a summarizing model would get them; nobody is asked."""
+    """The requests exactly as a summarizing model would get them; no model is called."""
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)
     conversation, model = conversation_of(sessions, trial.session)
-    provider, settings = choose("native", None, None)
-    way = Way("native", provider, with_strategy(settings, strategy, trial.detail))
-    asks = Costing(Condensation(conversation, model, None)).foresee(way).asks
+    asks = _asks(Condensation(conversation, model, None), strategy, trial.detail)
     if not asks:
         raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
     return PromptPreview(
@@ -92,6 +92,19 @@ def _strategy(trial: PromptTrial, profile: Profile | None) -> Strategy:
     if trial.prompt:
         return custom_strategy(trial.prompt, find_strategy(trial.strategy or DEFAULT))
     return choose_strategy(trial.strategy, profile) or find_strategy(DEFAULT)
+
+
+def _asks(condensation: Condensation, strategy: Strategy, detail: str) -> list[Ask]:
+    """What would be asked; the answers are estimated."""
+    recipe = resolve_recipe(provider="native")
+    estimated, asks = Asking(condensation.model, counter_for(condensation.model.id).text), list[Ask]()
+
+    def note(given: Sequence[Ask]) -> tuple[Answer, ...]:
+        asks.extend(given)
+        return estimated(given)
+
+    condensation.run(replace(recipe, settings=with_strategy(recipe.settings, strategy, detail)), note)
+    return asks
 
 
 def _request(ask: Ask, profile: Profile | None, model: str) -> PromptRequest:

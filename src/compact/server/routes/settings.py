@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from fastapi import APIRouter, Depends, Query
 
+from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
 from compact.app.profiles import OFFLINE, find_profile
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import GLOBAL, default_config
-from compact.errors import InvalidInput
+from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
 from compact.policies import CompactConfig
 from compact.policies.fields import schema_of, settings_of
@@ -105,7 +107,7 @@ def show_config() -> ConfigView:
 def list_providers() -> ProvidersView:
     """The condensation providers, what they can do, the schemas of their settings, and all of them side by side."""
     return ProvidersView(
-        default=registry.DEFAULT,
+        default=_default_provider(),
         providers=[_provider(listed) for listed in registry.providers()],
         comparison=registry.comparison(),
     )
@@ -155,6 +157,13 @@ def _check_names(values: Mapping[str, Json]) -> None:
         custom_strategy(prompt, base)
     if isinstance(profile, str) and profile not in ("", OFFLINE):
         find_profile(profile)
+
+
+def _default_provider() -> str:
+    """The provider of the default recipe; none where that cannot be used."""
+    with suppress(InvalidConfiguration):
+        return resolve_recipe().provider.id
+    return ""
 
 
 def _provider(listed: registry.Listed) -> ProviderView:

@@ -23,11 +23,11 @@ describe("passes", () => {
 });
 
 describe("a draft", () => {
-  const preset = { name: "mine", description: "", provider: "smart", settings: {} };
+  const preset = { name: "mine", description: "", provider: "smart", settings: {}, when_missed: "stop" as const };
   it("gives back what it was made of", () => {
     const settings = { max_parallel: 5, passes: [{ id: "a" }, { id: "b" }] };
     expect(presetOf(draftOf(preset, settings)).settings).toEqual(settings);
-    expect(presetOf(draftOf(preset, { mode: "targeted" })).settings).toEqual({ mode: "targeted" });
+    expect(presetOf(draftOf(preset, { mode: "targeted" }))).toEqual({ ...preset, settings: { mode: "targeted" } });
   });
   it("changes one value and no other object", () => {
     const before = { a: { b: 1 }, c: { d: 2 } };

@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
-import { TextInput } from "../../parts/controls";
+import { Segments, TextInput } from "../../parts/controls";
 import { Failure, Loading, Panel, View } from "../../parts/surfaces";
 import { useDelayed } from "../../state/delayed";
 import { Form } from "./fields";
 import { changed, draftOf, faultAt, presetOf, type Draft, type Values } from "./model";
 import { Group, PassEditor } from "./pass";
 import { Passes } from "./passes";
-import { Preview, type Way } from "./preview";
+import { Preview, type Valid } from "./preview";
 import { fieldsOf, type Schema } from "./schema";
 import { Toolbar } from "./toolbar";
 import "./editor.css";
@@ -62,7 +62,7 @@ export default function Editor() {
 interface Verdict {
   problems: { path: (string | number)[]; message: string }[];
   /** The provider and its settings as they were last valid. */
-  way: Way | null;
+  last: Valid | null;
   /** Whether this is about the draft as it is now. */
   current: boolean;
 }
@@ -78,15 +78,15 @@ function useVerdict(draft: Draft | null): Verdict {
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => got(api.POST("/api/presets/validate", { body: settled!, signal })),
   });
-  const [way, setWay] = useState<Way | null>(null);
+  const [last, setLast] = useState<Valid | null>(null);
   const complete = asked.isPlaceholderData ? null : asked.data?.complete;
-  const provider = settled?.provider;
+  const { provider, when_missed } = settled ?? {};
   useEffect(() => {
-    if (complete && provider) setWay({ provider, settings: complete });
-  }, [complete, provider]);
+    if (complete && provider && when_missed) setLast({ provider, settings: complete, when_missed });
+  }, [complete, provider, when_missed]);
   return {
     problems: asked.data?.problems ?? [],
-    way: draft ? way : null,
+    last: draft ? last : null,
     current: settled === now && !asked.isPlaceholderData && !asked.isFetching,
   };
 }
@@ -119,6 +119,12 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
           <div className="stack">
             <TextInput label="Name" value={draft.name} maxLength={64} fault={faultAt(problems, ["name"])} onChange={(name) => setDraft({ ...draft, name })} />
             <TextInput label="Description" lines value={draft.description} maxLength={2000} onChange={(description) => setDraft({ ...draft, description })} />
+            <Segments
+              label="Where its passes miss a target"
+              value={draft.when_missed}
+              choices={[{ id: "continue", name: "Go on as auto does" }, { id: "stop", name: "Stop" }]}
+              onChange={(when_missed) => setDraft({ ...draft, when_missed })}
+            />
           </div>
         </Panel>
         {passes && (
@@ -137,7 +143,7 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
         )}
       </div>
       <div className="effect-side">
-        <Preview way={verdict.way} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
+        <Preview last={verdict.last} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
       </div>
       <Panel title={pass ? `Pass ${index + 1}` : "Settings"}>
         {passes && pass ? (

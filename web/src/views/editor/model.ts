@@ -2,6 +2,7 @@
 import type { Schemas } from "../../api/client";
 
 export type Values = Record<string, unknown>;
+export type WhenMissed = Schemas["RecipeView"]["when_missed"];
 export type Problem = Schemas["FieldProblem"];
 export type Path = readonly (string | number)[];
 
@@ -14,6 +15,7 @@ export interface Draft {
   name: string;
   description: string;
   provider: string;
+  when_missed: WhenMissed;
   /** Every setting but the passes. */
   settings: Values;
   /** Of the smart provider only. */
@@ -29,12 +31,13 @@ export function draftOf(preset: Schemas["Draft"], settings: Values): Draft {
     name: preset.name,
     description: preset.description ?? "",
     provider: preset.provider ?? "smart",
+    when_missed: preset.when_missed ?? "continue",
     settings: rest,
     passes: Array.isArray(passes) ? passes.map((values: Values) => ({ key: newKey(), values })) : null,
   };
 }
 
-export function presetOf(draft: Draft): { name: string; description: string; provider: string; settings: Values } {
+export function presetOf(draft: Draft): Omit<Draft, "passes"> {
   const { passes, settings, ...rest } = draft;
   return { ...rest, settings: passes ? { ...settings, passes: passes.map((each) => each.values) } : settings };
 }

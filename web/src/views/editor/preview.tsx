@@ -8,24 +8,25 @@ import { HALF, TargetInput, targetValue } from "../../parts/target";
 import { change, dollars, number, percent, plural, seconds } from "../../parts/text";
 import { useDelayed } from "../../state/delayed";
 import { useTranscript } from "../../state/transcript";
-import type { Values } from "./model";
+import type { Values, WhenMissed } from "./model";
 
 type Facts = Schemas["Facts"];
 
-export interface Way {
+export interface Valid {
   provider: string;
   settings: Values;
+  when_missed: WhenMissed;
 }
 
 interface PreviewProps {
   /** As it was last valid. */
-  way: Way | null;
+  last: Valid | null;
   valid: boolean;
   /** What the passes are called. */
   titles: readonly string[];
 }
 
-export function Preview({ way, valid, titles }: PreviewProps) {
+export function Preview({ last, valid, titles }: PreviewProps) {
   const open = useTranscript();
   const [source, setSource] = useState<"open" | "demo">("open");
   const [target, setTarget] = useState(HALF);
@@ -39,15 +40,15 @@ export function Preview({ way, valid, titles }: PreviewProps) {
   });
   const transcript = wantsDemo ? demo.data : open.data;
   const tried = useQuery<Facts>({
-    queryKey: ["preview", transcript?.id, way, aim],
-    enabled: !!transcript && !!way,
+    queryKey: ["preview", transcript?.id, last, aim],
+    enabled: !!transcript && !!last,
     placeholderData: keepPreviousData,
     gcTime: 10_000,
     queryFn: ({ signal }) =>
       got(
         api.POST("/api/inspect/{id}/try", {
           params: { path: { id: transcript!.id } },
-          body: { way: way!, target: aim, model: "" },
+          body: { ...last!, target: aim, model: "" },
           signal,
         }),
       ),
@@ -105,7 +106,7 @@ function Effect({ facts, titles, stale }: { facts: Facts; titles: readonly strin
           <Badge look={facts.target_met ? "good" : "warn"}>{facts.target_met ? "target met" : `target of ${number(facts.target)} missed`}</Badge>
         )}
         <Badge>{plural(facts.edits, "edit")}</Badge>
-        <Badge>{facts.summaries ? `${plural(facts.summaries, "summary", "summaries")}, ${dollars(facts.cost)}` : "no model asked"}</Badge>
+        <Badge>{facts.summaries ? `${plural(facts.summaries, "summary", "summaries")}, ${dollars(facts.cost)}` : "no model called"}</Badge>
         <Badge>{seconds(facts.wall)}</Badge>
       </div>
       <ol className="stack" aria-label="What each pass does">

@@ -7,6 +7,7 @@ import { Button, Choose, IconButton } from "../../parts/controls";
 import { Window } from "../../parts/surfaces";
 import { download } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
+import { RECIPES } from "../../state/recipes";
 import { presetOf, type Draft } from "./model";
 
 type KnownPreset = Schemas["KnownPreset"];
@@ -23,7 +24,7 @@ interface ToolbarProps {
 export function Toolbar({ presets, loaded, load, draft, valid, dirty }: ToolbarProps) {
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
-  const renew = () => Promise.all([client.invalidateQueries({ queryKey: ["presets"] }), client.invalidateQueries({ queryKey: ["ways"] })]);
+  const renew = () => Promise.all([client.invalidateQueries({ queryKey: ["presets"] }), client.invalidateQueries({ queryKey: RECIPES })]);
   const keeping = useMutation({
     mutationFn: async () => {
       const body = presetOf(draft!);

@@ -1,21 +1,18 @@
-/** Every way side by side; rows fill as the server has tried them. */
-import { useQueries, useQuery } from "@tanstack/react-query";
+/** Every recipe side by side; rows fill as the server has tried them. */
+import { useQueries } from "@tanstack/react-query";
 import { api, got, type Schemas } from "../../api/client";
 import { Badge, Failure, Loading } from "../../parts/surfaces";
 import { brief, change, dollars, number, percent, seconds } from "../../parts/text";
 import { limited } from "../../state/delayed";
+import { useRecipes } from "../../state/recipes";
 import type { Inspected } from "../../state/transcript";
 import "../../parts/ways.css";
 
 type Facts = Schemas["Facts"];
-type NamedWay = Schemas["NamedWay"];
+type Recipe = Schemas["RecipeView"];
 
 // The server computes: more at once would only make the first answer later.
 const inTurn = limited(2);
-
-export function useWays() {
-  return useQuery({ queryKey: ["ways"], queryFn: ({ signal }) => got(api.GET("/api/inspect/ways", { signal })) });
-}
 
 interface ComparisonProps {
   transcript: Inspected;
@@ -26,32 +23,32 @@ interface ComparisonProps {
 }
 
 export function Comparison({ transcript, model, target, chosen, choose }: ComparisonProps) {
-  const ways = useWays();
-  const all = ways.data ?? [];
+  const recipes = useRecipes();
+  const all = recipes.data?.recipes ?? [];
   const tried = useQueries({
     queries: all.map((each) => ({
-      queryKey: ["try", transcript.id, model, target, each.name, each.way],
+      queryKey: ["try", transcript.id, model, target, each],
       staleTime: 300_000,
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         inTurn(() =>
           got(
             api.POST("/api/inspect/{id}/try", {
               params: { path: { id: transcript.id } },
-              body: { way: each.way, target, model },
+              body: { recipe: each.name, settings: {}, target, model },
               signal,
             }),
           ),
         ),
     })),
   });
-  if (ways.error) return <Failure error={ways.error} retry={() => void ways.refetch()} />;
-  if (!ways.data) return <div className="body"><Loading lines={8} label="Listing the presets" /></div>;
+  if (recipes.error) return <Failure error={recipes.error} retry={() => void recipes.refetch()} />;
+  if (!recipes.data) return <div className="body"><Loading lines={8} label="Listing the recipes" /></div>;
   return (
     <div className="ways-scroll">
       <table className="ways">
         <thead>
           <tr>
-            <th scope="col">Way</th>
+            <th scope="col">Recipe</th>
             <th scope="col">Tokens</th>
             <th scope="col" className="end">Change</th>
             <th scope="col" className="end">Saved</th>
@@ -64,15 +61,15 @@ export function Comparison({ transcript, model, target, chosen, choose }: Compar
           </tr>
         </thead>
         <tbody>
-          {all.map((way, index) => (
+          {all.map((recipe, index) => (
             <Tried
-              key={way.name}
-              way={way}
+              key={recipe.name}
+              recipe={recipe}
               facts={tried[index]?.data}
               error={tried[index]?.error}
               tokens={transcript.tokens}
-              selected={way.name === chosen}
-              select={() => choose(way.name)}
+              selected={recipe.name === chosen}
+              select={() => choose(recipe.name)}
             />
           ))}
         </tbody>
@@ -82,7 +79,7 @@ export function Comparison({ transcript, model, target, chosen, choose }: Compar
 }
 
 interface TriedProps {
-  way: NamedWay;
+  recipe: Recipe;
   facts: Facts | undefined;
   error: Error | null | undefined;
   tokens: number;
@@ -90,18 +87,19 @@ interface TriedProps {
   select: () => void;
 }
 
-function Tried({ way, facts, error, tokens, selected, select }: TriedProps) {
+function Tried({ recipe, facts, error, tokens, selected, select }: TriedProps) {
   return (
     <tr data-selected={selected || undefined} onClick={select}>
       <th scope="row">
         <label className="way">
-          <input type="radio" name="way" checked={selected} onChange={select} />
+          <input type="radio" name="recipe" checked={selected} onChange={select} />
           <span className="stack tight">
             <span className="row">
-              <span className="strong">{way.name}</span>
-              {way.kind === "own" && <Badge look="accent">yours</Badge>}
+              <span className="strong">{recipe.name}</span>
+              {recipe.default && <Badge>default</Badge>}
+              {recipe.kind === "own" && <Badge look="accent">yours</Badge>}
             </span>
-            <span className="quiet small clamp">{way.description}</span>
+            <span className="quiet small clamp">{recipe.description}</span>
           </span>
         </label>
       </th>

@@ -41,6 +41,7 @@ export function Outcome({ transcript, done }: OutcomeProps) {
           <Fact name="time">{seconds(facts.seconds)}</Fact>
         </dl>
         <span className="row wrap">
+          <Badge look="accent"><Plain text={facts.recipe} /></Badge>
           {facts.target !== null && (
             <Badge look={facts.target_met ? "good" : "warn"}>
               target of {number(facts.target)} {facts.target_met ? "met" : "missed"}

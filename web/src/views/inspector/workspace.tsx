@@ -1,15 +1,16 @@
-/** An open transcript: what is in it, every preset side by side, and what the chosen one did. */
+/** An open transcript: what is in it, every recipe side by side, and what the chosen one did. */
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got } from "../../api/client";
-import { Button, Switch } from "../../parts/controls";
+import { Button } from "../../parts/controls";
 import { Panel } from "../../parts/surfaces";
 import { HALF, TargetInput, targetValue } from "../../parts/target";
 import { tellFailure } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
+import { useRecipes } from "../../state/recipes";
 import type { Inspected } from "../../state/transcript";
 import { Changes } from "./changes";
-import { Comparison, useWays } from "./comparison";
+import { Comparison } from "./comparison";
 import { Outcome } from "./outcome";
 import { Summary } from "./summary";
 
@@ -20,15 +21,14 @@ interface WorkspaceProps {
 }
 
 export function Workspace({ transcript, model, setModel }: WorkspaceProps) {
-  const ways = useWays();
-  const [chosen, setChosen] = useState("balanced");
+  const recipes = useRecipes();
+  const [picked, setPicked] = useState("");
+  const chosen = picked || (recipes.data?.default ?? "");
   const [target, setTarget] = useState(HALF);
-  const [retain, setRetain] = useState(false);
   const aim = useDelayed(targetValue(target));
   const condensing = useMutation({
     mutationFn: () => {
-      const way = ways.data?.find((each) => each.name === chosen)?.way ?? { preset: chosen, settings: {} };
-      const body = { way, target: targetValue(target), model, retain };
+      const body = { recipe: chosen, settings: {}, target: targetValue(target), model };
       return got(api.POST("/api/inspect/{id}/condense", { params: { path: { id: transcript.id } }, body }));
     },
     onError: tellFailure,
@@ -36,14 +36,13 @@ export function Workspace({ transcript, model, setModel }: WorkspaceProps) {
   return (
     <>
       <Summary transcript={transcript} model={model} setModel={setModel} />
-      <Panel title="Every way to condense, as a dry run" actions={<TargetInput value={target} onChange={setTarget} />} flush>
-        <Comparison transcript={transcript} model={model} target={aim} chosen={chosen} choose={setChosen} />
+      <Panel title="Every recipe, as a dry run" actions={<TargetInput value={target} onChange={setTarget} />} flush>
+        <Comparison transcript={transcript} model={model} target={aim} chosen={chosen} choose={setPicked} />
         <div className="row wrap act">
-          <Button look="primary" icon="play" isPending={condensing.isPending} onPress={() => condensing.mutate()}>
+          <Button look="primary" icon="play" isDisabled={!chosen} isPending={condensing.isPending} onPress={() => condensing.mutate()}>
             Condense with {chosen}
           </Button>
-          <Switch label="Name missing facts again" value={retain} onChange={setRetain} />
-          <span className="quiet small push">No model is asked: summaries are made of the conversation’s own words.</span>
+          <span className="quiet small push">No model is called: summaries are made of the conversation’s own words.</span>
         </div>
       </Panel>
       {condensing.data ? (

@@ -1,13 +1,14 @@
-/** Ways to condense: side by side, and the settings of the chosen one, kept as a preset. */
+/** The default recipe; the providers side by side, and the settings of one of them, kept as a preset. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
-import { Button, TextInput } from "../../parts/controls";
+import { Button, Choose, TextInput } from "../../parts/controls";
 import { SchemaForm } from "../../parts/form";
 import { fieldsOf, type Schema } from "../../parts/schema";
 import { Badge, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
+import { RECIPES, useRecipes } from "../../state/recipes";
 
 type All = Schemas["ProvidersView"];
 type Provider = All["providers"][number];
@@ -20,6 +21,7 @@ export function Providers() {
   const current = all.data.providers.find((each) => each.id === (chosen || all.data.default)) ?? all.data.providers[0]!;
   return (
     <>
+      <DefaultRecipe />
       <Panel title="Providers" flush>
         <Comparison all={all.data} current={current.id} choose={setChosen} />
       </Panel>
@@ -27,6 +29,56 @@ export function Providers() {
         {current.error ? <p className="bad">{current.error}</p> : <ProviderForm key={current.id} provider={current} />}
       </Panel>
     </>
+  );
+}
+
+const SAYS: Record<Schemas["RecipesView"]["source"], string> = {
+  environment: "named by COMPACT_RECIPE in the server’s environment, which comes before any choice here",
+  chosen: "chosen here or by a command",
+  "built-in": "as Compact comes",
+};
+
+const MISSED: Record<Schemas["RecipeView"]["when_missed"], string> = {
+  stop: "This one does only what it is named for, even where a target is missed.",
+  continue: "Where this one misses a target, auto goes on from there.",
+};
+
+function DefaultRecipe() {
+  const client = useQueryClient();
+  const recipes = useRecipes();
+  const choosing = useMutation({
+    mutationFn: (recipe: string) => got(api.PUT("/api/recipes/default", { body: { recipe } })),
+    onSuccess: (view) => {
+      client.setQueryData(RECIPES, view);
+      toast(`From now on, ${view.default} is used wherever no recipe is named.`);
+      return client.invalidateQueries({ queryKey: ["providers"] });
+    },
+    onError: tellFailure,
+  });
+  if (recipes.error) return <Panel title="Default recipe"><Failure error={recipes.error} retry={() => void recipes.refetch()} /></Panel>;
+  if (!recipes.data) return <Panel title="Default recipe"><Loading lines={3} /></Panel>;
+  const { default: name, source, recipes: all } = recipes.data;
+  const current = all.find((each) => each.default);
+  return (
+    <Panel title="Default recipe" actions={current && <Badge>provider {current.provider || "unknown"}</Badge>}>
+      <div className="stack">
+        <div className="set-form">
+          <Choose
+            label="Compact with"
+            value={name}
+            choices={all.map((each) => ({ id: each.name, name: each.name, description: each.description }))}
+            onChange={(next) => choosing.mutate(next)}
+            hint={`${name}, ${SAYS[source]}`}
+            isDisabled={source === "environment" || choosing.isPending}
+          />
+        </div>
+        <p className="soft">
+          Used by the gateway, the Inspector, the commands and the library wherever no recipe is named.{" "}
+          {current && current.provider !== "auto" && MISSED[current.when_missed]}
+        </p>
+        {current?.error && <Plain text={current.error} className="small bad" />}
+      </div>
+    </Panel>
   );
 }
 
@@ -71,7 +123,7 @@ function ProviderForm({ provider }: { provider: Provider }) {
   const schema = provider.json_schema as Schema;
   const [settings, setSettings] = useState<Record<string, unknown>>({});
   const [name, setName] = useState("");
-  const draft = { name: name || "unnamed", description: "", provider: provider.id, settings };
+  const draft = { name: name || "unnamed", description: "", provider: provider.id, settings, when_missed: "continue" as const };
   const asked = useDelayed(draft);
   const verdict = useQuery<Schemas["Verdict"]>({
     queryKey: ["verdict", asked],
@@ -82,7 +134,7 @@ function ProviderForm({ provider }: { provider: Provider }) {
     mutationFn: () => got(api.PUT("/api/presets/{name}", { params: { path: { name } }, body: draft })),
     onSuccess: () => {
       toast(`Saved “${name}”. The Inspector and the editor offer it now.`);
-      return client.invalidateQueries({ queryKey: ["presets"] });
+      return Promise.all([client.invalidateQueries({ queryKey: ["presets"] }), client.invalidateQueries({ queryKey: RECIPES })]);
     },
     onError: tellFailure,
   });

@@ -221,6 +221,7 @@ class ProfileView(BaseModel):
     problems: list[str]
     remarks: list[str]
     threshold: float
+    recipe: str
     strategy: str
     custom_prompt: bool
     input_price: str | None

@@ -1,0 +1,83 @@
+"""Recipes in the API: which there are, and which is used where none is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from compact import condense
+from compact.settings.recipes import default_recipe
+from tests.server.routes.conversing import Api
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def _named(view: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(each for each in view["recipes"] if each["name"] == name)
+    return found
+
+
+def test_recipes_are_listed_with_what_they_do(fresh: Api) -> None:
+    own = {"name": "mine", "description": "Mine.", "provider": "smart", "settings": {}, "when_missed": "stop"}
+    fresh.put("/presets/mine", own)
+    view = fresh.get("/recipes")
+    names = [each["name"] for each in view["recipes"]]
+    levels = ["lossless:verbatim", "lossless:formatting", "lossless:superseded"]
+    assert names[:6] == ["auto", "layers", "native", *levels]
+    assert names[-1] == "mine"
+    assert (view["default"], view["source"]) == ("auto", "built-in")
+    assert [each["name"] for each in view["recipes"] if each["default"]] == ["auto"]
+    assert not any(each["error"] for each in view["recipes"])
+    kinds = {"auto": "provider", "lossless:verbatim": "lossless", "balanced": "preset", "mine": "own"}
+    assert {name: _named(view, name)["kind"] for name in kinds} == kinds
+    assert [_named(view, name)["when_missed"] for name in ("auto", "balanced", "v1", "mine")] == [
+        "continue",
+        "continue",
+        "stop",
+        "stop",
+    ]
+    assert fresh.get("/presets")[-1]["when_missed"] == "stop"
+
+
+def test_the_chosen_default_holds_everywhere_and_is_kept(fresh: Api) -> None:
+    view = fresh.put("/recipes/default", {"recipe": "layers"})
+    assert (view["default"], view["source"]) == ("layers", "chosen")
+    assert _named(view, "layers")["default"]
+    assert fresh.get("/recipes") == view
+    assert default_recipe() == "layers"
+    assert fresh.get("/settings/providers")["default"] == "layers"
+    demo = fresh.post("/inspect/demo")["id"]
+    assert fresh.post(f"/inspect/{demo}/condense", {})["facts"]["recipe"] == "layers"
+    assert condense([{"role": "user", "content": "Hello"}]).report.recipe == "layers"
+
+
+def test_a_default_that_is_in_no_list_is_shown(fresh: Api) -> None:
+    view = fresh.put("/recipes/default", {"recipe": "truncation"})
+    assert view["recipes"][-1]["name"] == "truncation"
+    assert view["recipes"][-1]["description"]
+    assert view["recipes"][-1]["default"]
+
+
+def test_a_default_that_is_gone_is_told(fresh: Api) -> None:
+    fresh.put("/presets/mine", {"name": "mine", "provider": "smart", "settings": {}})
+    fresh.put("/recipes/default", {"recipe": "mine"})
+    fresh.delete("/presets/mine")
+    gone = _named(fresh.get("/recipes"), "mine")
+    assert gone["default"]
+    assert "mine" in gone["error"]
+    assert fresh.get("/settings/providers")["default"] == ""
+    assert fresh.put("/recipes/default", {"recipe": "auto"})["default"] == "auto"
+
+
+def test_what_cannot_be_the_default_is_refused(fresh: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = fresh.refused(400, "PUT", "/recipes/default", {"recipe": "nonsense"})
+    assert error["field"] == "recipe"
+    assert "auto" in error["remedy"]
+    fresh.refused(400, "PUT", "/recipes/default", {"recipe": ""})
+    monkeypatch.setenv("COMPACT_RECIPE", "v2")
+    view = fresh.get("/recipes")
+    assert (view["default"], view["source"]) == ("v2", "environment")
+    error = fresh.refused(409, "PUT", "/recipes/default", {"recipe": "layers"})
+    assert "COMPACT_RECIPE names v2" in error["message"]
+    monkeypatch.delenv("COMPACT_RECIPE")
+    assert fresh.get("/recipes")["default"] == "auto"
