@@ -13,7 +13,19 @@ from compact.providers import Recipe
 from compact.providers.auto import AutoProvider, AutoSettings
 from tests.providers.conversations import WINDOW, gauge_for
 
-_WORDS = "parser retry token window cache Ledger_entry src/app.py E4021 17.5 config build deploy account".split()
+_WORDS = (
+    "parser",
+    "retry",
+    "token",
+    "window",
+    "cache",
+    "Ledger_entry",
+    "src/app.py",
+    "E4021",
+    "17.5",
+    "config",
+    "build",
+)
 
 
 def words(rng: random.Random, count: int) -> str:

@@ -223,7 +223,7 @@ def test_the_lines_of_an_earlier_account_are_taken_over_word_for_word() -> None:
     first = fill(before, tokens_of(before) // 2)
     told = [item.text for item in read_items(account(first)) if not item.text.startswith("- (")]
     assert len(told) > 5
-    more = parse([*render(first.conversation), assistant("Gone on."), *spoken(10), user("And now?")])
+    more = parse([*render(first.conversation), assistant("Gone on."), *talk(10), user("And now?")])
     second = fill(more, tokens_of(more) // 2)
     kept = [line for line in account(second).split("\n") if line in told]
     assert [line for line in told if line in kept] == kept
