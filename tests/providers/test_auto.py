@@ -163,6 +163,14 @@ def test_requests_of_every_shape_keep_an_account(seed: int, format: str) -> None
             assert not any(fold.kind is EditKind.PRUNED for fold in folds(outcome.plan)), outcome.passes
 
 
+@pytest.mark.parametrize("seed", [25, 33, 58])
+def test_instructions_between_turns_do_not_cost_the_account(seed: int) -> None:
+    before = generated(seed, "anthropic-messages")
+    for target in goals(before):
+        assert accounts(fill(before, target).conversation)
+        assert tokens_of(fill(before, target).conversation) > target // 2
+
+
 def folds(plan: Plan) -> list[Fold]:
     return [edit for step in plan for edit in step.edits if isinstance(edit, Fold)]
 
