@@ -166,7 +166,7 @@ def test_budget_exhaustion_with_protected_only_messages(make: Bench) -> None:
 
 def test_keep_recent_turns_policy(make: Bench) -> None:
     messages = talk(20)
-    sent = make(128_000, policy={"provider": "layers", "keep_recent_turns": 6}).manual_compact("s", messages)
+    sent = make(128_000, policy={**LAYERS, "keep_recent_turns": 6}).manual_compact("s", messages)
     assert sent[0] == messages[0]
     assert sent[-12:] == messages[-12:]
     assert len(sent) == 14
@@ -174,18 +174,15 @@ def test_keep_recent_turns_policy(make: Bench) -> None:
 
 def test_keep_tool_io_pairs_policy(make: Bench) -> None:
     messages = [{"role": "user", "content": "Read them all."}, *calls(10)]
-    sent = make(128_000, policy={"provider": "layers", "keep_tool_io_pairs": 4}).manual_compact("s", messages)
+    sent = make(128_000, policy={**LAYERS, "keep_tool_io_pairs": 4}).manual_compact("s", messages)
     assert sent[-8:] == messages[-8:]
     assert sum(message["role"] == "tool" for message in sent) == 4
 
 
 def test_incremental_reduction_on_budget_overflow(make: Bench) -> None:
     messages = talk(20)
-    sent = make(6000, policy={"provider": "layers", "keep_recent_turns": 12, "summary_tokens": 500}).preflight(
-        "s", messages
-    )
-    kept = sum(message in messages for message in sent)
-    assert 2 < kept < 24
+    sent = make(6000, policy={**LAYERS, "keep_recent_turns": 12, "summary_tokens": 500}).preflight("s", messages)
+    assert 2 < sum(message in messages for message in sent) < 24
     assert tokens(sent) <= 3000
 
 

@@ -13,7 +13,7 @@ from compact.providers import Recipe
 from compact.providers.auto import AutoProvider, AutoSettings
 from tests.providers.conversations import WINDOW, gauge_for
 
-_WORDS = [
+_WORDS = (
     "parser",
     "retry",
     "token",
@@ -25,9 +25,7 @@ _WORDS = [
     "17.5",
     "config",
     "build",
-    "deploy",
-    "account",
-]
+)
 
 
 def words(rng: random.Random, count: int) -> str:

@@ -163,6 +163,13 @@ def test_requests_of_every_shape_keep_an_account(seed: int, format: str) -> None
             assert not any(fold.kind is EditKind.PRUNED for fold in folds(outcome.plan)), outcome.passes
 
 
+@pytest.mark.parametrize("seed", [25, 33, 58])
+def test_instructions_between_turns_do_not_cost_the_account(seed: int) -> None:
+    before = generated(seed, "anthropic-messages")
+    for target in goals(before):
+        assert account(fill(before, target))
+
+
 def folds(plan: Plan) -> list[Fold]:
     return [edit for step in plan for edit in step.edits if isinstance(edit, Fold)]
 
@@ -223,7 +230,7 @@ def test_the_lines_of_an_earlier_account_are_taken_over_word_for_word() -> None:
     first = fill(before, tokens_of(before) // 2)
     told = [item.text for item in read_items(account(first)) if not item.text.startswith("- (")]
     assert len(told) > 5
-    more = parse([*render(first.conversation), assistant("Gone on."), *spoken(10), user("And now?")])
+    more = parse([*render(first.conversation), assistant("Gone on."), *talk(10), user("And now?")])
     second = fill(more, tokens_of(more) // 2)
     kept = [line for line in account(second).split("\n") if line in told]
     assert [line for line in told if line in kept] == kept
