@@ -11,7 +11,7 @@ from typing import TextIO
 
 from bench.fill import MODEL, sessions
 from compact.app import Condensation, Result, resolve_recipe
-from compact.messages import Conversation, is_summary
+from compact.messages import Conversation, is_pruned, is_summary
 
 FIRST, LAST = 5, 90
 """Targets in percent, in steps of one."""
@@ -37,14 +37,16 @@ def run(out: TextIO, count: int = SESSIONS) -> None:
         print("real sessions not found: set COMPACT_TRANSCRIPTS", file=out)
         return
     chosen = [found[at * len(found) // count] for at in range(min(count, len(found)))]
-    steps = lost = violated = silent = runs = 0
+    steps = lost = violated = silent = marked = runs = 0
     for name, session in chosen:
         last: frozenset[str] | None = None
         for percent in range(FIRST, LAST + 1):
             result = Condensation(session, MODEL, percent / 100).run(resolve_recipe("auto"))
             now = whole(session, result.conversation)
             runs += 1
-            silent += unaccounted(session, result)
+            if unaccounted(session, result):
+                silent += 1
+                marked += any(map(is_pruned, result.conversation.messages))
             if last is not None:
                 steps += 1
                 gone = last - now
@@ -60,7 +62,8 @@ def run(out: TextIO, count: int = SESSIONS) -> None:
         f"{len(chosen)} sessions, targets of {FIRST}% to {LAST}%: {violated} of {steps} steps lose messages", file=out
     )
     print(f"that stood whole at the smaller target, {lost} messages together", file=out)
-    print(f"{silent} of {runs} results met the target, removed messages and have no account", file=out)
+    print(f"{silent} of {runs} results met the target, removed messages and have no account; ", end="", file=out)
+    print(f"{marked} of them have markers that say how many were removed", file=out)
 
 
 if __name__ == "__main__":
