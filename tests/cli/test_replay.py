@@ -39,9 +39,9 @@ def test_replay_for_programs(run: Run, file: Path) -> None:
     told = json.loads(
         run("replay", file, "--window", "8000", "--preset", "v2", "-m", "claude-sonnet-4-5", "--json").out
     )
-    assert [way["way"] for way in told["ways"]] == ["no compaction", "naive truncation", "v2"]
-    assert told["ways"][2]["overflows"] == 0 < told["ways"][0]["overflows"]
-    assert len(told["ways"][2]["requests"]) == 40
+    assert [one["recipe"] for one in told["recipes"]] == ["no compaction", "naive truncation", "v2"]
+    assert told["recipes"][2]["overflows"] == 0 < told["recipes"][0]["overflows"]
+    assert len(told["recipes"][2]["requests"]) == 40
     assert told["summarizer"] == "claude-haiku-4-5"
 
 
@@ -57,7 +57,7 @@ def test_imported_presets_are_played_too(run: Run, tmp_path: Path) -> None:
     short.write_text(write_transcript(session(2)))
     assert run("presets", "--import", mine).status == 0
     told = json.loads(run("replay", short, "--json").out)
-    assert told["ways"][-1]["way"] == "mine"
+    assert told["recipes"][-1]["recipe"] == "mine"
 
 
 def test_a_model_without_prices_is_played_all_the_same(run: Run, file: Path) -> None:

@@ -122,7 +122,7 @@ def test_recipes_are_compared_case_by_case_by_facts_or_answers() -> None:
     first = [scored(0.5), scored(0.5), scored(0.5), scored(1, answers=0.2)]
     second = [scored(0.9), scored(0.5), scored(0.4), scored(1, answers=0.3)]
     found = compare(summary("b", 0.25, second), second, "a", first)
-    assert (found.way, found.than, found.share) == ("b", "a", 0.25)
+    assert (found.recipe, found.than, found.share) == ("b", "a", 0.25)
     assert (found.more, found.less, found.same) == (2, 1, 1)
     assert found.gain == pytest.approx(0.1)
 

@@ -95,6 +95,13 @@ def test_summaries_are_charged_at_the_summarizers_price() -> None:
     assert paid.dollars == free.dollars + paid.condensing
 
 
+def test_auto_is_played_without_a_model_and_nothing_is_charged_for_its_account() -> None:
+    played = replay(session(25), resolve_recipe("auto"), Terms(SONNET, 8000, summarizer=find_model("claude-haiku-4-5")))
+    assert played.compactions > 0
+    assert played.condensing == 0
+    assert played.condensed_tokens == 0
+
+
 def test_a_model_without_prices_has_no_dollars() -> None:
     played = replay(session(2), NOTHING, Terms(find_model("nobody-knows-it"), 128_000))
     assert played.dollars is None

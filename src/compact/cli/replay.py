@@ -96,7 +96,7 @@ def replay(options: Options) -> None:
         with busy(f"playing {recipe if isinstance(recipe, str) else recipe.name}"):
             played.append(play(conversation, recipe, terms))
     if options.as_json:
-        print_json({**_terms_facts(terms), "model_source": source, "ways": [_facts(one) for one in played]})
+        print_json({**_terms_facts(terms), "model_source": source, "recipes": [_facts(one) for one in played]})
         return
     _show(terms, played)
 
@@ -161,7 +161,7 @@ def _terms_facts(terms: Terms) -> dict[str, Json]:
 
 def _facts(played: Played) -> dict[str, Json]:
     return {
-        "way": played.recipe,
+        "recipe": played.recipe,
         "dollars": _number(played),
         "tokens": played.tokens,
         "cache_hit_rate": round(played.hit_rate, 4),
@@ -260,8 +260,8 @@ def _tune(options: Options, conversation: Conversation) -> None:
     if options.as_json:
         facts = {**_terms_facts(terms), "trigger": None, "target": None, "model_source": source}
         told = {"retention": wanted, "plays": len(trials) + 1, "interrupted": interrupted}
-        ways = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
-        print_json({**facts, **told, **ways, "trials": [_trial_facts(trial) for trial in trials]})
+        found = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
+        print_json({**facts, **told, **found, "trials": [_trial_facts(trial) for trial in trials]})
     else:
         out = screen(stderr=_is_standard(options.output))
         _show_tuning(out, terms, untouched, [(trial, trial is chosen) for trial in best])
@@ -359,7 +359,7 @@ def _trial_facts(trial: Trial) -> dict[str, Json]:
 
     played = trial.played
     return {
-        "way": trial.recipe,
+        "recipe": trial.recipe,
         "policy": settings_of(trial.policy),
         "dollars": None if played is None else _number(played),
         "retention": None if trial.retention is None else round(trial.retention, 4),

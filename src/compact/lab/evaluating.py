@@ -87,7 +87,7 @@ class Row:
     target has room for all of the user's messages; there are `in_room`.
     """
 
-    way: str
+    recipe: str
     share: float
     cases: int
     in_context: float | None
@@ -107,7 +107,7 @@ class Row:
 class Comparison:
     """In how many of the same cases a recipe keeps more than another one, less, and as much; `gain` is the average."""
 
-    way: str
+    recipe: str
     than: str
     share: float
     more: int
@@ -183,7 +183,7 @@ def compare(row: Row, scores: Sequence[Score], than: str, others: Sequence[Score
     """The scores of a recipe, case by case, against those of another one at the same size."""
     gains = [one.kept - other.kept for one, other in zip(scores, others, strict=True)]
     more, less = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
-    return Comparison(row.way, than, row.share, more, less, len(gains) - more - less, fmean(gains))
+    return Comparison(row.recipe, than, row.share, more, less, len(gains) - more - less, fmean(gains))
 
 
 def verbatim(before: Conversation, after: Conversation) -> float:

@@ -69,7 +69,7 @@ class Findings:
         return {
             "models": list(self.models),
             "cases": len(self.cases),
-            "ways": [asdict(row) for row in self.rows],
+            "recipes": [asdict(row) for row in self.rows],
             "comparisons": [asdict(one) for one in self.compared],
             "survives_faults": self.survival.rate,
             "faults": asdict(self.survival),
@@ -78,7 +78,7 @@ class Findings:
                 "sessions": len(self.growths),
                 "made_up": self.made_up,
                 "facts": self.facts,
-                "ways": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
+                "recipes": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
             },
         }
 
