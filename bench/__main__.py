@@ -15,7 +15,8 @@ SECTIONS = (
     "truncation",
     "speed",
     "offline",
-    "retained",
+    "fill",
+    "cliffs",
     "overhead",
     "redaction",
     "tracing",
@@ -25,6 +26,11 @@ SECTIONS = (
 
 
 def main(names: list[str]) -> int:
+    if {"-h", "--help"} & set(names):
+        print(f"usage: python -m bench [SECTION...]\n\n{__doc__}\n")
+        for name in SECTIONS:
+            print(f"  {name:12} {(import_module(f'bench.{name}').__doc__ or '').splitlines()[0]}")
+        return 0
     unknown = [name for name in names if name not in SECTIONS]
     if unknown:
         print(f"unknown: {', '.join(unknown)}; known: {', '.join(SECTIONS)}", file=sys.stderr)

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TextIO
 
 from bench.lossless import size
-from compact.app import Condensation, choose, read_transcript
+from compact.app import Condensation, read_transcript, resolve_recipe
 from compact.messages import Conversation, ToolResult
 
 MOSTLY_OUTPUT = 0.8
@@ -34,7 +34,7 @@ def run(out: TextIO) -> None:
 def _mechanical(out: TextIO, sessions: dict[str, Conversation]) -> None:
     rows = []
     for name, conversation in sessions.items():
-        result = Condensation(conversation, "gpt-4o", None).run(*choose(None, "v1", None))
+        result = Condensation(conversation, "gpt-4o", None).run(resolve_recipe("v1"))
         fewer = 1 - result.report.tokens_after / result.report.tokens_before
         rows.append((_output(conversation), 1 - size(result.conversation) / size(conversation), fewer, name))
     rows.sort(reverse=True)
@@ -53,7 +53,7 @@ def _targeted(out: TextIO, sessions: dict[str, Conversation], share: float) -> N
     """How far from the target V2 ends where it reaches it; where it does not, candidates did not suffice."""
     missed, short = {}, 0
     for name, conversation in sessions.items():
-        report = Condensation(conversation, "gpt-4o", share).run(*choose(None, "v2", None), give_way=False).report
+        report = Condensation(conversation, "gpt-4o", share).run(resolve_recipe("v2")).report
         if report.target is not None and report.target_met:
             missed[name] = (report.target - report.tokens_after) / report.target
         else:

@@ -42,6 +42,8 @@ def _two(adapter: str, name: str, label: str, *, asks: bool = False, blind: bool
 
 
 WAYS = (
+    Way("compact", "auto", "Compact auto", "preset"),
+    Way("compact", "auto-model", "Compact auto, summaries by the model", "preset", asks=True),
     Way("compact", "v1", "Compact v1", "preset"),
     Way("compact", "v2", "Compact v2", "preset"),
     Way("compact", "speed", "Compact speed", "preset"),
@@ -53,11 +55,7 @@ WAYS = (
     Way("compact", "lossless", "Compact lossless, superseded", "preset", blind=True),
     Way("compact", "layers", "Compact layers", "preset"),
     Way("compact", "native", "Compact native", "preset"),
-    Way("compact", "native-facts", "Compact native, facts retained", "best"),
-    Way("compact", "v2-facts", "Compact v2, facts retained", "best"),
-    Way("compact", "balanced-facts", "Compact balanced, facts retained", "best"),
     Way("compact", "summary", "Compact offline summary as large as fits", "best"),
-    Way("compact", "summary-facts", "Compact offline summary, facts retained", "best"),
     Way("baselines", "last", "newest messages", "baseline"),
     Way("baselines", "first-last", "first message and newest", "baseline"),
     Way("baselines", "cut-alike", "every string cut alike", "baseline"),

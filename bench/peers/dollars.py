@@ -12,7 +12,7 @@ from bench.peers.environments import Adapter
 from bench.peers.measuring import FORMAT, Session
 from compact import formats, models
 from compact.app.counting import count
-from compact.lab.replaying import NOTHING, Played, Terms, play, replay
+from compact.lab.replaying import NOTHING, Played, Terms, replay
 from compact.messages import Conversation
 from compact.models import Usage, find_model
 
@@ -65,7 +65,7 @@ def replayed(way: Way, sessions: Sequence[Session]) -> list[dict[str, Any]]:
             shrinker = Shrinker(adapter)
             for model, writer in MODELS.items():
                 shrinker.again()
-                sent = play(session.whole, shrinker, _terms(model))
+                sent = replay(session.whole, shrinker, _terms(model)).sent
                 played = Played(way.key, sent, _charged(shrinker.asked, writer), sum(one for one, _ in shrinker.asked))
                 rows.append({**_row(played, session, model), "errors": shrinker.errors})
     return rows
@@ -88,7 +88,7 @@ def _charged(asked: Sequence[tuple[int, int]], writer: str) -> Decimal:
 
 def _row(played: Played, session: Session, model: str) -> dict[str, Any]:
     return {
-        "way": played.way,
+        "way": played.recipe,
         "session": session.name,
         "model": model,
         "dollars": float(played.dollars or 0),

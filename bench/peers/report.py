@@ -33,9 +33,9 @@ budgets, one process at a time. Nothing is random, so there are no seeds.
   ours on its behalf: exact counts, and a configuration that aims at the budget. *Preset* is Compact as it comes.
 - **Summaries** (✎) are written by one stand-in for a model: SumBasic over the lines it is shown, at most 1,000 tokens
   and a quarter of the budget. Compact's other rows ask no model.
-- **What was known beforehand**: the weights by which Compact retains facts were fitted to sessions of three of these
-  sources, so the tables below flatter it; the claims are judged on the sources held out (`scripts/fit_relevance.py`
-  names them). No peer was fitted to any.
+- **What was known beforehand**: the weights by which Compact judges what is used later were fitted to sessions of
+  three of these sources, so the tables below flatter it; the claims are judged on the sources held out
+  (`scripts/fit_relevance.py` names them). No peer was fitted to any.
 - **What was chosen after looking**: the {ENOUGH:.0%} above, which cuts are left out, the size of Compact's summaries
   and the settings called best were settled in several trial runs on some of the same sessions. Where a peer's best
   setting depends on the budget, the mildest of several that fits is looked for in every case; that is not timed."""

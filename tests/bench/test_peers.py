@@ -65,7 +65,7 @@ def test_baselines_meet_the_budget_with_valid_messages(name: str) -> None:
     assert found["valid"]
 
 
-@pytest.mark.parametrize("name", ["v2", "balanced", "summary-facts"])
+@pytest.mark.parametrize("name", ["auto", "v2", "balanced", "summary"])
 def test_what_compact_takes_out_is_recoverable(name: str) -> None:
     found = judge(cut(), int(TOKENS * 0.5), ask(ours.WAYS[name], 0.5))
     assert found["valid"]

@@ -25,11 +25,13 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_preset_stands_beside_doing_nothing(run: Run, file: Path) -> None:
+def test_every_recipe_stands_beside_doing_nothing(run: Run, file: Path) -> None:
     told = run("replay", file, "--window", "8000")
     assert told.status == 0
     assert "40 requests to gpt-4o, which reads 8,000 tokens" in told.out
-    assert all(f"\n{way} " in told.out for way in ("no compaction", "naive truncation", "balanced", "v2"))
+    assert all(
+        f"\n{name} " in told.out for name in ("no compaction", "naive truncation", "layers", "auto", "balanced", "v2")
+    )
     assert "requests would have been refused" in " ".join(told.out.split())
 
 
@@ -37,9 +39,9 @@ def test_replay_for_programs(run: Run, file: Path) -> None:
     told = json.loads(
         run("replay", file, "--window", "8000", "--preset", "v2", "-m", "claude-sonnet-4-5", "--json").out
     )
-    assert [way["way"] for way in told["ways"]] == ["no compaction", "naive truncation", "v2"]
-    assert told["ways"][2]["overflows"] == 0 < told["ways"][0]["overflows"]
-    assert len(told["ways"][2]["requests"]) == 40
+    assert [one["recipe"] for one in told["recipes"]] == ["no compaction", "naive truncation", "v2"]
+    assert told["recipes"][2]["overflows"] == 0 < told["recipes"][0]["overflows"]
+    assert len(told["recipes"][2]["requests"]) == 40
     assert told["summarizer"] == "claude-haiku-4-5"
 
 
@@ -55,7 +57,7 @@ def test_imported_presets_are_played_too(run: Run, tmp_path: Path) -> None:
     short.write_text(write_transcript(session(2)))
     assert run("presets", "--import", mine).status == 0
     told = json.loads(run("replay", short, "--json").out)
-    assert told["ways"][-1]["way"] == "mine"
+    assert told["recipes"][-1]["recipe"] == "mine"
 
 
 def test_a_model_without_prices_is_played_all_the_same(run: Run, file: Path) -> None:
@@ -89,7 +91,7 @@ def test_tuning_writes_a_configuration_that_a_manager_takes(run: Run, looking_ba
     assert "plays in all" in told.out
     assert run("config", "check", file).status == 0
     config = load_config(file, profile="offline", storage={"path": str(tmp_path / "kept")})
-    assert (config.model, config.max_context_tokens, config.policy.preset) == ("claude-sonnet-4-5", 12_000, "v2")
+    assert (config.model, config.max_context_tokens, config.policy.recipe) == ("claude-sonnet-4-5", 12_000, "v2")
     messages = [dict(message.wire) for message in recalling(24).messages]
     with CompactManager(config) as manager:
         assert len(json.dumps(manager.preflight("s", messages))) < len(json.dumps(messages))

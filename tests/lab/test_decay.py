@@ -8,8 +8,8 @@ from itertools import chain
 import pytest
 
 from compact.app.condensing import Condensation, Result
-from compact.app.costing import Way
 from compact.app.counting import count
+from compact.app.recipes import resolve_recipe
 from compact.formats import FORMATS, convert, parse, violations
 from compact.lab.decay import average, decay
 from compact.lab.evaluating import Means, cases
@@ -17,7 +17,8 @@ from compact.lab.findings import Experiment, measure
 from compact.lab.growing import ROUNDS, Growth, growth
 from compact.lab.retention import missing, text_of
 from compact.messages import Conversation, Json
-from tests.lab.test_evaluating import named, way
+from compact.providers import Recipe
+from tests.lab.test_evaluating import named
 
 MEANS = Means("gpt-4o")
 
@@ -91,7 +92,7 @@ def test_a_session_that_needs_nothing_of_its_beginning_tells_nothing() -> None:
 @pytest.mark.parametrize("preset", ["balanced", "quality", "v2"])
 @pytest.mark.parametrize("session", [named(), long()], ids=["made up", "its own"])
 def test_nothing_is_lost_in_twenty_compactions(preset: str, session: Conversation) -> None:
-    rounds = list(decay(grown(session), way(preset), MEANS))
+    rounds = list(decay(grown(session), resolve_recipe(preset), MEANS))
     assert [one.number for one in rounds] == list(range(1, 21))
     for one in rounds:
         assert one.in_context + one.recoverable == pytest.approx(1)
@@ -99,13 +100,13 @@ def test_nothing_is_lost_in_twenty_compactions(preset: str, session: Conversatio
     assert rounds[0].in_context >= rounds[-1].in_context
 
 
-def forget(condensation: Condensation, way: Way) -> Result:
-    done = condensation.run(way.provider, way.settings)
+def forget(condensation: Condensation, recipe: Recipe) -> Result:
+    done = condensation.run(recipe)
     return Result(done.conversation, (), done.report)
 
 
 def test_what_no_plan_brings_back_is_lost() -> None:
-    last = list(decay(grown(named()), way("v2"), Means("gpt-4o", run=forget)))[-1]
+    last = list(decay(grown(named()), resolve_recipe("v2"), Means("gpt-4o", run=forget)))[-1]
     assert last.lost > 0
     assert last.recoverable == 0
     assert last.in_context + last.lost == pytest.approx(1)
@@ -115,12 +116,12 @@ def test_what_no_plan_brings_back_is_lost() -> None:
 def test_findings_with_something_lost_are_not_flawless(rounds: int) -> None:
     session = named()
     for means, flawless in ((MEANS, True), (Means("gpt-4o", run=forget), False)):
-        trial = Experiment([way("v2")], [0.25], means, rounds, [None])
+        trial = Experiment([resolve_recipe("v2")], [0.25], means, rounds, [None])
         assert measure([session], list(cases(session)), trial, lambda _: nullcontext()).flawless is flawless
 
 
 def test_the_rounds_of_several_sessions_are_averaged() -> None:
-    one, other = (list(decay(grown(session, 3), way("v2"), MEANS)) for session in (named(), long()))
+    one, other = (list(decay(grown(session, 3), resolve_recipe("v2"), MEANS)) for session in (named(), long()))
     both = average([one, other])
     assert [each.number for each in both] == [1, 2, 3]
     assert both[2].in_context == pytest.approx((one[2].in_context + other[2].in_context) / 2)

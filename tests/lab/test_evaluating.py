@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from compact.app import choose
 from compact.app.condensing import Condensation, Result
-from compact.app.costing import Way
 from compact.app.counting import count
+from compact.app.recipes import resolve_recipe
 from compact.errors import InvalidInput
 from compact.facts import Fact, Kind, numbers_in
 from compact.formats import parse
@@ -19,15 +18,12 @@ from compact.lab.evaluating import Means, Score, cases, compare, has_room, score
 from compact.lab.questions import Question, kept, read_questions, words_of
 from compact.lab.retention import missing, used_again
 from compact.messages import Conversation
+from compact.providers import Recipe
 from compact.providers.presets import presets
 from tests.lab.test_replaying import session
 
 SESSION = session(20)
 MEANS = Means("gpt-4o")
-
-
-def way(name: str) -> Way:
-    return Way(name, *choose(None, name, None))
 
 
 def named() -> Conversation:
@@ -75,7 +71,7 @@ def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
     found = list(cases(named()))
     assert len(found) == 2
     for case in found:
-        got = score(case, way(preset), 0.25, MEANS)
+        got = score(case, resolve_recipe(preset), 0.25, MEANS)
         assert got.in_context + got.recoverable == pytest.approx(1)
         assert got.lost == 0
         assert got.valid
@@ -83,9 +79,9 @@ def test_nothing_is_ever_lost_and_every_result_is_valid(preset: str) -> None:
 
 def test_less_room_keeps_less() -> None:
     (case, _) = cases(named())
-    kept_at = [score(case, way("v2"), share, MEANS).in_context for share in (0.9, 0.5, 0.25)]
+    kept_at = [score(case, resolve_recipe("v2"), share, MEANS).in_context for share in (0.9, 0.5, 0.25)]
     assert kept_at == sorted(kept_at, reverse=True)
-    row = summary("v2", 0.25, [score(case, way("v2"), 0.25, MEANS)])
+    row = summary("v2", 0.25, [score(case, resolve_recipe("v2"), 0.25, MEANS)])
     assert (row.cases, row.answers) == (1, None)
 
 
@@ -122,11 +118,11 @@ def test_a_row_tells_the_median_size_and_what_was_said_where_there_is_room() -> 
     assert (asked.in_context, asked.lost, asked.answers, asked.restored) == (None, None, 0.4, 0)
 
 
-def test_ways_are_compared_case_by_case_by_facts_or_answers() -> None:
+def test_recipes_are_compared_case_by_case_by_facts_or_answers() -> None:
     first = [scored(0.5), scored(0.5), scored(0.5), scored(1, answers=0.2)]
     second = [scored(0.9), scored(0.5), scored(0.4), scored(1, answers=0.3)]
     found = compare(summary("b", 0.25, second), second, "a", first)
-    assert (found.way, found.than, found.share) == ("b", "a", 0.25)
+    assert (found.recipe, found.than, found.share) == ("b", "a", 0.25)
     assert (found.more, found.less, found.same) == (2, 1, 1)
     assert found.gain == pytest.approx(0.1)
 
@@ -135,11 +131,13 @@ def test_somebody_else_may_condense() -> None:
     (case, _) = cases(named())
     asked = []
 
-    def run(condensation: Condensation, way: Way) -> Result:
-        asked.append(way.name)
-        return condensation.run(way.provider, way.settings)
+    def run(condensation: Condensation, recipe: Recipe) -> Result:
+        asked.append(recipe.name)
+        return condensation.run(recipe)
 
-    assert score(case, way("v2"), 0.5, Means("gpt-4o", run=run)) == score(case, way("v2"), 0.5, MEANS)
+    assert score(case, resolve_recipe("v2"), 0.5, Means("gpt-4o", run=run)) == score(
+        case, resolve_recipe("v2"), 0.5, MEANS
+    )
     assert asked == ["v2"]
 
 
@@ -152,7 +150,7 @@ def test_answers_are_made_of_the_words_of_their_evidence(tmp_path: Path) -> None
     assert second.words == {"file", "fine"}
     assert kept(first, "the File was fine") == pytest.approx(2 / 3)
     assert [case.questions for case in cases(SESSION, [first])][-1] == (first,)
-    got = score(list(cases(SESSION, [first]))[-1], way("v2"), 0.5, MEANS)
+    got = score(list(cases(SESSION, [first]))[-1], resolve_recipe("v2"), 0.5, MEANS)
     assert got.answers is not None
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from compact.app.costing import Way
+from compact.app.recipes import resolve_recipe
 from compact.lab.evaluating import Means, cases
 from compact.lab.faults import LEAST_TRIED, Faulty, survive, survives
 from compact.ports import Ask, Completion, Failure, Refusal
-from compact.providers import Capabilities, Steps, Task
+from compact.providers import Capabilities, Recipe, Steps, Task
 from compact.providers.native import NativeProvider, NativeSettings
 from compact.providers.presets import presets
-from tests.lab.test_evaluating import named, way
+from tests.lab.test_evaluating import named
 
 ASK = Ask("Summarize.", "one two three four five six seven eight nine ten", 40)
 GOOD = Completion("one two three four five six seven eight nine ten", trusted=True)
@@ -21,7 +21,7 @@ MEANS = Means("gpt-4o")
 
 
 class Stubborn:
-    """Summarizes or leaves everything as it is: nothing gives way to a target."""
+    """Summarizes or leaves everything as it is: `auto` does not go on from there."""
 
     id = name = description = "stubborn"
     version = "1"
@@ -46,11 +46,11 @@ def test_one_answer_in_twenty_is_spoiled_in_one_of_four_ways_and_always_the_same
 
 @pytest.mark.parametrize("preset", [preset.name for preset in presets()])
 def test_every_preset_comes_to_a_good_end_although_no_answer_is_of_use(preset: str) -> None:
-    assert all(survives(case, way(preset), MEANS, Faulty(seed=0, every=1)) for case in cases(named()))
+    assert all(survives(case, resolve_recipe(preset), MEANS, Faulty(seed=0, every=1)) for case in cases(named()))
 
 
-def test_a_way_that_fails_with_its_answers_is_told() -> None:
-    stubborn = Way("stubborn", Stubborn(), NativeSettings())
+def test_a_recipe_that_fails_with_its_answers_is_told() -> None:
+    stubborn = Recipe("stubborn", Stubborn(), NativeSettings())
     found = list(cases(named()))
     assert survive(found, [stubborn], MEANS, Faulty(seed=0, every=0)).rate == 1
     failing = survive(found, [stubborn], MEANS, Faulty(seed=0, every=1))
@@ -60,9 +60,9 @@ def test_a_way_that_fails_with_its_answers_is_told() -> None:
 
 def test_enough_is_tried_but_only_what_asks_a_model() -> None:
     found = list(cases(named()))
-    tried = survive(found, [way("balanced"), way("v2")], MEANS, Faulty(seed=0))
+    tried = survive(found, [resolve_recipe("balanced"), resolve_recipe("v2")], MEANS, Faulty(seed=0))
     assert LEAST_TRIED <= tried.tried < LEAST_TRIED + len(found)
     assert tried.answers >= tried.tried
     assert tried.spoiled >= tried.answers // 20 > 0
-    nobody = survive(found, [way("v2")], MEANS, Faulty(seed=0))
+    nobody = survive(found, [resolve_recipe("v2")], MEANS, Faulty(seed=0))
     assert (nobody.tried, nobody.rate) == (0, None)

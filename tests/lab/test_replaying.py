@@ -6,14 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from compact.app import choose
-from compact.app.costing import Way
 from compact.app.counting import count
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.formats import parse
 from compact.lab.replaying import NAIVE, NOTHING, Played, Terms, replay
 from compact.messages import Conversation, Json
 from compact.models import Usage, cost, find_model
-from compact.providers.presets import presets
 
 SONNET, GPT = find_model("claude-sonnet-4-5"), find_model("gpt-4o")
 
@@ -30,10 +28,6 @@ def session(turns: int) -> Conversation:
             {"role": "assistant", "content": f"File {number} is fine."},
         ]
     return parse(messages)
-
-
-def way(name: str) -> Way:
-    return Way(name, *choose(None, name, None))
 
 
 def test_without_compaction_every_request_is_the_history_up_to_then() -> None:
@@ -69,11 +63,11 @@ def test_after_a_long_pause_nothing_is_cached() -> None:
     assert played.hit_rate == 0
 
 
-@pytest.mark.parametrize("preset", [preset.name for preset in presets()])
-def test_every_preset_keeps_every_request_below_the_window(preset: str) -> None:
+@pytest.mark.parametrize("name", [name for name, _ in list_recipes()])
+def test_every_recipe_keeps_every_request_below_the_window(name: str) -> None:
     whole = session(25)
     terms = Terms(SONNET, 8000, summarizer=find_model("claude-haiku-4-5"))
-    nothing, played = replay(whole, NOTHING, terms), replay(whole, way(preset), terms)
+    nothing, played = replay(whole, NOTHING, terms), replay(whole, resolve_recipe(name), terms)
     assert nothing.overflows > 0
     assert played.overflows == 0
     assert played.peak <= 8000
@@ -84,21 +78,28 @@ def test_every_preset_keeps_every_request_below_the_window(preset: str) -> None:
 
 def test_naive_truncation_fits_and_spoils_the_cache() -> None:
     whole, terms = session(25), Terms(SONNET, 8000)
-    naive, ours = replay(whole, NAIVE, terms), replay(whole, way("v2"), terms)
+    naive, ours = replay(whole, NAIVE, terms), replay(whole, resolve_recipe("v2"), terms)
     assert naive.overflows == 0
     assert naive.hit_rate < ours.hit_rate
 
 
 def test_summaries_are_charged_at_the_summarizers_price() -> None:
     whole = session(25)
-    free = replay(whole, way("cost"), Terms(SONNET, 8000))
-    paid = replay(whole, way("cost"), Terms(SONNET, 8000, summarizer=find_model("claude-haiku-4-5")))
+    free = replay(whole, resolve_recipe("cost"), Terms(SONNET, 8000))
+    paid = replay(whole, resolve_recipe("cost"), Terms(SONNET, 8000, summarizer=find_model("claude-haiku-4-5")))
     assert free.condensing == 0
     assert paid.condensing is not None
     assert paid.condensing > 0
     assert paid.dollars is not None
     assert free.dollars is not None
     assert paid.dollars == free.dollars + paid.condensing
+
+
+def test_auto_is_played_without_a_model_and_nothing_is_charged_for_its_account() -> None:
+    played = replay(session(25), resolve_recipe("auto"), Terms(SONNET, 8000, summarizer=find_model("claude-haiku-4-5")))
+    assert played.compactions > 0
+    assert played.condensing == 0
+    assert played.condensed_tokens == 0
 
 
 def test_a_model_without_prices_has_no_dollars() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from compact.app.counting import count
 from compact.app.manager import CompactManager
-from compact.app.reducing import LAYERS
 from compact.errors import InvalidInput
 from compact.formats import parse
 from compact.lab.replaying import Terms
@@ -49,7 +48,7 @@ def rehearsal() -> Rehearsal:
 
 @pytest.fixture(scope="module")
 def trials(rehearsal: Rehearsal) -> list[Trial]:
-    return list(tune(rehearsal, rehearsal.untouched(), ["v2", LAYERS], 0.5))
+    return list(tune(rehearsal, rehearsal.untouched(), ["v2", "layers"], 0.5))
 
 
 def test_the_best_is_the_cheapest_that_keeps_enough(trials: list[Trial]) -> None:
@@ -66,7 +65,7 @@ def test_where_none_keeps_enough_the_one_that_keeps_most_comes_first(trials: lis
 
 
 def test_the_search_is_the_same_every_time_and_tries_nothing_twice(rehearsal: Rehearsal, trials: list[Trial]) -> None:
-    again = islice(tune(rehearsal, rehearsal.untouched(), ["v2", LAYERS], 0.5), 40)
+    again = islice(tune(rehearsal, rehearsal.untouched(), ["v2", "layers"], 0.5), 40)
     assert list(again) == trials[:40]
     assert len({trial.policy for trial in trials}) == len(trials)
 
@@ -74,7 +73,7 @@ def test_the_search_is_the_same_every_time_and_tries_nothing_twice(rehearsal: Re
 def test_only_policies_that_a_file_can_say_are_tried(trials: list[Trial]) -> None:
     for trial in trials:
         assert Policy(**settings_of(trial.policy)) == trial.policy
-    kept = {(one.policy.keep_recent_turns, one.policy.summary_tokens) for one in trials if one.way == LAYERS}
+    kept = {(one.policy.keep_recent_turns, one.policy.summary_tokens) for one in trials if one.recipe == "layers"}
     assert len(kept) > 1
 
 
@@ -91,9 +90,9 @@ def test_retention_is_whole_without_a_compaction_and_falls_with_the_target(rehea
     assert 0 <= deep <= shallow < usual < 1
 
 
-@pytest.mark.parametrize("name", [LAYERS, "v2", "balanced"])
+@pytest.mark.parametrize("name", ["auto", "layers", "v2", "balanced"])
 def test_a_manager_sends_what_was_measured(rehearsal: Rehearsal, tmp_path: Path, name: str) -> None:
-    policy = Policy(preset="" if name == LAYERS else name, trigger_pct=0.7, target_pct=0.35, keep_recent_turns=3)
+    policy = Policy(recipe=name, trigger_pct=0.7, target_pct=0.35)
     trial = rehearsal.trial(policy)
     assert trial.played is not None
     assert trial.played.compactions > 1

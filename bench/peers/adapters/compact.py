@@ -10,7 +10,6 @@ from typing import Any
 import compact
 from bench.peers.serving import Left, Prepared, Task, Tokens, Way, serve, texts_of
 from compact.app import counting
-from compact.engine import RetainFacts
 from compact.formats import parse
 from compact.ports import Answer, Ask, Completion
 from compact.tokens import load_encoding
@@ -32,20 +31,17 @@ def _forget() -> None:
     load_encoding("o200k_base")._tokenizer.clear_cache()
 
 
-def summarized(task: Task, **options: Any) -> Prepared:
+def summarized(task: Task) -> Prepared:
     """An offline summary as large as the budget allows: what must stay is measured with the smallest one first."""
     _forget()
     conversation = parse(task.messages, format="openai-chat")
 
-    def sized(tokens: int, **more: Any) -> compact.Result:
+    def sized(tokens: int) -> compact.Result:
         config = {"max_summary_tokens": min(max(tokens, SMALLEST), LARGEST)}
-        given: dict[str, Any] = {"provider": "native", "config": config, "model": "gpt-4o", "target": task.budget}
-        return compact.condense(conversation, **given, **more)
+        return compact.condense(conversation, recipe="native", config=config, model="gpt-4o", target=task.budget)
 
     def run() -> compact.Result:
-        kept = sized(SMALLEST).report.tokens_after - SMALLEST
-        room = RetainFacts().room(task.budget) if options else 0
-        return sized(task.budget - kept - room, **options)
+        return sized(task.budget - (sized(SMALLEST).report.tokens_after - SMALLEST))
 
     return Prepared(run, _finish)
 
@@ -63,20 +59,14 @@ def asking(task: Task, **options: Any) -> Prepared:
     return condense(task, ask=ask, **options)
 
 
-SUPERSEDED = {"level": "superseded"}
-PRESETS = ("v1", "v2", "speed", "cost", "balanced", "quality")
+RECIPES = ("auto", "v1", "v2", "speed", "cost", "balanced", "quality", "layers", "native")
 WAYS: dict[str, Way] = {
-    **{name: partial(condense, preset=name) for name in PRESETS},
-    "lossless": partial(condense, provider="lossless", config=SUPERSEDED),
-    "balanced-facts": partial(condense, preset="balanced", retain="facts"),
-    "v2-facts": partial(condense, preset="v2", retain="facts"),
+    **{name: partial(condense, recipe=name) for name in RECIPES},
+    "lossless": partial(condense, recipe="lossless:superseded"),
     "summary": summarized,
-    "summary-facts": partial(summarized, retain="facts"),
-    "layers": partial(condense, provider="layers"),
-    "native": partial(condense, provider="native"),
-    "native-facts": partial(condense, provider="native", retain="facts"),
-    "balanced-model": partial(asking, preset="balanced"),
-    "quality-model": partial(asking, preset="quality"),
+    "auto-model": partial(asking, recipe="auto"),
+    "balanced-model": partial(asking, recipe="balanced"),
+    "quality-model": partial(asking, recipe="quality"),
 }
 
 if __name__ == "__main__":

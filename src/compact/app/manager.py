@@ -18,11 +18,12 @@ from compact.app.profiles import condensing_profiles, open_access
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import AskModel, LoopGuard, Outcome, Progress, Report, floor_of, report_of
+from compact.engine import AskModel, Outcome, Report, report_of
 from compact.engine.compactor import Compactor
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line
 from compact.engine.recalling import Hit, Recalled
+from compact.engine.rounds import Round, Rounds
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,
@@ -32,14 +33,7 @@ from compact.engine.telling import (
     told_estimate,
     told_result,
 )
-from compact.errors import (
-    CompactionBlocked,
-    CondensationStalled,
-    InsufficientBudget,
-    InvalidConfiguration,
-    InvalidConversation,
-    InvalidInput,
-)
+from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidConversation, InvalidInput
 from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
@@ -68,7 +62,7 @@ class CompactManager:
         self._sessions = Sessions(counter_for(config.model), config.model)
         policy = config.policy
         self.compactor = Compactor(resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct)
-        self._guard = LoopGuard(monotonic)
+        self._rounds = Rounds(self.compactor, monotonic)
         profiles = condensing_profiles(config.profile) if ask is None else ()
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
@@ -263,7 +257,7 @@ class CompactManager:
         """Keep what goes, and only then let it go."""
         began, session = perf_counter(), call.session
         before = session.current.conversation
-        if not note and decision.used <= decision.budget and not self._admitted(session):
+        if not note and not self._rounds.admits(_round(session, decision)):
             return
         outcome = None if note else self._prefetched(call, decision)
         outcome = outcome or self._reduced(call, decision, note)
@@ -286,22 +280,9 @@ class CompactManager:
         with storing():
             return session.is_behind(self._keeper.originals)
 
-    def _admitted(self, session: Session) -> bool:
-        try:
-            self._guard.admit(session.id)
-        except CondensationStalled:
-            return False
-        return True
-
     def _record(self, call: Call, decision: Decision, used: int) -> None:
-        """Tell the loop guard what an automatic compaction came to; one that was in vain again is an event."""
-        session = call.session
-        target = self.compactor.goal(decision).target or 0
-        enough = not self.compactor.judge(used).triggered
-        floor = floor_of(session.current.conversation, session.gauge)
-        try:
-            self._guard.record(session.id, Progress(decision.used, used, target, floor, enough))
-        except CondensationStalled as stalled:
+        """Take note of what an automatic compaction left; one that was in vain again is an event."""
+        if stalled := self._rounds.record(_round(call.session, decision), used):
             call.emit(told_error(type(stalled).__name__, str(stalled), "none"))
 
     def _prefetch(self, session: Session, decision: Decision) -> None:
@@ -340,30 +321,20 @@ class CompactManager:
 
     def _reduced(self, call: Call, decision: Decision, note: str) -> Outcome:
         """What the recipe makes of the session, or the error that says what is in the way."""
-        session, gauge = call.session, call.session.gauge
-        inputs = self.compactor.inputs(session.current, gauge, call.relay)
-        outcome = self.compactor.compact(session.current, decision, inputs, self._asker(call.relay), note)
-        used = gauge.conversation(outcome.conversation)
-        if used > decision.budget:
-            raise self._too_much(outcome, used, decision)
+        session = call.session
+        inputs = self.compactor.inputs(session.current, session.gauge, call.relay)
+        outcome = self._rounds.reduce(_round(session, decision), inputs, self._asker(call.relay), note)
         if decision.triggered and not note:
-            self._record(call, decision, used)
+            self._record(call, decision, session.gauge.conversation(outcome.conversation))
         return outcome
-
-    def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
-        why = "; ".join(done.skipped for done in outcome.passes if done.skipped)
-        text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
-        if getattr(self.compactor.recipe.settings, "on_failure", "") == "block":
-            return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
-        remedy = (
-            "Protect fewer or shorter messages, cut long tool results before they are added, "
-            "or use a model with a larger context window."
-        )
-        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
 
     def _asker(self, observe: Observe) -> AskModel | None:
         """What answers questions: the models of the profiles, whose events go where they are asked for."""
         return self._ask if self._access is None else partial(self._access.answer_now, observe=observe)
+
+
+def _round(session: Session, decision: Decision) -> Round:
+    return Round(session.id, session.current, session.gauge, decision)
 
 
 def _relayed(keeper: Keeper, session: str, event: Event) -> None:

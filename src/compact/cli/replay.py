@@ -1,4 +1,4 @@
-"""`compact replay`: what a recorded session would have cost, played again with every way of keeping it small."""
+"""`compact replay`: what a recorded session would have cost, played again with every recipe."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import typer
 
 from compact.cli.columns import BARS, numeric
 from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
-from compact.cli.options import ForModel, choose_way, grouped
+from compact.cli.options import ForModel, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from compact.app.costing import Way
     from compact.cli.screen import Screen
     from compact.lab.replaying import Played, Terms
     from compact.lab.tuning import Trial
     from compact.messages import Conversation, Json
+    from compact.providers import Recipe
 
 EXAMPLES = (
     "Examples: compact replay session.json · compact replay ~/.claude/projects/x/4294a5e3.jsonl --window 100000 · "
-    "compact replay session.json --model gpt-4o --preset balanced --preset speed --json · "
+    "compact replay session.json --model gpt-4o --recipe auto --recipe balanced --json · "
     "compact replay session.json --tune --retention 0.9 -o compact.yaml"
 )
 _TRIGGER, _TARGET, _RETENTION = 0.85, 0.5, 0.9
@@ -34,12 +34,13 @@ _YEAR = 31_536_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact replay` is told."""
+    """The options of `compact replay`."""
 
     file: File
     model: ForModel = None
-    presets: Annotated[
-        list[str] | None, typer.Option("--preset", help="A preset to play; repeatable. All of them by default.")
+    recipes: Annotated[
+        list[str] | None,
+        typer.Option("--recipe", "--preset", help="A recipe to play; repeatable. All of them by default."),
     ] = None
     window: Annotated[int | None, typer.Option(min=2000, help="Play as if the model read so many tokens at most.")] = (
         None
@@ -71,14 +72,15 @@ class Options:
 
 @grouped
 def replay(options: Options) -> None:
-    """Play a recorded session again, request by request, and tell what each way of compacting would have cost.
+    """Play a recorded session again, request by request, and show what each recipe would have cost.
 
-    The vendor's prompt cache and prices are reckoned with; summaries are made offline and charged at the price of the
-    vendor's usual cheap model. It also reads the logs of Claude Code, Codex CLI, OpenCode, SWE-agent and
-    mini-swe-agent. Nobody is asked.
+    Each request is compacted exactly as a CompactManager would, and priced with the vendor's prompt cache. No model is
+    called: summaries are made offline, and those that a recipe would have a model write are charged at the price of the
+    vendor's usual cheap model; auto is played without one. It also reads the logs of Claude Code, Codex CLI, OpenCode,
+    SWE-agent and mini-swe-agent.
 
-    With --tune, presets, triggers, targets and what stays are tried one after the other, and the cheapest policy that
-    keeps enough of the facts that the session used later is told and, with --output, written; Ctrl-C ends the search
+    With --tune, recipes, triggers, targets and what stays are tried one after the other, and the cheapest policy that
+    keeps enough of the facts that the session used later is shown and, with --output, written; Ctrl-C ends the search
     with the best so far. Status 1 if none keeps enough.
     """
     from compact.lab.replaying import replay as play
@@ -90,11 +92,11 @@ def replay(options: Options) -> None:
         return
     terms, source = _terms(options, conversation)
     played = []
-    for way in _ways(options.presets):
-        with busy(f"playing {way if isinstance(way, str) else way.name}"):
-            played.append(play(conversation, way, terms))
+    for recipe in _recipes(options.recipes):
+        with busy(f"playing {recipe if isinstance(recipe, str) else recipe.name}"):
+            played.append(play(conversation, recipe, terms))
     if options.as_json:
-        print_json({**_terms_facts(terms), "model_source": source, "ways": [_facts(one) for one in played]})
+        print_json({**_terms_facts(terms), "model_source": source, "recipes": [_facts(one) for one in played]})
         return
     _show(terms, played)
 
@@ -136,15 +138,14 @@ def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
     return replace(usual, trigger=trigger, target=target, gap=options.gap), source
 
 
-def _ways(names: Sequence[str] | None) -> Iterator[Way | str]:
-    from compact.app.costing import Way
-    from compact.app.presets import all_presets
+def _recipes(names: Sequence[str] | None) -> Iterator[Recipe | str]:
+    from compact.app.recipes import list_recipes, resolve_recipe
     from compact.lab.replaying import NAIVE, NOTHING
 
     yield NOTHING
     yield NAIVE
-    for name in names or [preset.name for preset in all_presets()]:
-        yield Way(name, *choose_way(name, None, {}))
+    for name in names or [name for name, _ in list_recipes()]:
+        yield resolve_recipe(name)
 
 
 def _terms_facts(terms: Terms) -> dict[str, Json]:
@@ -160,7 +161,7 @@ def _terms_facts(terms: Terms) -> dict[str, Json]:
 
 def _facts(played: Played) -> dict[str, Json]:
     return {
-        "way": played.way,
+        "recipe": played.recipe,
         "dollars": _number(played),
         "tokens": played.tokens,
         "cache_hit_rate": round(played.hit_rate, 4),
@@ -197,7 +198,7 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
     )
     most = max((number for one in played if (number := _number(one)) is not None), default=0.0)
     rows = table(
-        "way",
+        "recipe",
         numeric("dollars"),
         BARS,
         numeric("tokens"),
@@ -210,7 +211,7 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
         number = _number(one)
         bar = "?" if number is None else "█" * max(1, round(_BAR * number / most)) if most else ""
         rows.add_row(
-            one.way,
+            one.recipe,
             dollars(one.dollars),
             bar,
             f"{one.tokens:,}",
@@ -224,20 +225,20 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
 
 
 def _told(played: Sequence[Played]) -> str:
-    """The cheapest way in which no request would have been refused."""
+    """The cheapest recipe with which no request would have been refused."""
     priced = [(number, one) for one in played if (number := _number(one)) is not None and not one.overflows]
     if not priced:
         known = any(_number(one) is not None for one in played)
-        return "Some requests would have been refused in every way." if known else "Its prices are not known."
+        return "Some requests would have been refused with every recipe." if known else "Its prices are not known."
     cheapest, best = min(priced, key=lambda pair: pair[0])
     first = _number(played[0])
     if best is played[0] or first is None:
-        return f"Cheapest: {best.way}."
+        return f"Cheapest: {best.recipe}."
     change = cheapest / first - 1 if first else 0
     beside = f"{abs(change):.0%} {'more' if change > 0 else 'less'} than with no compaction"
     count = played[0].overflows
     refused = f", of which {counted(count, 'request')} would have been refused" if count else ""
-    return f"Cheapest: {best.way}, {beside}{refused}."
+    return f"Cheapest: {best.recipe}, {beside}{refused}."
 
 
 def _tune(options: Options, conversation: Conversation) -> None:
@@ -250,7 +251,7 @@ def _tune(options: Options, conversation: Conversation) -> None:
     trials: list[Trial] = []
     interrupted = False
     try:
-        _gather(tune(rehearsal, untouched, options.presets or (), wanted), trials, wanted)
+        _gather(tune(rehearsal, untouched, options.recipes or (), wanted), trials, wanted)
     except KeyboardInterrupt:
         interrupted = True
     best = best_of_each(trials, wanted)
@@ -259,8 +260,8 @@ def _tune(options: Options, conversation: Conversation) -> None:
     if options.as_json:
         facts = {**_terms_facts(terms), "trigger": None, "target": None, "model_source": source}
         told = {"retention": wanted, "plays": len(trials) + 1, "interrupted": interrupted}
-        ways = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
-        print_json({**facts, **told, **ways, "trials": [_trial_facts(trial) for trial in trials]})
+        found = {"untouched": _facts(untouched), "chosen": chosen and _trial_facts(chosen)}
+        print_json({**facts, **told, **found, "trials": [_trial_facts(trial) for trial in trials]})
     else:
         out = screen(stderr=_is_standard(options.output))
         _show_tuning(out, terms, untouched, [(trial, trial is chosen) for trial in best])
@@ -279,7 +280,7 @@ def _gather(search: Iterator[Trial], trials: list[Trial], wanted: float) -> None
     """All trials, one after the other; each stays where the search is interrupted."""
     while True:
         best = min(trials, key=lambda trial: trial.rank(wanted), default=None)
-        so_far = "" if best is None or not best.keeps(wanted) else f"; so far {best.way} for ${best.dollars:.4f}"
+        so_far = "" if best is None or not best.keeps(wanted) else f"; so far {best.recipe} for ${best.dollars:.4f}"
         with busy(f"play {len(trials) + 2}{so_far}"):
             trial = next(search, None)
         if trial is None:
@@ -301,22 +302,22 @@ def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) 
 
 
 def _show_tuning(out: Screen, terms: Terms, untouched: Played, best: Sequence[tuple[Trial, bool]]) -> None:
-    """The best of each way, and whether it is the one."""
+    """The best of each recipe, and whether it is the one."""
     from compact.app.recommending import dollars
     from compact.cli.screen import styled
 
-    asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each way:"
+    asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each recipe:"
     out.print(styled(f"{len(untouched.sent):,}", "bold"), asked)
     rows = table(
-        "", "way", "parameters", numeric("dollars"), numeric("retention"), numeric("compactions"), numeric("refused")
+        "", "recipe", "parameters", numeric("dollars"), numeric("retention"), numeric("compactions"), numeric("refused")
     )
     refused = f"{untouched.overflows:,}" if untouched.overflows else ""
-    rows.add_row("", untouched.way, "", dollars(untouched.dollars), "100.0%", "0", refused)
+    rows.add_row("", untouched.recipe, "", dollars(untouched.dollars), "100.0%", "0", refused)
     for trial, chosen in best:
         kept = "?" if trial.retention is None else f"{trial.retention:.1%}"
         rows.add_row(
             styled("→", "green") if chosen else "",
-            trial.way,
+            trial.recipe,
             _parameters(trial),
             "" if trial.played is None else dollars(trial.dollars),
             "" if trial.played is None else kept,
@@ -329,16 +330,18 @@ def _show_tuning(out: Screen, terms: Terms, untouched: Played, best: Sequence[tu
 def _parameters(trial: Trial) -> str:
     policy = trial.policy
     shares = f"at {policy.trigger_pct:.0%} down to {policy.target_pct:.0%}"
-    if policy.preset:
-        return shares
-    kept = f"{counted(policy.keep_recent_turns, 'turn')}, {counted(policy.keep_tool_io_pairs, 'call')}"
-    return f"{shares}, {kept}, summaries of {policy.summary_tokens:,}"
+    tried = {
+        "keep_recent_turns": counted(policy.keep_recent_turns, "turn"),
+        "keep_tool_io_pairs": counted(policy.keep_tool_io_pairs, "call"),
+        "summary_tokens": f"summaries of {policy.summary_tokens:,}",
+    }
+    return ", ".join([shares, *(text for name, text in tried.items() if name in policy.model_fields_set)])
 
 
 def _found(untouched: Played, chosen: Trial | None, wanted: float) -> str:
     if chosen is None:
         return f"No policy that was tried keeps {wanted:.0%} of what is used later."
-    return f"Chosen: {chosen.way} {_parameters(chosen)}. {_figures(untouched, chosen)}"
+    return f"Chosen: {chosen.recipe} {_parameters(chosen)}. {_figures(untouched, chosen)}"
 
 
 def _figures(untouched: Played, chosen: Trial) -> str:
@@ -356,7 +359,7 @@ def _trial_facts(trial: Trial) -> dict[str, Json]:
 
     played = trial.played
     return {
-        "way": trial.way,
+        "recipe": trial.recipe,
         "policy": settings_of(trial.policy),
         "dollars": None if played is None else _number(played),
         "retention": None if trial.retention is None else round(trial.retention, 4),

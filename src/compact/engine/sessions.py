@@ -19,7 +19,6 @@ from compact.ports import Originals, Record
 from compact.tokens import Counter
 
 _DECIDES = ("model", "thinking")
-"""What of a request's options the rules about a condensed conversation depend on."""
 
 
 class Session:
@@ -87,7 +86,7 @@ class Session:
 
     def learn(self, request: Mapping[str, Json]) -> None:
         """Take note of what a whole request says beside its messages, as far as rules depend on it."""
-        self.assumed = {**self._named, **{key: copied(request[key]) for key in _DECIDES if request.get(key)}}
+        self.assumed = {**self._named, **decisive(request)}
 
     def is_behind(self, originals: Originals | None) -> bool:
         """Whether another process has compacted the session since it was taken up here."""
@@ -140,6 +139,11 @@ class Session:
     def _measured(self, frame: Conversation, system: Json, tools: Sequence[Json] | None) -> None:
         self._gauge = Gauge(self._counter, tools_of(frame))
         self._beside = freeze([system, tools])
+
+
+def decisive(request: Mapping[str, Json]) -> dict[str, Json]:
+    """What of a request's options the rules about a condensed conversation depend on."""
+    return {key: copied(request[key]) for key in _DECIDES if request.get(key)}
 
 
 class Sessions:

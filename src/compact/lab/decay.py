@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from compact.app.condensing import Condensation
-from compact.app.costing import Way
 from compact.lab.evaluating import Means, comes_back, is_valid
 from compact.lab.growing import Growth
 from compact.lab.retention import missing, text_of
 from compact.messages import Message, Plan
+from compact.providers import Recipe
 
 SHARE = 0.5
 """Each compaction halves what is there, and what is added then about doubles it."""
@@ -30,8 +30,8 @@ class Round:
     valid: float
 
 
-def decay(growth: Growth, way: Way, means: Means) -> Iterator[Round]:
-    """Add part after part, and compact each time."""
+def decay(growth: Growth, recipe: Recipe, means: Means) -> Iterator[Round]:
+    """Add part after part, and compact each time what the time before left: nothing else is known of it."""
     view = growth.session
     given: tuple[Message, ...] = ()
     plan: Plan = ()
@@ -39,7 +39,7 @@ def decay(growth: Growth, way: Way, means: Means) -> Iterator[Round]:
     for number, part in enumerate(growth.parts, 1):
         given += part
         grown = view.with_messages((*view.messages, *part))
-        result = means.run(Condensation(grown, model, SHARE, means.retain), way)
+        result = means.run(Condensation(grown, model, SHARE), recipe)
         view, plan = result.conversation, (*plan, *result.plan)
         gone = missing(growth.needed, "\n".join(map(text_of, view.messages)))
         lost = 0 if comes_back(view, plan, view.with_messages(given)) else len(gone)

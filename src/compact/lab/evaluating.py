@@ -1,4 +1,4 @@
-"""How much of what a session went on to use is still there after condensing it."""
+"""How much of what a session went on to use is still there after compacting it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TypeAlias
 
-from compact.app.condensing import Condensation, Result, Retain
-from compact.app.costing import Way
+from compact.app.condensing import Condensation, Result
 from compact.app.counting import DEFAULT_MODEL, counter_for
 from compact.engine import Gauge, floor_of
 from compact.errors import EditError
@@ -17,27 +16,27 @@ from compact.formats import reject, tools_of, violations
 from compact.lab.questions import Question, kept
 from compact.lab.retention import missing, text_of, used_again
 from compact.messages import Conversation, Plan, restore, untouchable
+from compact.providers import Recipe
 
 CUTS = (0.5, 0.75)
 SHARES = (0.5, 0.25, 0.1)
 
-Run: TypeAlias = Callable[[Condensation, Way], Result]
+Run: TypeAlias = Callable[[Condensation, Recipe], Result]
 
 
-def run_offline(condensation: Condensation, way: Way) -> Result:
-    """Condense in that way, and ask nobody."""
-    return condensation.run(way.provider, way.settings)
+def run_offline(condensation: Condensation, recipe: Recipe) -> Result:
+    """Compact by the recipe; no model is called."""
+    return condensation.run(recipe)
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """For which model sessions are condensed, what is named again, and what does it; nobody is asked by default.
+    """For which model sessions are compacted, and what does it; no model is called by default.
 
     Without a `model` it is each request's own, or else the usual one.
     """
 
     model: str | None = None
-    retain: Retain | None = None
     run: Run = run_offline
 
     def model_for(self, session: Conversation) -> str:
@@ -56,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one condensation kept: shares of the facts that were used later, and of the user's messages.
+    """What one compaction kept: shares of the facts that were used later, and of the user's messages.
 
     `room` says whether the target has room for all of the user's messages beside what must stay, `restored` whether the
     plan brings everything back. `answers` is the share of the questions' answers that can still be read, None where
@@ -82,13 +81,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The scores of one way at one size: their average, and of `ratio` the median.
+    """The scores of one recipe at one size: their average, and of `ratio` the median.
 
     What is said of facts and of answers is None where no case has any. `verbatim_in_room` speaks of the cases whose
     target has room for all of the user's messages; there are `in_room`.
     """
 
-    way: str
+    recipe: str
     share: float
     cases: int
     in_context: float | None
@@ -106,9 +105,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """In how many of the same cases a way keeps more than another one, less, and as much; `gain` is the average."""
+    """In how many of the same cases a recipe keeps more than another one, less, and as much; `gain` is the average."""
 
-    way: str
+    recipe: str
     than: str
     share: float
     more: int
@@ -128,11 +127,11 @@ def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator
         yield Case(session, frozenset(), tuple(questions))
 
 
-def score(case: Case, way: Way, share: float, means: Means) -> Score:
-    """Condense the case to a share of its tokens, and look at what is left."""
+def score(case: Case, recipe: Recipe, share: float, means: Means) -> Score:
+    """Compact the case to a share of its tokens, and look at what is left."""
     model = means.model_for(case.before)
-    condensation = Condensation(case.before, model, share, means.retain)
-    result = means.run(condensation, way)
+    condensation = Condensation(case.before, model, share)
+    result = means.run(condensation, recipe)
     text = "\n".join(map(text_of, result.conversation.messages))
     gone = missing(case.needed, text)
     restored = comes_back(result.conversation, result.plan, case.before)
@@ -153,12 +152,12 @@ def score(case: Case, way: Way, share: float, means: Means) -> Score:
     )
 
 
-def summary(way: str, share: float, scores: Sequence[Score]) -> Row:
+def summary(recipe: str, share: float, scores: Sequence[Score]) -> Row:
     """What the scores come to; of the facts, over the cases that have any."""
     facts = [one for one in scores if one.answers is None]
     roomy = [one.verbatim for one in scores if one.room]
     return Row(
-        way,
+        recipe,
         share,
         len(scores),
         in_context=_mean(one.in_context for one in facts),
@@ -181,10 +180,10 @@ def _mean(numbers: Iterable[float]) -> float | None:
 
 
 def compare(row: Row, scores: Sequence[Score], than: str, others: Sequence[Score]) -> Comparison:
-    """The scores of a way, case by case, against those of another one at the same size."""
+    """The scores of a recipe, case by case, against those of another one at the same size."""
     gains = [one.kept - other.kept for one, other in zip(scores, others, strict=True)]
     more, less = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
-    return Comparison(row.way, than, row.share, more, less, len(gains) - more - less, fmean(gains))
+    return Comparison(row.recipe, than, row.share, more, less, len(gains) - more - less, fmean(gains))
 
 
 def verbatim(before: Conversation, after: Conversation) -> float:

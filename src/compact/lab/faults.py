@@ -1,4 +1,4 @@
-"""Whether condensing comes to a good end although one answer in twenty of the model's is of no use."""
+"""Whether compacting comes to a good end although one answer in twenty of the model's is of no use."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from itertools import product
 
 from compact.app.condensing import Condensation
-from compact.app.costing import Way
 from compact.lab.evaluating import Case, Means, comes_back, is_valid
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.providers import Recipe
 
 EVERY = 20
 """One answer among so many is spoiled."""
 SHARE = 0.25
 LEAST_TRIED = 30
-"""So many condensations there are at least: one in which no answer is spoiled tells nothing."""
+"""So many compactions there are at least: one in which no answer is spoiled tells nothing."""
 _MOST_CASES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """How many condensations came to a good end, and how many of the answers they got had been spoiled."""
+    """How many compactions came to a good end, and how many of the answers they got had been spoiled."""
 
     tried: int
     succeeded: int
@@ -31,7 +31,7 @@ class Survival:
 
     @property
     def rate(self) -> float | None:
-        """The share that succeeded; None where nobody was asked anything."""
+        """The share that succeeded; None where no question was asked."""
         return self.succeeded / self.tried if self.answers else None
 
 
@@ -60,25 +60,25 @@ class Faulty:
             return good
         self.spoiled += 1
         half = good.text[: len(good.text) // 2]
-        ways = (Failure("injected"), Completion(""), Completion(half, truncated=True), Refusal("injected"))
-        return self._rng.choice(ways)
+        faults = (Failure("injected"), Completion(""), Completion(half, truncated=True), Refusal("injected"))
+        return self._rng.choice(faults)
 
 
-def survive(cases: Sequence[Case], ways: Sequence[Way], means: Means, ask: Faulty) -> Survival:
-    """Condense the cases in those of the ways that ask a model, again and again until enough has been tried."""
-    asking = [way for way in ways if way.provider.capabilities.summarizes]
+def survive(cases: Sequence[Case], recipes: Sequence[Recipe], means: Means, ask: Faulty) -> Survival:
+    """Compact the cases by those of the recipes that ask a model, again and again until enough has been tried."""
+    asking = [recipe for recipe in recipes if recipe.provider.capabilities.summarizes]
     tried = list(product(cases[:_MOST_CASES], asking))
     again = -(-LEAST_TRIED // len(tried)) if tried else 0
-    succeeded = sum(survives(case, way, means, ask) for _ in range(again) for case, way in tried)
+    succeeded = sum(survives(case, recipe, means, ask) for _ in range(again) for case, recipe in tried)
     return Survival(again * len(tried), succeeded, ask.answers, ask.spoiled)
 
 
-def survives(case: Case, way: Way, means: Means, ask: Faulty) -> bool:
+def survives(case: Case, recipe: Recipe, means: Means, ask: Faulty) -> bool:
     """Whether it is valid, can be taken back, and meets the target if it would have done so without faults."""
     condensation = Condensation(case.before, means.model_for(case.before), SHARE)
-    result = condensation.run(way.provider, way.settings, ask)
+    result = condensation.run(recipe, ask)
     good = is_valid(case.before, result.conversation) and comes_back(result.conversation, result.plan, case.before)
-    return good and (result.target_met or not condensation.run(way.provider, way.settings).target_met)
+    return good and (result.target_met or not condensation.run(recipe).target_met)
 
 
 def _beginning(ask: Ask) -> str:

@@ -1,4 +1,4 @@
-"""Everything that is measured of some ways to condense, on some sessions."""
+"""Everything that is measured of some recipes, on some sessions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
-from compact.app.costing import Way
 from compact.lab.decay import Round, average, decay
 from compact.lab.evaluating import Case, Comparison, Means, Row, Score, compare, score, summary
 from compact.lab.faults import Faulty, Survival, survive
 from compact.lab.growing import Growth, growth
 from compact.messages import Conversation, Json
+from compact.providers import Recipe
 
 Busy: TypeAlias = Callable[[str], AbstractContextManager[None]]
 """Shows what is under way for as long as it takes."""
@@ -20,12 +20,12 @@ Busy: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What is tried: which ways, down to which sizes, by which means, and in how many compactions in a row.
+    """What is tried: which recipes, down to which sizes, by which means, and in how many compactions in a row.
 
-    `beside` names for each way the position of the one that it is compared with, None where it is compared with none.
+    `beside` names for each recipe the position of the one that it is compared with, None where there is none.
     """
 
-    ways: Sequence[Way]
+    recipes: Sequence[Recipe]
     shares: Sequence[float]
     means: Means
     rounds: int
@@ -36,7 +36,7 @@ class Experiment:
 class Findings:
     """What an experiment came to, and the models that tokens were counted for.
 
-    `decay` has the rounds of each way, on the average of the sessions that tell.
+    `decay` has the rounds of each recipe, on the average of the sessions that tell.
     """
 
     models: Sequence[str]
@@ -69,7 +69,7 @@ class Findings:
         return {
             "models": list(self.models),
             "cases": len(self.cases),
-            "ways": [asdict(row) for row in self.rows],
+            "recipes": [asdict(row) for row in self.rows],
             "comparisons": [asdict(one) for one in self.compared],
             "survives_faults": self.survival.rate,
             "faults": asdict(self.survival),
@@ -78,17 +78,17 @@ class Findings:
                 "sessions": len(self.growths),
                 "made_up": self.made_up,
                 "facts": self.facts,
-                "ways": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
+                "recipes": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
             },
         }
 
 
 def measure(sessions: Sequence[Conversation], cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Findings:
-    """Try the ways on the cases, with answers that are spoiled, and on sessions that grow."""
+    """Try the recipes on the cases, with answers that are spoiled, and on sessions that grow."""
     means = experiment.means
     scored = list(_scored(cases, experiment, busy))
     with busy("spoiling one answer in twenty"):
-        survival = survive(cases, experiment.ways, means, Faulty(seed=0))
+        survival = survive(cases, experiment.recipes, means, Faulty(seed=0))
     with busy("parting the sessions"):
         rounds, models = experiment.rounds, list(map(means.model_for, sessions))
         parted = (growth(session, model, rounds) for session, model in zip(sessions, models, strict=True) if rounds)
@@ -99,22 +99,22 @@ def measure(sessions: Sequence[Conversation], cases: Sequence[Case], experiment:
 
 
 def _scored(cases: Sequence[Case], experiment: Experiment, busy: Busy) -> Iterator[tuple[Row, Comparison | None]]:
-    """Every case condensed in every way to every size."""
+    """Every case compacted by every recipe to every size."""
     done: dict[tuple[int, float], list[Score]] = {}
-    for at, (way, base) in enumerate(zip(experiment.ways, experiment.beside, strict=True)):
+    for at, (recipe, base) in enumerate(zip(experiment.recipes, experiment.beside, strict=True)):
         for share in experiment.shares:
             scores = done[at, share] = []
             for number, case in enumerate(cases, 1):
-                with busy(f"{way.name} at {share:.0%}: case {number:,} of {len(cases):,}"):
-                    scores.append(score(case, way, share, experiment.means))
-            row = summary(way.name, share, scores)
-            other = None if base is None else compare(row, scores, experiment.ways[base].name, done[base, share])
+                with busy(f"{recipe.name} at {share:.0%}: case {number:,} of {len(cases):,}"):
+                    scores.append(score(case, recipe, share, experiment.means))
+            row = summary(recipe.name, share, scores)
+            other = None if base is None else compare(row, scores, experiment.recipes[base].name, done[base, share])
             yield row, other
 
 
 def _decayed(growths: Sequence[Growth], experiment: Experiment, busy: Busy) -> dict[str, list[Round]]:
     found: dict[str, list[Round]] = {}
-    for way in experiment.ways if growths else ():
-        with busy(f"{way.name}: {experiment.rounds:,} compactions in a row"):
-            found[way.name] = average([list(decay(grown, way, experiment.means)) for grown in growths])
+    for recipe in experiment.recipes if growths else ():
+        with busy(f"{recipe.name}: {experiment.rounds:,} compactions in a row"):
+            found[recipe.name] = average([list(decay(grown, recipe, experiment.means)) for grown in growths])
     return found

@@ -6,25 +6,24 @@ cache: what the request has in common with the one before it is read from there,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from itertools import takewhile
-from typing import TypeAlias
 
 from compact import formats, models
-from compact.app.costing import Way
 from compact.app.counting import counter_for
-from compact.engine import Gauge, Judge, answer_offline
-from compact.engine.compacting import Order, compact
-from compact.errors import InsufficientBudget
-from compact.messages import Conversation, Message, exchanges
+from compact.engine import Gauge
+from compact.engine.compactor import Compactor
+from compact.engine.projection import Projection
+from compact.engine.sessions import decisive
+from compact.lab.sending import Bill, Managed, Request, Sender, Shrink, Shrunk, charged, newest
+from compact.messages import Conversation, Message
 from compact.models import Model, Usage
-from compact.policies import CHEAP, should_condense
+from compact.policies import CHEAP
 from compact.policies.threshold import Threshold
-from compact.ports import Answer, Ask, Completion
-from compact.tokens import Counter
+from compact.providers import Recipe
 
 NOTHING = "no compaction"
 NAIVE = "naive truncation"
@@ -34,7 +33,7 @@ _GRAIN = 128
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a session is played: with which model, how large a window, when it is compacted and how far down.
+    """How a session is played: for which model, with how large a window, when it is compacted and how far down.
 
     `gap` is the time between two requests in seconds; `summarizer` is the model that writes summaries, whose price is
     charged although they are made here without one; `buffer` is how many tokens of the window are kept free.
@@ -52,12 +51,17 @@ class Terms:
     def threshold(self) -> Threshold:
         return Threshold(share=self.trigger, buffer_tokens=self.buffer)
 
+    def compactor(self, recipe: Recipe) -> Compactor:
+        """What a manager under these terms compacts with."""
+        return Compactor(recipe, self.window, self.threshold, self.target)
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
     """One request: its size, how much of it the cache had and took, the answer's size, and what all that cost.
 
-    `before` is the size without this compaction, where there was one, else 0.
+    `before` is the size without this compaction, where there was one, else 0. `overflows` where the request is refused:
+    by the vendor, or by the manager, which raises InsufficientBudget or CompactionBlocked.
     """
 
     position: int
@@ -70,9 +74,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a session came to, played one way; `condensing` is what its summaries cost."""
+    """What a session came to, played with one recipe; `condensing` is what its summaries cost."""
 
-    way: str
+    recipe: str
     sent: tuple[Sent, ...]
     condensing: Decimal | None = Decimal(0)
     condensed_tokens: int = 0
@@ -104,51 +108,59 @@ class Played:
 
     @property
     def overflows(self) -> int:
-        """How many requests the vendor would have refused."""
+        """How many requests would have been refused."""
         return sum(one.overflows for one in self.sent)
 
 
-Shrink: TypeAlias = Callable[[Conversation], Conversation]
+class Replay:
+    """A session that is played with one recipe, with NOTHING, with NAIVE, or made smaller by a function.
 
+    Iterate over it once: each request comes with the conversation that is sent. `played` is what it came to so far.
+    """
 
-@dataclass(slots=True)
-class _Player:
-    """Plays one session one way."""
+    def __init__(self, conversation: Conversation, by: Recipe | Shrink | str, terms: Terms) -> None:
+        self._terms = terms
+        log = _log(conversation, terms)
+        self._frame, self._messages = log.frame, tuple(line.message for line in log.log)
+        self._gauge = Gauge(counter_for(terms.model.id), formats.tools_of(log.frame))
+        self._bill = Bill(terms.summarizer) if terms.summarizer else None
+        self._name = by.name if isinstance(by, Recipe) else by if isinstance(by, str) else ""
+        self._sender = self._sending(by, log)
+        self._last: tuple[Message, ...] = ()
+        self._sent: list[Sent] = []
 
-    whole: Conversation
-    terms: Terms
-    gauge: Gauge
-    shrink: Shrink
-    last: tuple[Message, ...] = ()
-    sent: list[Sent] = field(default_factory=list)
+    @property
+    def played(self) -> Played:
+        """What was sent so far, and what its summaries cost."""
+        cost, tokens = (self._bill.cost, self._bill.tokens) if self._bill else (Decimal(0), 0)
+        return Played(self._name, tuple(self._sent), cost, tokens)
 
-    def play(self) -> tuple[Sent, ...]:
-        view: tuple[Message, ...] = ()
-        asked = 0
-        for position, answered in _requests(self.whole.messages):
-            view = (*view, *self.whole.messages[asked:position])
-            before = self._size(view)
-            now = self.shrink(self.whole.with_messages(view)).messages
-            after = before if now is view else self._size(now)
-            output = sum(map(self.gauge.message, self.whole.messages[position:answered]))
-            usage = self._usage(now, after, output)
-            cost = models.cost(usage, self.terms.model.prices)
-            changed = before if after < before else 0
-            refused = after > self.terms.window or not now  # vendors refuse a request without messages, too
-            self.sent.append(Sent(position, after, usage, cost, changed, refused))
-            view, self.last, asked = (now if after < before else view), now, position
-        return tuple(self.sent)
+    def __iter__(self) -> Iterator[tuple[Sent, Conversation]]:
+        for position, answered in _requests(self._messages):
+            request = self._sender.send(position)
+            usage = self._usage(request, sum(map(self._gauge.message, self._messages[position:answered])))
+            cost = models.cost(usage, self._terms.model.prices)
+            self._sent.append(Sent(position, request.tokens, usage, cost, request.before, request.refused))
+            self._last = request.messages
+            yield self._sent[-1], self._frame.with_messages(request.messages)
 
-    def _size(self, messages: Sequence[Message]) -> int:
-        return self.gauge.frame(self.whole) + sum(map(self.gauge.message, messages))
+    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Sender:
+        terms, gauge = self._terms, self._gauge
+        if isinstance(by, Recipe):
+            recipe = charged(by, self._bill) if self._bill else by
+            return Managed(log, terms.compactor(recipe), gauge, terms.gap)
+        if isinstance(by, str):
+            room = int(terms.window * terms.trigger)
+            by = _untouched if by == NOTHING else partial(newest, gauge, room)
+        return Shrunk(log.conversation, by, gauge, terms.window)
 
-    def _usage(self, messages: tuple[Message, ...], tokens: int, output: int) -> Usage:
+    def _usage(self, request: Request, output: int) -> Usage:
         """What the vendor's cache has of the request, and what it takes of it."""
-        model, rules = self.terms.model, self.terms.model.cache
+        model, rules, tokens = self._terms.model, self._terms.model.cache, request.tokens
         if rules is None:
             return Usage(tokens, output)
-        young = bool(self.last) and (not rules.lifetimes or self.terms.gap <= max(rules.lifetimes[:1]))
-        shared = self._shared(messages) if young else 0
+        young = bool(self._last) and (not rules.lifetimes or self._terms.gap <= max(rules.lifetimes[:1]))
+        shared = self._shared(request.messages) if young else 0
         writes = model.prices is not None and model.prices.cache_write is not None
         read = (shared if writes else shared // _GRAIN * _GRAIN) if shared >= rules.minimum else 0
         written = tokens - read if writes and tokens >= rules.minimum else 0
@@ -156,9 +168,9 @@ class _Player:
 
     def _shared(self, messages: tuple[Message, ...]) -> int:
         """The tokens from the start that the request before had, too."""
-        pairs = zip(self.last, messages, strict=False)
+        pairs = zip(self._last, messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0].wire == pair[1].wire, pairs))
-        return self._size(messages[:same])
+        return self._gauge.frame(self._frame) + sum(map(self._gauge.message, messages[:same]))
 
 
 def terms_for(name: str, window: int | None = None) -> Terms:
@@ -168,83 +180,23 @@ def terms_for(name: str, window: int | None = None) -> Terms:
     return Terms(model, window or model.max_input, summarizer=models.find_model(cheap))
 
 
-def replay(conversation: Conversation, way: Way | str, terms: Terms) -> Played:
-    """Play the session; `way` may be NOTHING or NAIVE."""
-    gauge = gauge_for(conversation, terms)
-    if isinstance(way, str):
-        shrink: Shrink = (lambda whole: whole) if way == NOTHING else partial(_newest, gauge, terms)
-        return Played(way, play(conversation, shrink, terms))
-    condenser = Condenser(way, terms, gauge)
-    return condenser.played(play(conversation, condenser, terms))
+def replay(conversation: Conversation, by: Recipe | Shrink | str, terms: Terms) -> Played:
+    """Play the whole session with a recipe, as a `CompactManager` with it would; `by` may be NOTHING or NAIVE, too."""
+    session = Replay(conversation, by, terms)
+    for _ in session:
+        pass
+    return session.played
 
 
-def play(conversation: Conversation, shrink: Shrink, terms: Terms) -> tuple[Sent, ...]:
-    """The requests of the session, each made smaller by a function of anybody's."""
-    return _Player(conversation, terms, gauge_for(conversation, terms), shrink).play()
+def _log(conversation: Conversation, terms: Terms) -> Projection:
+    """The whole session as a manager reads it: what is known of its requests is assumed, and never sent."""
+    known = {"model": terms.model.id, **decisive(conversation.options)}
+    frame = replace(conversation.with_messages(()), options={}, assumed=known)
+    return Projection(frame).extended([message.wire for message in conversation.messages])
 
 
-def gauge_for(conversation: Conversation, terms: Terms) -> Gauge:
-    """What measures the session for the model it is played with."""
-    return Gauge(counter_for(terms.model.id), formats.tools_of(conversation))
-
-
-class Condenser:
-    """Compacts a conversation that has reached the trigger, and adds up what the summaries would have cost."""
-
-    def __init__(self, way: Way, terms: Terms, gauge: Gauge) -> None:
-        self._way, self._terms, self._gauge = way, terms, gauge
-        self._threshold = terms.threshold
-        self._asked: Counter | None = counter_for(terms.summarizer.id) if terms.summarizer else None
-        self.cost: Decimal | None = Decimal(0)
-        self.tokens = 0
-
-    def __call__(self, conversation: Conversation) -> Conversation:
-        terms, used = self._terms, self._gauge.conversation(conversation)
-        decision = should_condense(used, terms.window, self._threshold)
-        if not decision.triggered:
-            return conversation
-        target = min(int(terms.window * terms.target), used - 1)
-        order = Order(self._way.provider, self._way.settings, terms.window, decision.budget, target)
-        try:
-            return compact(conversation, order, self._gauge, self._asker, lambda _: None).conversation
-        except InsufficientBudget:
-            return conversation
-
-    def played(self, sent: tuple[Sent, ...]) -> Played:
-        """What the session came to, its summaries included."""
-        return Played(self._way.name, sent, self.cost, self.tokens)
-
-    def _asker(self, judge: Judge) -> Callable[[Sequence[Ask]], tuple[Answer, ...]]:
-        def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-            answers = answer_offline(judge, asks)
-            for question, answer in zip(asks, answers, strict=True):
-                self._charge(question, answer.text if isinstance(answer, Completion) else "")
-            return answers
-
-        return ask
-
-    def _charge(self, ask: Ask, answer: str) -> None:
-        if self._asked is None or self._terms.summarizer is None:
-            return
-        usage = Usage(self._asked.text(ask.instructions) + self._asked.text(ask.material), self._asked.text(answer))
-        cost = models.cost(usage, self._terms.summarizer.prices)
-        self.tokens += usage.input
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
-
-
-def _newest(gauge: Gauge, terms: Terms, conversation: Conversation) -> Conversation:
-    """The newest messages that stay below the trigger, in whole exchanges: what is older is gone."""
-    room = int(terms.window * terms.trigger) - gauge.frame(conversation)
-    messages = conversation.messages
-    if sum(map(gauge.message, messages)) <= room:
-        return conversation
-    kept: set[int] = set()
-    for group in reversed(exchanges(messages)):
-        room -= sum(gauge.message(messages[index]) for index in group)
-        if room < 0:
-            break
-        kept |= set(group)
-    return conversation.with_messages([message for index, message in enumerate(messages) if index in kept])
+def _untouched(conversation: Conversation) -> Conversation:
+    return conversation
 
 
 def _requests(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:

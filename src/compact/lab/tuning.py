@@ -1,7 +1,7 @@
 """Finding the policy under which a recorded session would have cost least, and still have had what it needed.
 
-The search is the same every time: the usual policy, then a coarse grid of ways, triggers and targets, then the
-neighbours of the best two ways, in steps that become smaller. Only what a configuration file can say is tried.
+The search is the same every time: the usual policy, then a coarse grid of recipes, triggers and targets, then the
+neighbours of the best two recipes, in steps that become smaller. Only what a configuration file can say is tried.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from statistics import fmean
 
-from compact.app.costing import Way
-from compact.app.presets import all_presets
-from compact.app.reducing import LAYERS, reducer
-from compact.engine import Gauge
-from compact.errors import InsufficientBudget, InvalidInput
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.errors import InvalidInput
 from compact.facts import Fact
-from compact.lab.replaying import NOTHING, Condenser, Played, Terms, gauge_for, play, replay
+from compact.lab.replaying import NOTHING, Played, Replay, Terms, replay
 from compact.lab.retention import missing, text_of, used_again
 from compact.messages import Conversation, Json
-from compact.policies import Policy, configure, should_condense
+from compact.policies import Policy, configure
 
 TRIGGERS = (0.3, 0.5, 0.7, 0.9)
 """Shares of the window, or of the largest request if that is smaller."""
@@ -32,6 +29,8 @@ LEADERS = 2
 _LONGEST_CLIMB = 6
 _FEWEST_SUMMARY_TOKENS = 250
 _LOWEST = 0.02
+_WITH_TURNS = ("auto", "layers")
+"""Recipes that have a place for what a policy says of turns, calls and summaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Trial:
     """
 
     policy: Policy
-    way: str
+    recipe: str
     sent: int
     played: Played | None = None
     retention: float | None = None
@@ -87,22 +86,17 @@ class Rehearsal:
 
     def trial(self, policy: Policy) -> Trial:
         """Play the session under the policy, and look at what each compaction left."""
+        recipe = resolve_recipe(policy=policy)
         terms = replace(self.terms, trigger=policy.trigger_pct, target=policy.target_pct, buffer=policy.hard_cap_buffer)
-        way, gauge = way_of(policy), gauge_for(self.session, terms)
-        condenser = Condenser(way, terms, gauge)
-        views: list[Conversation] = []
-
-        def shrink(view: Conversation) -> Conversation:
-            views.append(condenser(view))
-            _allow(views[-1], terms, gauge)
-            return views[-1]
-
-        try:
-            played = condenser.played(play(self.session, shrink, terms))
-        except InsufficientBudget:
-            return Trial(policy, way.name, len(views) - 1)
-        after = [(one.position, view) for one, view in zip(played.sent, views, strict=True) if one.before]
-        return Trial(policy, way.name, len(views), played, self._retention(after))
+        session = Replay(self.session, recipe, terms)
+        after: list[tuple[int, Conversation]] = []
+        for count, (sent, view) in enumerate(session):
+            if sent.overflows:
+                return Trial(policy, recipe.name, count)
+            if sent.before:
+                after.append((sent.position, view))
+        played = session.played
+        return Trial(policy, recipe.name, len(played.sent), played, self._retention(after))
 
     def _retention(self, after: Sequence[tuple[int, Conversation]]) -> float | None:
         shares = []
@@ -119,25 +113,9 @@ class Rehearsal:
         return self.needed[position]
 
 
-def _allow(left: Conversation, terms: Terms, gauge: Gauge) -> None:
-    """Refuse what a `CompactManager` would: a request that is still too large."""
-    decision = should_condense(gauge.conversation(left), terms.window, terms.threshold)
-    if decision.used > decision.budget:
-        raise InsufficientBudget(
-            f"{decision.used:,} tokens are left where {decision.budget:,} may be used. Use a larger window.",
-            needed=decision.used,
-            budget=decision.budget,
-        )
-
-
-def way_of(policy: Policy) -> Way:
-    """What a manager would compact with under the policy."""
-    return Way(policy.preset or policy.provider, *reducer(policy))
-
-
 def tune(rehearsal: Rehearsal, untouched: Played, names: Sequence[str], retention: float) -> Iterator[Trial]:
-    """Every trial of the search as it is made; `names` are presets, none for all of them and the layers."""
-    ways = list(names) or [LAYERS, *(preset.name for preset in all_presets())]
+    """Every trial of the search as it is made; `names` are recipes, none for all of them."""
+    recipes = list(names) or [name for name, _ in list_recipes()]
     tried: dict[Policy, Trial] = {}
 
     def attempt(policies: Iterable[Policy]) -> Iterator[Trial]:
@@ -147,8 +125,8 @@ def tune(rehearsal: Rehearsal, untouched: Played, names: Sequence[str], retentio
                 yield tried[policy]
 
     top = min(1.0, untouched.peak / rehearsal.terms.window)
-    yield from attempt(_policy(way) for way in ways)
-    yield from attempt(_grid(ways, top))
+    yield from attempt(_policy(name) for name in recipes)
+    yield from attempt(_grid(recipes, top))
     for step in STEPS:
         for _ in range(_LONGEST_CLIMB):
             leaders = best_of_each(tried.values(), retention)[:LEADERS]
@@ -158,30 +136,30 @@ def tune(rehearsal: Rehearsal, untouched: Played, names: Sequence[str], retentio
 
 
 def best_of_each(trials: Iterable[Trial], retention: float) -> list[Trial]:
-    """The best trial of each way, the best first; of equals the one that was tried first."""
+    """The best trial of each recipe, the best first; of equals the one that was tried first."""
     best: dict[str, Trial] = {}
     for trial in trials:
-        known = best.get(trial.way)
+        known = best.get(trial.recipe)
         if known is None or trial.rank(retention) < known.rank(retention):
-            best[trial.way] = trial
+            best[trial.recipe] = trial
     return sorted(best.values(), key=lambda trial: trial.rank(retention))
 
 
 def settings_of(policy: Policy) -> dict[str, Json]:
-    """The policy as a configuration file says it: what is not as usual, and always when it compacts and how far."""
-    shown = policy.model_dump(mode="json", exclude_defaults=True)
+    """The policy as a configuration file says it: what was set, and always when it compacts and how far."""
+    shown = policy.model_dump(mode="json", exclude_unset=True)
     return {**shown, "trigger_pct": policy.trigger_pct, "target_pct": policy.target_pct}
 
 
-def _policy(way: str, **changes: float) -> Policy:
-    return configure(Policy, {"preset": "" if way == LAYERS else way, **changes}, under="policy")
+def _policy(recipe: str, **changes: float) -> Policy:
+    return configure(Policy, {"recipe": recipe, **changes}, under="policy")
 
 
-def _grid(ways: Sequence[str], top: float) -> Iterator[Policy]:
-    for way in ways:
+def _grid(recipes: Sequence[str], top: float) -> Iterator[Policy]:
+    for recipe in recipes:
         for trigger in TRIGGERS:
             for target in TARGETS:
-                yield _policy(way, **_shares(trigger * top, trigger * target * top))
+                yield _policy(recipe, **_shares(trigger * top, trigger * target * top))
 
 
 def _shares(trigger: float, target: float) -> dict[str, float]:
@@ -195,12 +173,14 @@ def _neighbours(policy: Policy, step: float) -> Iterator[Policy]:
     for factor in (1 - step, 1 + step):
         for shares in (_shares(trigger * factor, target * factor), _shares(trigger, target * factor)):
             yield policy.model_copy(update=shares)
-    if policy.preset:
+    if policy.recipe not in _WITH_TURNS:
         return
     turns, pairs, summary = policy.keep_recent_turns, policy.keep_tool_io_pairs, policy.summary_tokens
     for turned in (max(1, turns // 2), turns * 2):
         yield policy.model_copy(update={"keep_recent_turns": turned})
     for paired in (max(1, pairs // 2), pairs * 2):
         yield policy.model_copy(update={"keep_tool_io_pairs": paired})
+    if policy.recipe != "layers":  # auto writes its account without a model here, whatever a model's may take
+        return
     for longest in (max(_FEWEST_SUMMARY_TOKENS, summary // 2), summary * 2):
         yield policy.model_copy(update={"summary_tokens": longest})

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from compact.app import write_transcript
-from compact.app.costing import Way
+from compact.app.recipes import resolve_recipe
 from compact.lab.replaying import NOTHING, Terms, replay
 from compact.models import find_model
-from tests.lab.test_replaying import session, way
+from compact.providers import Recipe
+from tests.lab.test_replaying import session
 from tests.server.conftest import Serve, Served
 
 
@@ -26,17 +27,17 @@ def upload(served: Served) -> str:
     return str(served.ask("POST", "/api/inspect?name=s.json", content=data, headers=headers).json()["id"])
 
 
-def test_a_way_comes_to_what_the_lab_says(served: Served, upload: str) -> None:
+def test_a_recipe_comes_to_what_the_lab_says(served: Served, upload: str) -> None:
     wish = {"upload": upload, "model": "claude-sonnet-4-5", "ways": [NOTHING, "v2"], "window": 8_000}
     answer = served.ask("POST", "/api/replay", json=wish)
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert (found["model"], found["window"], found["summarizer"]) == ("claude-sonnet-4-5", 8_000, "claude-haiku-4-5")
     terms = Terms(find_model("claude-sonnet-4-5"), 8_000, summarizer=find_model("claude-haiku-4-5"))
-    chosen: list[Way | str] = [NOTHING, way("v2")]
+    chosen: list[Recipe | str] = [NOTHING, resolve_recipe("v2")]
     for told, expected in zip(found["ways"], chosen, strict=True):
         played = replay(session(20), expected, terms)
-        assert told["way"] == played.way
+        assert told["way"] == played.recipe
         assert told["dollars"] == format(played.dollars, "f")
         assert told["sizes"] == [one.tokens for one in played.sent]
         assert [told["sizes"][at] for at in told["compacted"]] == [one.tokens for one in played.sent if one.before]
@@ -54,7 +55,7 @@ def test_with_no_way_named_all_of_them_are_played(served: Served, upload: str) -
     ("change", "status", "field"),
     [
         ({"upload": "gone"}, 404, "transcript"),
-        ({"ways": ["nothing of the kind"]}, 400, "preset"),
+        ({"ways": ["nothing of the kind"]}, 400, "recipe"),
         ({"target": 0.9}, 400, "target"),
         ({"window": 10}, 400, "window"),
         ({"ways": ["v2"] * 41}, 400, "ways"),

@@ -1,4 +1,4 @@
-"""Sessions played again, request by request: what each way of keeping them small would have cost."""
+"""Sessions played again, request by request: what each recipe would have cost."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from compact.app import choose
-from compact.app.costing import Way
 from compact.app.inspecting import showable
 from compact.app.presets import all_presets, is_built_in
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidInput
 from compact.lab.replaying import NAIVE, NOTHING, Played, terms_for
 from compact.lab.replaying import replay as play
+from compact.providers import Recipe
 from compact.server.inspecting import model_for
 from compact.server.routes.shapes.replaying import PlayableWay, ReplayView, ReplayWish, WayPlayed
 from compact.server.routes.shapes.showing import money
@@ -28,26 +28,23 @@ _PLAIN = {
 
 @router.get("/ways")
 def list_playable_ways() -> list[PlayableWay]:
-    """The ways in which a session can be played: the two plain ones, the built-in presets, and one's own."""
+    """What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets."""
     plain = [PlayableWay(name=name, description=about, kind="plain") for name, about in _PLAIN.items()]
+    own = {preset.name for preset in all_presets() if not is_built_in(preset.name)}
     return plain + [
-        PlayableWay(
-            name=showable(preset.name),
-            description=showable(preset.description),
-            kind="preset" if is_built_in(preset.name) else "own",
-        )
-        for preset in all_presets()
+        PlayableWay(name=showable(name), description=showable(about), kind="own" if name in own else "preset")
+        for name, about in list_recipes()
     ]
 
 
 @router.post("")
 def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads_of)]) -> ReplayView:
-    """Play an open transcript again; nobody is asked, and summaries are charged at a cheap model's price."""
+    """Play an open transcript again; no model is called, and summaries are charged at a cheap model's price."""
     upload = uploads.find(wish.upload)
     if wish.target >= wish.trigger:
         remedy = "Give a smaller share, or every request would compact again."
         raise InvalidInput(f"{wish.target} is not below the trigger of {wish.trigger}", field="target", remedy=remedy)
-    ways = [_way(name) for name in dict.fromkeys(wish.ways or _names())]
+    recipes = [_recipe(name) for name in dict.fromkeys(wish.ways or _names())]
     model, source = model_for(upload, wish.model)
     terms = replace(terms_for(model, wish.window), trigger=wish.trigger, target=wish.target, gap=wish.gap)
     return ReplayView(
@@ -55,22 +52,22 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
         model_source=source,
         window=terms.window,
         summarizer=showable(terms.summarizer.id) if terms.summarizer else "",
-        ways=[_played(play(upload.conversation, way, terms)) for way in ways],
+        ways=[_played(play(upload.conversation, recipe, terms)) for recipe in recipes],
     )
 
 
 def _names() -> Iterator[str]:
     yield from _PLAIN
-    yield from (preset.name for preset in all_presets())
+    yield from (name for name, _ in list_recipes())
 
 
-def _way(name: str) -> Way | str:
-    return name if name in _PLAIN else Way(name, *choose(None, name, None))
+def _recipe(name: str) -> Recipe | str:
+    return name if name in _PLAIN else resolve_recipe(name)
 
 
 def _played(played: Played) -> WayPlayed:
     return WayPlayed(
-        way=showable(played.way),
+        way=showable(played.recipe),
         dollars=money(played.dollars),
         condensing=money(played.condensing),
         tokens=played.tokens,
