@@ -1,71 +1,65 @@
-"""What holds for every condensation, whatever the conversation, the provider, the preset and the format."""
+"""What holds for every compaction, whatever the conversation, the recipe and the format."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
+from dataclasses import replace
 
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import compact
-from compact.app import Condensation, Result, choose
-from compact.app.recall import with_handles
+from compact.app import Condensation, Result, list_recipes, resolve_recipe
 from compact.formats import parse, render, violations
 from compact.messages import Conversation, exchanges, untouchable
-from compact.providers import presets
-from compact.providers.presets import validate
+from compact.providers import Recipe
+from compact.providers.truncation.settings import TruncationSettings
 from compact.testing.generate import random_body
 from compact.testing.generate.anthropic import BINDING
 
-WAYS: list[tuple[str | None, str | None, dict[str, Any]]] = [
-    *((None, preset.name, {}) for preset in presets()),
-    *(("lossless", None, {"level": level}) for level in ("verbatim", "formatting", "superseded")),
-    ("native", None, {}),
-    ("layers", None, {}),
-    ("truncation", None, {"lines": "relevant"}),
-    ("truncation", None, {"lines": "relevant", "mode": "mechanical", "markers": "s0"}),
-    ("lossless", None, {"level": "superseded", "handles": True}),
-    *((preset.provider, None, with_handles(validate(preset)).model_dump()) for preset in presets()),
+NAMED = [resolve_recipe(name) for name, _ in list_recipes()]
+RECIPES = [
+    *NAMED,
+    resolve_recipe("truncation", config={"lines": "relevant"}),
+    resolve_recipe("truncation", config={"lines": "relevant", "mode": "mechanical", "markers": "s0"}),
+    *(recipe.with_handles() for recipe in NAMED),
 ]
 TARGETS = (None, 0.8, 0.5, 0.2)
 
 
-def condense(
-    conversation: Conversation, way: tuple[Any, ...], target: float | None, *, give_way: bool = True
-) -> Result:
-    provider, settings = choose(*way)
-    return Condensation(conversation, "gpt-4o", target).run(provider, settings, give_way=give_way)
+def condense(conversation: Conversation, recipe: Recipe, target: float | None) -> Result:
+    return Condensation(conversation, "gpt-4o", target).run(recipe)
 
 
 def try_laws(format: str, number: int, conversations: int) -> None:
     """Try the laws on so many conversations; each number means other ones."""
 
     @settings(max_examples=conversations, database=None)
-    @given(st.integers(0, 2**64), st.sampled_from((3, 4, 6, 8, 20)), st.sampled_from(WAYS), st.sampled_from(TARGETS))
-    def hold(seed: int, size: int, way: tuple[Any, ...], target: float | None) -> None:
-        note(f"{number=} {seed=} {size=} {way=} {target=}")
+    @given(st.integers(0, 2**64), st.sampled_from((3, 4, 6, 8, 20)), st.sampled_from(RECIPES), st.sampled_from(TARGETS))
+    def hold(seed: int, size: int, recipe: Recipe, target: float | None) -> None:
+        note(f"{number=} {seed=} {size=} {recipe=} {target=}")
         body = random_body(random.Random(f"{number} {seed}"), format, size=size)
-        assert_laws(parse(body, format=format), way, target)
+        assert_laws(parse(body, format=format), recipe, target)
 
     hold()
 
 
-def assert_laws(before: Conversation, way: tuple[Any, ...], target: float | None) -> None:
-    result = condense(before, way, target)
+def assert_laws(before: Conversation, recipe: Recipe, target: float | None) -> None:
+    result = condense(before, recipe, target)
     after = result.conversation
     assert result.report.tokens_after <= result.report.tokens_before
     assert {v.rule for v in violations(after, origin=before)} <= {v.rule for v in violations(before)}
     assert compact.restore(result) == render(before)
     assert_order_and_pairs(before, after)
-    assert condense(after, way, _absolute(result, way), give_way=target is not None).plan == ()
-    assert condense(before, way, target).messages == result.messages
+    again = recipe if target is not None else replace(recipe, when_missed="stop")
+    assert condense(after, again, _absolute(result, recipe)).plan == ()
+    assert condense(before, recipe, target).messages == result.messages
 
 
-def _absolute(result: Result, way: tuple[Any, ...]) -> float | None:
+def _absolute(result: Result, recipe: Recipe) -> float | None:
     """The target in tokens: where none was given, some providers set themselves one."""
-    settings = choose(*way)[1]
-    if result.report.target is None and getattr(settings, "mode", "") == "targeted":
+    settings = recipe.settings
+    if result.report.target is None and isinstance(settings, TruncationSettings) and settings.mode == "targeted":
         return max(1, int(result.report.tokens_before * (1 - settings.target_reduction)))
     return result.report.target
 

@@ -139,7 +139,9 @@ def test_what_cannot_be_asked_is_not_recorded(conversation: Conversation) -> Non
         return (Failure("nobody is there"),)
 
     summarizer = Summarizer("p", "gpt-4o-mini")
-    _, record = condense_metered(Costing(Condensation(conversation, OWN, 0.4)), resolve_recipe("native"), [summarizer], fail)
+    _, record = condense_metered(
+        Costing(Condensation(conversation, OWN, 0.4)), resolve_recipe("native"), [summarizer], fail
+    )
     assert record.actual == Charge()
     assert record.estimated.questions == 1
     assert load_spending() == ()
@@ -320,7 +322,11 @@ def test_a_price_that_is_unknown_stays_unknown(conversation: Conversation) -> No
 def options_of(conversation: Conversation, *, cache: bool = True) -> list[Option]:
     costing = Costing(Condensation(conversation, OWN, 0.3), cache=cache)
     summarizers = [Summarizer(OWN, OWN), Summarizer("small", "openai:gpt-4o-mini")]
-    return [option for name in ("v2", "native") for option in costing.options(costing.foresee(resolve_recipe(name)), summarizers)]
+    return [
+        option
+        for name in ("v2", "native")
+        for option in costing.options(costing.foresee(resolve_recipe(name)), summarizers)
+    ]
 
 
 def test_the_recommendation_names_who_would_be_cheaper_and_what_pays(conversation: Conversation) -> None:
