@@ -67,13 +67,13 @@ def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> Non
     assert re.search(r"v2 +balanced +25%", told.out)
     assert re.search(r"refused \(\d+ of \d+\), 100.0% of \d+ condensations come to a good end\.", told.out)
     assert "1 session (1 of them grown by turns that are made up), compacted 20 times in a row" in told.out
-    assert re.search(r"way +1 +2 +3 +5 +10 +15 +20 +recoverable +lost", told.out)
+    assert re.search(r"recipe +1 +2 +3 +5 +10 +15 +20 +recoverable +lost", told.out)
 
 
-def test_a_narrow_screen_has_room_for_every_way(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_screen_has_room_for_every_recipe(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     told = run("evaluate", file, "--recipe", "balanced", "--share", "0.25")
-    assert re.search(r"^way +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
+    assert re.search(r"^recipe +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
     assert re.search(r"^balanced +25%", told.out, re.MULTILINE)
     assert re.search(r"^way +1 +2 .* 20 +lost +met *$", told.out, re.MULTILINE)
 
@@ -162,7 +162,8 @@ def test_prompts_are_compared_by_asking_the_profile(
     assert (first["more"], first["less"]) == (2, 0)
     assert first["gain"] > 0
     assert [one["than"] for one in told["comparisons"][1:]] == [few, told["recipes"][2]["recipe"]]
-    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0)] * 4
+    # One of the two cases needs no summary with cost.
+    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0), (2, 0), (1, 0), (1, 0)]
     assert told["decay"]["recipes"] == {}
     assert {(spent.profile, spent.actual.questions) for spent in load_spending()} == {("mine", 1)}
     assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 8
