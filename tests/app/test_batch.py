@@ -18,12 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.app.bulk import Job, Manner, Outcome, Place, Results, Sources, condense_all, condense_file, manner_of
+from compact.app.bulk import Job, JobOptions, Outcome, Place, Results, Sources, condense_all, condense_file, options_for
 from compact.app.planfile import load_plan, restore_file
+from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidConfiguration, InvalidInput
 
-MANNER = manner_of("balanced", 0.5)
+OPTIONS = options_for(resolve_recipe("balanced"), 0.5)
 
 
 def chat(seed: str = "", rounds: int = 8) -> list[Mapping[str, Any]]:
@@ -96,7 +97,7 @@ def test_a_file_of_transcripts_is_split_and_a_transcript_of_lines_is_not(tmp_pat
     places = list(Sources.of([str(tmp_path)], tmp_path / "out"))
     assert [place.name for place in places] == [f"many.jsonl/{n:06}.json" for n in (1, 3, 4)] + ["one.jsonl"]
     assert [str(place) for place in places[:3]] == [f"{many}:{n}" for n in (1, 3, 4)]
-    outcomes = [condense_file(Job(place, MANNER, str(tmp_path / "out"))) for place in places]
+    outcomes = [condense_file(Job(place, OPTIONS, str(tmp_path / "out"))) for place in places]
     assert [bool(outcome.error) for outcome in outcomes] == [False, True, False, False]
     assert outcomes[1].error.startswith(f"{many}:3: is not valid JSON")
     assert json.loads((tmp_path / "out" / "many.jsonl" / "000004.json").read_bytes())["model"] == "gpt-4o"
@@ -113,7 +114,7 @@ def test_no_result_takes_the_place_of_another(tmp_path: Path) -> None:
     out = tmp_path / "out"
     named = [str(tmp_path / "in" / name) for name in ("a.json", "a.plan.json", "many", "results.jsonl")]
     places = [*Sources.of([*named, f"{tmp_path}/in/*.*json*"], out)]
-    done = {place.name: condense_file(Job(place, MANNER, str(out))) for place in places}
+    done = {place.name: condense_file(Job(place, OPTIONS, str(out))) for place in places}
     assert len(done) == len(places) == 8
     own, taken = "its result would take the place of the batch's own", "its result would overwrite"
     assert {name: one.error.removeprefix(f"{one.source}: ") for name, one in done.items() if one.error} == {
@@ -131,7 +132,7 @@ def test_the_result_of_a_log_is_json(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", "\n".join(json.dumps(row) for row in [{"type": "event_msg", "payload": {}}, *rows]))
     (place,) = Sources.of([str(tmp_path)], tmp_path / "out")
     assert place.name == "log.json"
-    assert condense_file(Job(place, MANNER, str(tmp_path / "out"))).error == ""
+    assert condense_file(Job(place, OPTIONS, str(tmp_path / "out"))).error == ""
     json.loads((tmp_path / "out" / "log.json").read_bytes())
     write(tmp_path / "log.json", chat())
     assert [place.name for place in Sources.of([str(tmp_path)], tmp_path / "out") if place.problem] == ["log.jsonl"]
@@ -154,7 +155,7 @@ def test_a_source_that_is_not_there_is_told(tmp_path: Path, name: str, problem: 
 def test_a_result_comes_with_the_plan_that_takes_it_back(tmp_path: Path) -> None:
     source = write(tmp_path / "in" / "a.json", json.dumps(chat(), indent=3))
     out = tmp_path / "out"
-    done = condense_file(Job(Place("deep/a.json", str(source)), MANNER, str(out)))
+    done = condense_file(Job(Place("deep/a.json", str(source)), OPTIONS, str(out)))
     assert (done.error, done.target_met, done.skipped) == ("", True, False)
     assert done.tokens_after <= done.tokens_before / 2
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.*")) == ["deep/a.json", "deep/a.plan.json"]
@@ -164,7 +165,7 @@ def test_a_result_comes_with_the_plan_that_takes_it_back(tmp_path: Path) -> None
 
 def test_what_is_done_is_left_alone_while_its_files_are_there(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", chat())
-    job = Job(Place("a.json", str(source)), MANNER, str(tmp_path / "out"))
+    job = Job(Place("a.json", str(source)), OPTIONS, str(tmp_path / "out"))
     first = condense_file(job)
     again = replace(job, known=first.sha256)
     assert condense_file(again).skipped
@@ -177,7 +178,7 @@ def test_what_is_done_is_left_alone_while_its_files_are_there(tmp_path: Path) ->
 def test_without_a_folder_the_outcome_has_the_contents(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", chat())
     there = Job.from_json(
-        json.loads(json.dumps(Job(Place("a.json", str(source)), MANNER, "x").with_content().to_json()))
+        json.loads(json.dumps(Job(Place("a.json", str(source)), OPTIONS, "x").with_content().to_json()))
     )
     source.unlink()
     done = condense_file(there)
@@ -188,7 +189,7 @@ def test_without_a_folder_the_outcome_has_the_contents(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=40))
 def test_a_job_carries_any_bytes(data: bytes) -> None:
-    job = Job(Place("a", "b"), MANNER, content=data.decode("utf-8", "surrogateescape"))
+    job = Job(Place("a", "b"), OPTIONS, content=data.decode("utf-8", "surrogateescape"))
     carried = Job.from_json(json.loads(json.dumps(job.to_json())))
     assert carried == job
     assert carried.read() == data
@@ -196,41 +197,43 @@ def test_a_job_carries_any_bytes(data: bytes) -> None:
 
 def test_a_payload_of_another_kind_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is no job of this version"):
-        Job.from_json({"place": {"name": "a", "file": "b"}, "manner": {}})
+        Job.from_json({"place": {"name": "a", "file": "b"}, "options": {}})
 
 
 def test_an_error_that_may_pass_is_told_from_one_that_stays(tmp_path: Path) -> None:
-    missing = condense_file(Job(Place("a", str(tmp_path / "a.json")), MANNER))
+    missing = condense_file(Job(Place("a", str(tmp_path / "a.json")), OPTIONS))
     assert (missing.error, missing.passing) == (f"{tmp_path}/a.json: No such file or directory", True)
-    wrong = condense_file(Job(Place("a", "b"), MANNER, content='{"role": 1}'))
+    wrong = condense_file(Job(Place("a", "b"), OPTIONS, content='{"role": 1}'))
     assert wrong.error
     assert not wrong.passing
 
 
-def test_a_manner_is_known_by_all_that_it_holds() -> None:
+def test_options_are_known_by_all_that_they_hold() -> None:
     others = [
-        manner_of("balanced"),
-        manner_of("balanced", 0.4),
-        manner_of("balanced", 0.5, "gpt-4o"),
-        manner_of("v2", 0.5),
+        options_for(resolve_recipe("balanced")),
+        options_for(resolve_recipe("balanced"), 0.4),
+        options_for(resolve_recipe("balanced"), 0.5, "gpt-4o"),
+        options_for(resolve_recipe("v2"), 0.5),
     ]
-    assert len({manner.digest for manner in (MANNER, *others)}) == 5
-    assert Manner(**json.loads(json.dumps(Job(Place("", ""), MANNER).to_json()))["manner"]).digest == MANNER.digest
+    assert len({options.digest for options in (OPTIONS, *others)}) == 5
+    assert (
+        JobOptions(**json.loads(json.dumps(Job(Place("", ""), OPTIONS).to_json()))["options"]).digest == OPTIONS.digest
+    )
     with pytest.raises(InvalidConfiguration, match="nonsense"):
-        manner_of("nonsense")
+        resolve_recipe("nonsense")
 
 
 def test_lines_are_read_again_without_what_a_crash_cut(tmp_path: Path) -> None:
-    first = Outcome("a.json", "in/a.json", MANNER.digest, "1" * 64, 100, 40, seconds=0.5)
+    first = Outcome("a.json", "in/a.json", OPTIONS.digest, "balanced", "1" * 64, 100, 40, seconds=0.5)
     with Results(tmp_path) as results:
         results.add(first)
         results.add(replace(first, name="b.json", error="broken"))
     with results.path.open("a") as file:
         file.write('[]\n{"file": "c.json", "sour')
     with Results(tmp_path) as results:
-        assert results.known("a.json", MANNER.digest) == first.sha256
-        assert results.known("a.json", "another manner") == ""
-        assert results.known("b.json", MANNER.digest) == ""
+        assert results.known("a.json", OPTIONS.digest) == first.sha256
+        assert results.known("a.json", "other options") == ""
+        assert results.known("b.json", OPTIONS.digest) == ""
         assert results.add(replace(first, tokens_before=0, skipped=True)) == replace(first, skipped=True)
         results.add(replace(first, name="b.json"))
     lines = [json.loads(line) for line in results.path.read_text().splitlines()]
@@ -239,7 +242,7 @@ def test_lines_are_read_again_without_what_a_crash_cut(tmp_path: Path) -> None:
         ("b.json", 60, None),
     ]
     with Results(tmp_path, resume=False) as results:
-        assert results.known("a.json", MANNER.digest) == ""
+        assert results.known("a.json", OPTIONS.digest) == ""
 
 
 def test_a_process_that_dies_takes_no_other_transcript_with_it(tmp_path: Path) -> None:
@@ -249,7 +252,7 @@ def test_a_process_that_dies_takes_no_other_transcript_with_it(tmp_path: Path) -
         else Place(f"{number}.json", str(write(tmp_path / f"{number}.json", chat(str(number), 3))))
         for number in range(6)
     ]  # fmt: skip
-    outcomes = list(condense_all((Job(place, MANNER, str(tmp_path / "out")) for place in places), 2))
+    outcomes = list(condense_all((Job(place, OPTIONS, str(tmp_path / "out")) for place in places), 2))
     failed = {outcome.name: outcome.error for outcome in outcomes if outcome.error}
     assert sorted(outcome.name for outcome in outcomes) == sorted(place.name for place in places)
     assert failed == {
@@ -263,9 +266,9 @@ def test_a_second_interrupt_ends_what_is_at_work(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     script = f"""if 1:
         from compact.app.bulk import Job, condense_all
-        from tests.app.test_batch import MANNER, Endless
+        from tests.app.test_batch import OPTIONS, Endless
         try:
-            list(condense_all([Job(Endless("a", {str(begun)!r}), MANNER)], 2))
+            list(condense_all([Job(Endless("a", {str(begun)!r}), OPTIONS)], 2))
         except KeyboardInterrupt:
             print("left")
     """

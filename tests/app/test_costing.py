@@ -11,16 +11,12 @@ from time import process_time
 import pytest
 
 from compact.app import counter_for, read_transcript
-from compact.app.condensing import Condensation, choose
-from compact.app.costing import (
-    Costing,
-    Metered,
-    Option,
-    Summarizer,
-    Way,
-    condense_metered,
-)
+from compact.app.condensing import Condensation
+from compact.app.costing import Costing, Metered, Option, condense_metered
+from compact.app.estimating import estimate
+from compact.app.pricing import Summarizer
 from compact.app.profiles import ask_with
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars, option_facts, recommend
 from compact.messages import Conversation
 from compact.models import Usage, find_model
@@ -34,7 +30,7 @@ from compact.tokens.encodings import load
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")  # in Google's SDK, when it is compiled
 OWN = "claude-sonnet-4-5"
-WAYS = ("native", "quality", "v3")
+ASKING = ("native", "quality", "v3")
 VENDORS: dict[Vendor, tuple[str, str]] = {
     "openai": ("gpt-4o-mini", "/v1"),
     "anthropic": ("claude-haiku-4-5", ""),
@@ -52,10 +48,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def conversation() -> Conversation:
     return read_transcript((files("compact.cli") / "transcripts" / "session.anthropic-messages.json").read_bytes())
-
-
-def way(name: str) -> Way:
-    return Way(name, *(choose(name, None, None) if name == "native" else choose(None, name, None)))
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +82,12 @@ def profile_of(vendor: Vendor, server: FakeVendors) -> Profile:
 
 def spend(costing: Costing, name: str, profile: Profile) -> tuple[Spending, str]:
     with ask_with([profile]) as ask:
-        result, record = condense_metered(costing, way(name), [Summarizer.of(profile)], ask)
+        result, record = condense_metered(costing, resolve_recipe(name), [Summarizer.of(profile)], ask)
     return record, str(result.report)
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", ASKING)
 def test_the_estimate_is_within_a_fifth_of_the_bill(
     vendor: Vendor, name: str, conversation: Conversation, server: Callable[[Vendor, float], FakeVendors]
 ) -> None:
@@ -117,7 +109,7 @@ def test_the_estimate_is_within_a_fifth_of_the_bill_for_every_strategy(
     costing = Costing(Condensation(conversation, OWN, 0.4))
     misses = {}
     for name in NAMES:
-        chosen = Way(name, *choose("native", None, {"strategy": name}))
+        chosen = resolve_recipe(provider="native", config={"strategy": name})
         with ask_with([profile]) as ask:
             _, record = condense_metered(costing, chosen, [Summarizer.of(profile)], ask)
         assert record.error is not None
@@ -147,7 +139,9 @@ def test_what_cannot_be_asked_is_not_recorded(conversation: Conversation) -> Non
         return (Failure("nobody is there"),)
 
     summarizer = Summarizer("p", "gpt-4o-mini")
-    _, record = condense_metered(Costing(Condensation(conversation, OWN, 0.4)), way("native"), [summarizer], fail)
+    _, record = condense_metered(
+        Costing(Condensation(conversation, OWN, 0.4)), resolve_recipe("native"), [summarizer], fail
+    )
     assert record.actual == Charge()
     assert record.estimated.questions == 1
     assert load_spending() == ()
@@ -165,7 +159,7 @@ def answered_by(model: str, conversation: Conversation) -> Spending:
         return tuple(Completion("- nothing new", Decimal(1), usage=Usage(1, 1), model=model) for _ in asks)
 
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    return condense_metered(costing, way("native"), summarizers, answer)[1]
+    return condense_metered(costing, resolve_recipe("native"), summarizers, answer)[1]
 
 
 @pytest.mark.parametrize(
@@ -215,25 +209,37 @@ def test_the_questions_are_those_that_are_sent(conversation: Conversation) -> No
         return tuple(Completion("- nothing new", estimated=True) for _ in asks)
 
     condensation = Condensation(conversation, OWN, 0.4)
-    chosen = way("native")
-    condensation.run(chosen.provider, chosen.settings, answer)
+    chosen = resolve_recipe("native")
+    condensation.run(chosen, answer)
     assert Costing(condensation).foresee(chosen).asks == tuple(sent)
     assert len(sent) == 1
+
+
+@pytest.mark.parametrize("target", [None, 0.3])
+@pytest.mark.parametrize("name", [name for name, _ in list_recipes()])
+def test_the_estimate_is_that_of_the_costing(name: str, target: float | None, conversation: Conversation) -> None:
+    told = estimate(conversation, model=OWN, recipe=name, target=target)
+    costing = Costing(Condensation(conversation, OWN, target))
+    foreseen = costing.foresee(resolve_recipe(name))
+    (option,) = costing.options(foreseen, [Summarizer("itself", OWN)])
+    assert (told.asks, told.cost) == (option.charge.questions, option.charge.cost)
+    assert (told.tokens_before, told.tokens_after) == (option.rewrite.before, option.rewrite.after)
+    assert (foreseen.result.report.cost or 0) == told.cost  # what `compact plan` shows
+    assert (told.asks > 0) is (name in (*ASKING, "layers", *(("cost", "balanced") if target is None else ())))
 
 
 def test_the_kept_beginning_is_that_of_the_result(conversation: Conversation) -> None:
     condensation = Condensation(conversation, OWN, 0.4)
     for name in ("v2", "balanced", "native"):
-        chosen = way(name)
+        chosen = resolve_recipe(name)
         foreseen = Costing(condensation).foresee(chosen)
-        report = condensation.run(chosen.provider, chosen.settings).report
-        frame = foreseen.rewrite.kept - report.kept_prefix
-        assert 0 <= frame <= 1_500  # the system prompt and the tools, which the report does not count
+        report = condensation.run(chosen).report
+        assert foreseen.rewrite.kept == report.kept_prefix
         assert foreseen.rewrite.before == report.tokens_before
 
 
 def test_what_a_prelude_settles_is_priced_by_what_it_changes(conversation: Conversation) -> None:
-    foreseen = Costing(Condensation(conversation, OWN, 0.95)).foresee(way("balanced"))
+    foreseen = Costing(Condensation(conversation, OWN, 0.95)).foresee(resolve_recipe("balanced"))
     assert foreseen.asks == ()
     assert foreseen.rewrite.after < foreseen.rewrite.before
     assert foreseen.rewrite.kept < foreseen.rewrite.after
@@ -241,7 +247,7 @@ def test_what_a_prelude_settles_is_priced_by_what_it_changes(conversation: Conve
 
 def test_a_target_that_is_met_already_costs_and_saves_nothing(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 1_000_000))
-    (option,) = costing.options(costing.foresee(way("native")), [Summarizer("p", "gpt-4o-mini")])
+    (option,) = costing.options(costing.foresee(resolve_recipe("native")), [Summarizer("p", "gpt-4o-mini")])
     assert option.rewrite.before == option.rewrite.after == option.rewrite.kept
     assert option.charge == Charge()
     assert option.warm is not None
@@ -251,7 +257,7 @@ def test_a_target_that_is_met_already_costs_and_saves_nothing(conversation: Conv
 
 def test_what_exceeds_the_summarizer_is_asked_in_parts(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(way("native")).asks
+    asks = costing.foresee(resolve_recipe("native")).asks
     small = costing.charge(asks, Summarizer("p", "gpt-3.5-turbo"))
     large = costing.charge(asks, Summarizer("p", "gpt-4o-mini"))
     assert large.questions == 1
@@ -261,7 +267,7 @@ def test_what_exceeds_the_summarizer_is_asked_in_parts(conversation: Conversatio
 
 def test_what_a_summarizer_reads_is_told_in_the_tokens_of_the_conversation(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(way("native")).asks
+    asks = costing.foresee(resolve_recipe("native")).asks
     limit = find_model("gpt-4o-mini").max_input
     assert costing.reads(asks, Summarizer("p", "gpt-4o-mini")) == pytest.approx(limit * 1.2, rel=0.01)
     assert costing.reads((), Summarizer("p", "gpt-4o-mini")) == limit
@@ -277,7 +283,7 @@ def test_what_a_summarizer_cannot_read_at_once_it_is_given_in_parts(conversation
 
     small = Summarizer("p", "gpt-3.5-turbo")
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    _, record = condense_metered(costing, way("native"), [small], answer)
+    _, record = condense_metered(costing, resolve_recipe("native"), [small], answer)
     assert len(asked) == pytest.approx(record.estimated.questions, abs=3)
     counter = counter_for(small.model)
     assert max(counter.text(ask.instructions + ask.material) for ask in asked) < find_model(small.model).max_input
@@ -285,13 +291,13 @@ def test_what_a_summarizer_cannot_read_at_once_it_is_given_in_parts(conversation
 
 def test_an_answer_is_no_longer_than_the_profile_lets_it(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(way("native")).asks
+    asks = costing.foresee(resolve_recipe("native")).asks
     assert costing.charge(asks, Summarizer("p", "gpt-4o-mini", 100)).output == 50
 
 
 def test_the_same_text_twice_is_cheaper_where_the_vendor_caches_by_itself(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    (ask,) = costing.foresee(way("native")).asks
+    (ask,) = costing.foresee(resolve_recipe("native")).asks
     for model, cheaper in (("gpt-4o-mini", True), ("claude-haiku-4-5", False)):
         once, twice = (costing.charge([ask] * times, Summarizer("p", model)).cost for times in (1, 2))
         assert once is not None
@@ -301,7 +307,7 @@ def test_the_same_text_twice_is_cheaper_where_the_vendor_caches_by_itself(conver
 
 def test_a_price_that_is_unknown_stays_unknown(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    foreseen = costing.foresee(way("native"))
+    foreseen = costing.foresee(resolve_recipe("native"))
     (option,) = costing.options(foreseen, [Summarizer("p", "a model of my own")])
     assert option.charge.cost is None
     assert option.charge.input > 0
@@ -316,12 +322,16 @@ def test_a_price_that_is_unknown_stays_unknown(conversation: Conversation) -> No
 def options_of(conversation: Conversation, *, cache: bool = True) -> list[Option]:
     costing = Costing(Condensation(conversation, OWN, 0.3), cache=cache)
     summarizers = [Summarizer(OWN, OWN), Summarizer("small", "openai:gpt-4o-mini")]
-    return [option for name in ("v2", "native") for option in costing.options(costing.foresee(way(name)), summarizers)]
+    return [
+        option
+        for name in ("v2", "native")
+        for option in costing.options(costing.foresee(resolve_recipe(name)), summarizers)
+    ]
 
 
 def test_the_recommendation_names_who_would_be_cheaper_and_what_pays(conversation: Conversation) -> None:
     options = options_of(conversation)
-    assert [(option.way, option.summarizer and option.summarizer.name) for option in options] == [
+    assert [(option.recipe, option.summarizer and option.summarizer.name) for option in options] == [
         ("v2", None),
         ("native", OWN),
         ("native", "small"),
@@ -375,7 +385,7 @@ def test_an_estimate_takes_less_than_a_tenth_of_a_second(conversation: Conversat
     def once() -> float:
         began = process_time()
         costing = Costing(condensation)
-        costing.options(costing.foresee(way("native")), summarizers)
+        costing.options(costing.foresee(resolve_recipe("native")), summarizers)
         return process_time() - began
 
     assert min(once() for _ in range(5)) < 0.1

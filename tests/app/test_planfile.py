@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.app.condensing import Condensation, Result, choose
+from compact.app.condensing import Condensation, Result
 from compact.app.planfile import (
     PlanFile,
     dump_plan,
@@ -20,6 +20,7 @@ from compact.app.planfile import (
     wires_of,
     write_like,
 )
+from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidInput
 from compact.formats import FORMATS
@@ -71,17 +72,19 @@ ODD = {
 }
 
 
-def condensed(data: bytes, **way: Any) -> tuple[Conversation, Result]:
+def condensed(data: bytes, **recipe: Any) -> tuple[Conversation, Result]:
     before = read_transcript(data)
-    return before, Condensation(before, "gpt-4o", way.pop("target", None)).run(*choose(**{**WAY, **way}))
+    return before, Condensation(before, "gpt-4o", recipe.pop("target", None)).run(
+        resolve_recipe(**{**RECIPE, **recipe})
+    )
 
 
-WAY: dict[str, Any] = {"provider": "lossless", "preset": None, "config": None}
+RECIPE: dict[str, Any] = {"provider": "lossless"}
 
 
-def written(data: bytes, **way: Any) -> tuple[PlanFile, bytes]:
+def written(data: bytes, **recipe: Any) -> tuple[PlanFile, bytes]:
     """The plan as it is read from its file, and the condensed file."""
-    before, result = condensed(data, **way)
+    before, result = condensed(data, **recipe)
     plan = load_plan(dump_plan(data, before, result, name="chat.json"))
     assert result.plan
     return plan, write_like(data, before, wires_of(result.conversation))
@@ -114,13 +117,12 @@ def test_condensed_json_lines_stay_json_lines() -> None:
 
 
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
-@given(st.integers(0, 10_000), st.sampled_from(sorted(FORMATS)), st.sampled_from(["lossless", "cost", "v1"]))
-def test_every_condensation_can_be_taken_back(seed: int, format: str, way: str) -> None:
+@given(st.integers(0, 10_000), st.sampled_from(sorted(FORMATS)), st.sampled_from(["auto", "lossless", "cost", "v1"]))
+def test_every_condensation_can_be_taken_back(seed: int, format: str, recipe: str) -> None:
     body = random_body(random.Random(seed), format)
     data = json.dumps(body, indent=2).encode()
     before = read_transcript(data, format=format)
-    chosen = choose("lossless", None, None) if way == "lossless" else choose(None, way, None)
-    result = Condensation(before, "gpt-4o", None).run(*chosen)
+    result = Condensation(before, "gpt-4o", None).run(resolve_recipe(recipe))
     plan = load_plan(dump_plan(data, before, result))
     assert restored(plan, write_like(data, before, wires_of(result.conversation))) == data
     assert apply_plan(before, plan.passes) == (result.conversation, result.plan)

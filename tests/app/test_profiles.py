@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from compact.app import counter_for
 from compact.app.profiles import (
     OFFLINE,
     ask_with,
@@ -16,14 +15,11 @@ from compact.app.profiles import (
     find_profile,
     list_profiles,
     probe,
-    profile_configs,
 )
-from compact.engine import ProviderManager
 from compact.errors import InvalidConfiguration
 from compact.policies import CHEAP, Profile, Profiles
 from compact.ports import Ask, Completion, Event, Failure
-from compact.providers.native import NativeSettings
-from compact.settings.profiles import save_profiles, save_prompt
+from compact.settings.profiles import save_profiles
 from compact.testing.vendors import FakeVendors, Fault
 
 SECRET = "sk-made-up-0123456789abcdef"
@@ -171,19 +167,3 @@ def test_where_one_fails_the_next_is_asked(server: FakeVendors) -> None:
         ("handler_failed", "broken"),
         ("handler_selected", "good"),
     ]
-
-
-def test_thresholds_and_prompts_reach_the_manager() -> None:
-    save_prompt("handover", "Write a handover.")
-    configure(
-        profile("plain"),
-        profile("early", threshold=40, strategy="brief"),
-        profile("own", prompt="file:handover"),
-    )
-    manager = ProviderManager(counter_for("gpt-4o"), profiles=profile_configs())
-    assert [manager.effective(name).threshold.share for name in ("plain", "early", "own")] == [1, 0.4, 1]
-    settings = {name: manager.effective(name).settings.model_dump() for name in ("plain", "early", "own")}
-    assert settings["plain"] == NativeSettings().model_dump()
-    assert settings["early"]["strategy"] == "brief"
-    assert settings["own"]["prompt"] == "Write a handover."
-    assert all(manager.effective(name).warnings == () for name in settings)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compact.app.condensing import choose
+from compact.app.recipes import resolve_recipe
 from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile
@@ -67,9 +67,20 @@ def test_an_unknown_strategy_is_told_with_the_known_ones_and_ones_own() -> None:
         choose_strategy("nope")
 
 
-@pytest.mark.parametrize(("name", "takes"), [("native", True), ("balanced", True), ("cost", True), ("v3", False)])
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("auto", True),
+        ("layers", True),
+        ("native", True),
+        ("balanced", True),
+        ("cost", True),
+        ("v3", False),
+        ("v2", False),
+    ],
+)
 def test_who_takes_a_strategy(name: str, takes: bool) -> None:
-    _, settings = choose(name, None, None) if name == "native" else choose(None, name, None)
+    settings = resolve_recipe(name).settings
     assert takes_strategy(settings) is takes
     changed = with_strategy(settings, find_strategy("brief"), "concise")
     assert (changed != settings) is takes
@@ -80,17 +91,17 @@ def test_a_custom_prompt_reaches_the_settings() -> None:
     save_prompt("handover", "Write a handover.")
     strategy = choose_strategy("handover")
     assert strategy is not None
-    _, native = choose("native", None, None)
+    native = resolve_recipe("native").settings
     assert with_strategy(native, strategy).prompt == "Write a handover."
-    _, balanced = choose(None, "balanced", None)
+    balanced = resolve_recipe("balanced").settings
     assert with_strategy(balanced, strategy).passes[-1].batch.prompt == "Write a handover."
 
 
 def test_the_native_sections_are_for_the_native_provider_alone() -> None:
     strategy = choose_strategy("native")
     assert strategy is not None
-    _, native = choose("native", None, None)
+    native = resolve_recipe("native").settings
     assert with_strategy(native, strategy).strategy == "native"
-    _, balanced = choose(None, "balanced", None)
+    balanced = resolve_recipe("balanced").settings
     with pytest.raises(InvalidConfiguration, match="native"):
         with_strategy(balanced, strategy)

@@ -73,7 +73,7 @@ def test_two_batches_do_not_share_a_folder_for_results(run: Run, chats: Path) ->
     out = chats.with_name("small")
     batch = ("batch", chats, "--out", out, "--jobs", "1")
     with Results(out) as first:
-        first.add(Outcome("earlier.json", "earlier.json", "manner"))
+        first.add(Outcome("earlier.json", "earlier.json", "digest"))
         second = run(*batch)
         problem = f"error: {out}: another batch writes into this folder."
         assert (second.status, second.out) == (2, "")

@@ -86,7 +86,7 @@ def test_condense_for_programs(run: Run, file: Path) -> None:
 def test_a_target_out_of_reach_is_said_to_be(run: Run, file: Path) -> None:
     told = run("condense", file, "-t", "10", "-o", file.with_name("small.json"))
     assert told.status == 0
-    assert "Target of 10 tokens not met" in told.out
+    assert "Target of 10 tokens missed by " in told.out
     assert " tokens cannot be condensed: " in told.out
 
 
@@ -143,9 +143,11 @@ def test_files_are_replaced_whole(run: Run, file: Path, tmp_path: Path) -> None:
         (("-t", "much"), "--target: 'much' is no target. Give tokens (8000, 8k) or a share (0.5, 50%)."),
         (("-t", "100%"), "--target: '100%' is no target"),
         (("-t", "0"), "--target: '0' is no target"),
-        (("-p", "nope"), "preset: 'nope' is unknown. Known presets: speed"),
+        (("-p", "nope"), "recipe: 'nope' is unknown. Known recipes: auto, "),
+        (("--preset", "nope"), "preset: 'nope' is unknown. Known presets: speed"),
         (("--provider", "nope"), "provider: 'nope' is unknown"),
-        (("--provider", "smart", "-p", "v2"), "provider: cannot be given beside a preset"),
+        (("--provider", "smart", "--preset", "v2"), "provider: cannot be given beside a preset"),
+        (("--provider", "smart", "-p", "v2"), "recipe: cannot be given beside a provider"),
         (("--set", "level"), "--set: 'level' sets nothing. Write key=value or group.key=value."),
         (("--provider", "lossless", "--set", "level=most"), "config.level: "),
     ],
@@ -192,13 +194,16 @@ def test_set_changes_one_setting_of_a_preset(run: Run, file: Path) -> None:
     assert set(passes("--set", "lossless_prelude.level=verbatim")) & set(passes())
 
 
-def test_plan_compares_every_way(run: Run, file: Path, session: bytes) -> None:
-    names = ["lossless:verbatim", "lossless:formatting", "lossless:superseded", "speed", "quality", "cost", "balanced"]
+def test_plan_compares_every_recipe(run: Run, file: Path, session: bytes) -> None:
+    names = [
+        *("auto", "layers", "native", "lossless:verbatim", "lossless:formatting", "lossless:superseded"),
+        *("speed", "quality", "cost", "balanced", "v1", "v2", "v3"),
+    ]
     told = json.loads(run("plan", file, "-t", "50%", "--show", "v1", "--json").out)
-    assert list(told["ways"]) == [*names, "v1", "v2", "v3"]
+    assert list(told["recipes"]) == names
     removed = sum(each["tokens_before"] - each["tokens_after"] for each in told["removals"])
-    assert removed == told["tokens"] - told["ways"]["v1"]["tokens"]
-    assert told["ways"]["quality"]["summaries"] > 0
+    assert removed == told["tokens"] - told["recipes"]["v1"]["tokens"]
+    assert told["recipes"]["quality"]["summaries"] > 0
     shown = run("plan", file, "-t", "50%", "--show", "lossless:verbatim")
     assert shown.status == 0
     assert f"{told['tokens']:,} tokens of claude-sonnet-4-5 in" in shown.out
@@ -219,8 +224,8 @@ def test_plan_fits_a_narrow_terminal(run: Run, file: Path, monkeypatch: pytest.M
 
 def test_plan_of_what_is_small_already(run: Run) -> None:
     chat = json.dumps([{"role": "user", "content": "hi"}]).encode()
-    assert "With v2 every message stays as it is." in run("plan", "-", stdin=chat).out
-    assert "--show: 'x' is not compared. Choose among: lossless:verbatim" in run("plan", "-", "-s", "x", stdin=chat).err
+    assert "With auto every message stays as it is." in run("plan", "-", stdin=chat).out
+    assert "--show: 'x' is not compared. Choose among: auto, layers" in run("plan", "-", "-s", "x", stdin=chat).err
 
 
 def test_presets_are_listed_and_shown(run: Run) -> None:
@@ -251,7 +256,7 @@ def test_presets_travel_in_files(run: Run, file: Path, tmp_path: Path) -> None:
         json.loads(run("condense", file, "-p", name, "--json").out)["messages"] for name in ("mine", "cost")
     )
     assert ours == theirs
-    assert "mine" in json.loads(run("plan", file, "--json").out)["ways"]
+    assert "mine" in json.loads(run("plan", file, "--json").out)["recipes"]
 
 
 @pytest.mark.parametrize("name", ["all.yaml", "all.json"])
@@ -277,7 +282,7 @@ def test_presets_say_which_file_is_wrong(run: Run, tmp_path: Path) -> None:
     assert run("condense", "-", "-p", "v1", stdin=chat).status == 0
 
 
-@pytest.mark.parametrize("command", ["condense", "plan", "restore", "diff", "presets"])
+@pytest.mark.parametrize("command", ["condense", "plan", "restore", "diff", "presets", "recipes"])
 def test_help_has_examples(run: Run, command: str) -> None:
     shown = run(command, "--help")
     assert shown.status == 0
@@ -298,22 +303,40 @@ def test_a_receipt_tells_what_can_still_be_read(run: Run, file: Path) -> None:
     assert "receipt" not in json.loads(run("condense", file, "-t", "20%", "--json").out)
 
 
-def test_facts_can_be_retained(run: Run, file: Path, session: bytes) -> None:
-    def told(*arguments: str) -> dict[str, dict[str, dict[str, int]]]:
-        answer: dict[str, dict[str, dict[str, int]]] = json.loads(
-            run("condense", file, "-p", "balanced", "-t", "20%", "--receipt", "--json", *arguments).out
-        )
-        return answer
+def test_without_a_name_it_is_the_default_recipe(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(*arguments: str) -> tuple[str, str]:
+        answer = json.loads(run("condense", file, "--json", *arguments).out)
+        return answer["recipe"], answer["report"]["recipe"]
 
-    bare, retained = told(), told("--retain", "facts")
-    assert retained["receipt"]["total"]["retained"] > bare["receipt"]["total"]["retained"]
-    assert retained["report"]["target_met"]
-    wrong = run("condense", file, "--retain", "all")
-    assert wrong.status == 2
-    assert "error: retain: 'all' cannot be retained" in wrong.err
-    small, plan = file.with_name("small.json"), file.with_name("plan.json")
-    run("condense", file, "-t", "20%", "--retain", "facts", "-o", small, "--plan", plan)
-    assert run("restore", small, "--plan", plan).out.encode() == session
+    assert told() == ("auto", "auto")
+    assert told("--recipe", "lossless:verbatim") == ("lossless:verbatim", "lossless:verbatim")
+    assert run("recipes", "use", "v2").out == "The default is v2 now.\n"
+    assert told() == ("v2", "v2")
+    monkeypatch.setenv("COMPACT_RECIPE", "v1")
+    assert told() == ("v1", "v1")
+    assert "COMPACT_RECIPE goes before it, and is v1.\n" in run("recipes", "use", "auto").out
+
+
+def test_recipes_are_listed(run: Run) -> None:
+    told = json.loads(run("recipes", "--json").out)
+    assert told["default"] == "auto"
+    found = {each["name"]: each for each in told["recipes"]}
+    assert {"auto", "layers", "native", "lossless:verbatim", "balanced", "v3"} <= found.keys()
+    assert (found["v2"]["provider"], found["v2"]["when_missed"]) == ("truncation", "stop")
+    assert found["balanced"]["when_missed"] == "continue"
+    shown = run("recipes").out
+    assert all(name in shown for name in found)
+    assert shown.splitlines()[-1].startswith("The default is auto.")
+    wrong = run("recipes", "use", "nope")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert wrong.err.startswith("error: recipe: 'nope' is unknown. Known recipes: auto, ")
+
+
+def test_a_recipe_that_stops_says_by_how_much_it_missed(run: Run, file: Path) -> None:
+    told = run("condense", file, "-p", "lossless:verbatim", "-t", "10%", "-o", file.with_name("small.json"))
+    assert told.status == 0
+    assert re.search(r" - Target of [\d,]+ tokens missed by [\d,]+, [\d,]+ remain; ", told.out)
+    assert " - lossless:verbatim does only what it is named for; the recipe auto comes down to a target\n" in told.out
 
 
 def test_only_a_summary_that_was_made_is_told_of(run: Run, tmp_path: Path) -> None:
@@ -322,7 +345,8 @@ def test_only_a_summary_that_was_made_is_told_of(run: Run, tmp_path: Path) -> No
     turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
     file.write_text(json.dumps(turns))
     told = json.loads(run("condense", file, "-p", "balanced", "-t", "50%", "--json").out)
-    assert (told["summaries"], told["report"]["tokens_after"]) == (None, told["report"]["tokens_before"])
+    assert told["summaries"] is None
+    assert "⟨ Summary" not in json.dumps(told["messages"], ensure_ascii=False)
     assert (
         "Summaries were made" not in run("condense", file, "-p", "balanced", "-t", "50%", "-o", tmp_path / "x.json").out
     )

@@ -129,7 +129,9 @@ def test_a_valid_file_is_checked_without_the_environment(run: Run, monkeypatch: 
     ("text", "problem"),
     [
         ("policy: {strategy: nope}", "policy.strategy: there is no strategy 'nope' (Known strategies: task_state, "),
-        ("policy: {provider: nope}", "policy.provider: 'nope' is unknown (Known providers: layers, "),
+        ("policy: {provider: nope}", "policy.provider: 'nope' is unknown (Known providers: auto, layers, "),
+        ("policy: {recipe: nope}", "policy.recipe: 'nope' is unknown (Known recipes: auto, "),
+        ("policy: {recipe: v2, strategy: brief}", "policy.strategy: has no place in Truncation, which was chosen"),
         ("policy: {preset: nope}", "policy.preset: 'nope' is unknown (Known presets: speed, "),
         ("profile: nope", "profile: there is no profile 'nope' (Known: openai, "),
         ("redaction: {patterns: ['(a)(?=b)']}", "redaction.patterns: "),

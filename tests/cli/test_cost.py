@@ -1,4 +1,4 @@
-"""`compact cost`: ways and models side by side."""
+"""`compact cost`: recipes and models side by side."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_ways_and_models_stand_side_by_side(run: Run, file: Path) -> None:
+def test_recipes_and_models_stand_side_by_side(run: Run, file: Path) -> None:
     told = run("cost", file, "--target", "30%")
     assert told.status == 0
     assert "tokens of claude-sonnet-4-5, to come down to" in told.out
-    assert all(f"\n{way} " in told.out for way in ("speed", "quality", "v2", "v3", "native"))
+    assert all(f"\n{name} " in told.out for name in ("auto", "layers", "speed", "quality", "v2", "v3", "native"))
     pause = "After a pause that outlasts it (5 minutes or 1 hour) that costs nothing extra."
     assert pause in " ".join(told.out.split())
     assert " would cost $" in told.out
@@ -62,7 +62,7 @@ def test_without_the_cache_every_request_is_read_at_the_full_price(run: Run, fil
     told = json.loads(run("cost", file, "--no-cache", "--json").out)
     assert told["cache"] is None
     assert {each["rewrite"] for each in told["options"]} <= {"0", "0E-6", "0.000000"}
-    assert "Reckoned without a prompt cache" in run("cost", file, "--no-cache").out
+    assert "Priced without a prompt cache" in run("cost", file, "--no-cache").out
 
 
 def test_a_model_without_a_price_is_not_guessed(run: Run, file: Path) -> None:

@@ -57,7 +57,7 @@ def answer(request: Received) -> str:
 
 
 def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> None:
-    told = run("evaluate", file, "--preset", "balanced", "--preset", "v2")
+    told = run("evaluate", file, "--recipe", "balanced", "--recipe", "v2")
     assert told.status == 0
     assert "2 cases of 1 session for gpt-4o; of" in told.out
     assert all(f" {share}" in told.out for share in ("50%", "25%", "10%"))
@@ -67,37 +67,37 @@ def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> Non
     assert re.search(r"v2 +balanced +25%", told.out)
     assert re.search(r"refused \(\d+ of \d+\), 100.0% of \d+ condensations come to a good end\.", told.out)
     assert "1 session (1 of them grown by turns that are made up), compacted 20 times in a row" in told.out
-    assert re.search(r"way +1 +2 +3 +5 +10 +15 +20 +recoverable +lost", told.out)
+    assert re.search(r"recipe +1 +2 +3 +5 +10 +15 +20 +recoverable +lost", told.out)
 
 
-def test_a_narrow_screen_has_room_for_every_way(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_screen_has_room_for_every_recipe(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    told = run("evaluate", file, "--preset", "balanced", "--share", "0.25")
-    assert re.search(r"^way +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
+    told = run("evaluate", file, "--recipe", "balanced", "--share", "0.25")
+    assert re.search(r"^recipe +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
     assert re.search(r"^balanced +25%", told.out, re.MULTILINE)
     assert re.search(r"^way +1 +2 .* 20 +lost +met *$", told.out, re.MULTILINE)
 
 
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
-    options = ("--preset", "balanced", "--share", "0.3", "--rounds", "3", "--retain", "facts", "--json")
+    options = ("--recipe", "balanced", "--share", "0.3", "--rounds", "3", "--json")
     told = json.loads(run("evaluate", file, *options).out)
     assert told["models"] == ["gpt-4o"]
-    (row,) = told["ways"]
-    assert (row["way"], row["share"], row["lost"]) == ("balanced", 0.3, 0)
+    (row,) = told["recipes"]
+    assert (row["recipe"], row["share"], row["lost"]) == ("balanced", 0.3, 0)
     assert (row["cases"], row["in_room"]) == (2, 2)
     assert told["survives_faults"] == 1
     assert told["faults"]["answers"] >= told["faults"]["tried"] >= 30
     assert (told["comparisons"], told["summaries"]) == ([], {})
     assert (told["decay"]["sessions"], told["decay"]["made_up"]) == (1, 0)
-    rounds = told["decay"]["ways"]["balanced"]
+    rounds = told["decay"]["recipes"]["balanced"]
     assert [one["number"] for one in rounds] == [1, 2, 3]
     assert all(one["in_context"] + one["recoverable"] == pytest.approx(1) and not one["lost"] for one in rounds)
 
 
 def test_where_no_model_would_be_asked_no_answer_is_spoiled(run: Run, file: Path) -> None:
-    told = json.loads(run("evaluate", file, "--preset", "v2", "--share", "0.3", "--rounds", "0", "--json").out)
+    told = json.loads(run("evaluate", file, "--recipe", "v2", "--share", "0.3", "--rounds", "0", "--json").out)
     assert told["survives_faults"] is None
-    assert told["decay"] == {"rounds": 0, "sessions": 0, "made_up": 0, "facts": 0, "ways": {}}
+    assert told["decay"] == {"rounds": 0, "sessions": 0, "made_up": 0, "facts": 0, "recipes": {}}
 
 
 def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run,
     )
     question = {"question": "Of what?", "answer": "Of a lantern", "evidence_messages": [[1, 1]]}
     (tmp_path / "chat.qa.json").write_text(json.dumps({"qa": [question]}))
-    told = run("evaluate", path, "--preset", "balanced", "--share", "0.5")
+    told = run("evaluate", path, "--recipe", "balanced", "--share", "0.5")
     assert told.status == 0
     assert re.search(r"^balanced +50% +\d+% +(?:\d+% +)?\d+% +\d+% +[\d.]+%", told.out, re.MULTILINE)
     assert "No session needs enough of its beginning" in told.out
@@ -118,12 +118,12 @@ def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run,
 def test_each_request_is_measured_for_its_own_model(run: Run, file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"model": "claude-sonnet-4-5", "messages": json.loads(file.read_text())}))
-    options = ("--preset", "v2", "--share", "0.25", "--rounds", "0", "--json")
+    options = ("--recipe", "v2", "--share", "0.25", "--rounds", "0", "--json")
     both = json.loads(run("evaluate", file, other, *options).out)
     assert both["models"] == ["gpt-4o", "claude-sonnet-4-5"]
     own, same = (json.loads(run("evaluate", other, *options, *model).out) for model in ((), ("-m", "gpt-4o")))
     assert (own["models"], same["models"]) == (["claude-sonnet-4-5"], ["gpt-4o"])
-    assert own["ways"][0]["ratio"] != same["ways"][0]["ratio"]
+    assert own["recipes"][0]["ratio"] != same["recipes"][0]["ratio"]
 
 
 @pytest.mark.parametrize(
@@ -153,17 +153,18 @@ def test_prompts_are_compared_by_asking_the_profile(
     run: Run, file: Path, server: FakeVendors, prompts: list[object]
 ) -> None:
     server.reply(answer)
-    options = ["--preset", "balanced", "--preset", "cost", *prompts, "--profile", "mine", "--share", "0.25"]
+    options = ["--recipe", "balanced", "--recipe", "cost", *prompts, "--profile", "mine", "--share", "0.25"]
     told = json.loads(run("evaluate", file, *options, "--json").out)
     few, many = (f"balanced with {prompts[at]}" for at in (1, 3))
-    assert [row["way"] for row in told["ways"]] == [few, many, *(f"cost with {prompts[at]}" for at in (1, 3))]
+    assert [row["recipe"] for row in told["recipes"]] == [few, many, *(f"cost with {prompts[at]}" for at in (1, 3))]
     first = told["comparisons"][0]
-    assert (first["way"], first["than"]) == (many, few)
+    assert (first["recipe"], first["than"]) == (many, few)
     assert (first["more"], first["less"]) == (2, 0)
     assert first["gain"] > 0
-    assert [one["than"] for one in told["comparisons"][1:]] == [few, told["ways"][2]["way"]]
-    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0)] * 4
-    assert told["decay"]["ways"] == {}
+    assert [one["than"] for one in told["comparisons"][1:]] == [few, told["recipes"][2]["recipe"]]
+    # One of the two cases needs no summary with cost.
+    assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0), (2, 0), (1, 0), (1, 0)]
+    assert told["decay"]["recipes"] == {}
     assert {(spent.profile, spent.actual.questions) for spent in load_spending()} == {("mine", 1)}
     assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 8
 
@@ -172,27 +173,27 @@ def test_what_asking_came_to_is_told(run: Run, file: Path, server: FakeVendors) 
     save_prompt("own", MANY)
     server.reply(answer)
     options = ("--prompt", "own", "--profile", "mine", "--share", "0.25")
-    told = run("evaluate", file, "--preset", "balanced", "--prompt", "task_state", *options, "--rounds", "2")
+    told = run("evaluate", file, "--recipe", "balanced", "--prompt", "task_state", *options, "--rounds", "2")
     assert told.status == 0
     assert re.search(r"balanced with own +balanced with task_state +25%", told.out)
     assert re.search(r"balanced with own +4 +0 +0 +4 +\$0\.00", told.out)
     assert "compacted 2 times in a row" in told.out
-    told = run("evaluate", file, "--preset", "cost", *options[:-1], "0.9")
+    told = run("evaluate", file, "--recipe", "cost", *options[:-1], "0.9")
     assert "Needed no summary, so that no prompt matters: cost with own." in told.out
     assert "Case by case" not in told.out
 
 
 def test_presets_are_compared_with_a_model_where_they_ask_one(run: Run, file: Path, server: FakeVendors) -> None:
     server.reply(answer)
-    options = ("--preset", "balanced", "--preset", "v2", "--profile", "mine", "--share", "0.25", "--json")
+    options = ("--recipe", "balanced", "--recipe", "v2", "--profile", "mine", "--share", "0.25", "--json")
     told = json.loads(run("evaluate", file, *options).out)
-    assert [row["way"] for row in told["ways"]] == ["balanced", "v2"]
+    assert [row["recipe"] for row in told["recipes"]] == ["balanced", "v2"]
     assert list(told["summaries"]) == ["balanced"]
 
 
 def test_a_model_that_fails_is_told_and_no_other_takes_over(run: Run, file: Path, server: FakeVendors) -> None:
     server.close()
-    told = run("evaluate", file, "--preset", "balanced", "--profile", "mine", "--share", "0.25")
+    told = run("evaluate", file, "--recipe", "balanced", "--profile", "mine", "--share", "0.25")
     assert told.status == 0
     assert "Could not be asked: mine: " in told.out
     assert "other" not in told.out
@@ -206,7 +207,7 @@ def test_a_model_that_fails_is_told_and_no_other_takes_over(run: Run, file: Path
         (["--prompt", "a.md", "--profile", "offline"], "Name one with --profile; `compact profiles` lists them."),
         (["--prompt", "none.md", "--profile", "mine"], "none.md: cannot be read"),
         (["--prompt", "bogus", "--profile", "mine"], "strategy: there is no strategy 'bogus'"),
-        (["--preset", "v2", "--prompt", "brief", "--profile", "mine"], "v2 writes no summaries by a prompt"),
+        (["--recipe", "v2", "--prompt", "brief", "--profile", "mine"], "v2 writes no summaries by a prompt"),
         (["--profile", "nobody"], "there is no profile 'nobody'"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def talk(folder: Path, work: Callable[[Client], Awaitable[None]], *options: str)
 
     async def run() -> None:
         arguments = ["-m", "compact", "mcp", *options]
-        server = StdioServerParameters(command=sys.executable, args=arguments, cwd=folder)
+        server = StdioServerParameters(command=sys.executable, args=arguments, cwd=folder, env=dict(os.environ))
         async with Client(server) as client:
             await work(client)
 
@@ -81,8 +82,8 @@ def test_what_an_application_removed_is_searched_and_recalled(tmp_path: Path) ->
         manager.manual_compact("other", reads(10))
 
     async def work(client: Client) -> None:
-        found = await ask(client, "search", text="port 5433")
-        handle = re.search(r"\[support-42\] (msg-\d+)", found)
+        found = await ask(client, "search", text="value_3_30")
+        handle = re.search(r"\[support-42\] (cut-[0-9a-f]{8})", found)
         assert handle, found
         recalled = await ask(client, "recall", handle=handle[1], session="support-42")
         assert SECRET in recalled
@@ -103,9 +104,9 @@ def test_what_it_condenses_can_be_recalled(tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text(json.dumps(messages), encoding="utf-8")
 
     async def work(client: Client) -> None:
-        answer = json.loads(await ask(client, "condense", file="chat.json", preset="v2", target="40%"))
+        answer = json.loads(await ask(client, "condense", file="chat.json", recipe="v2", target="40%"))
         assert answer["report"]["tokens_after"] < answer["report"]["tokens_before"]
-        given = json.loads(await ask(client, "condense", conversation=messages, target="40%"))
+        given = json.loads(await ask(client, "condense", conversation=messages, recipe="v2", target="40%"))
         assert given["messages"] == answer["messages"]
         handles = re.findall(r"recall (cut-[0-9a-f]{8})", json.dumps(answer["messages"]))
         assert handles
@@ -117,11 +118,11 @@ def test_what_it_condenses_can_be_recalled(tmp_path: Path) -> None:
     talk(tmp_path, work)
 
 
-def test_a_plan_tells_what_every_way_would_come_to(tmp_path: Path) -> None:
+def test_a_plan_tells_what_every_recipe_would_come_to(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         answer = json.loads(await ask(client, "plan", conversation=reads(8), target="50%"))
-        assert {"v2", "balanced"} <= set(answer["ways"])
-        assert answer["ways"]["v2"]["tokens_after"] < answer["tokens"]
+        assert {"auto", "v2", "balanced"} <= set(answer["recipes"])
+        assert answer["recipes"]["v2"]["tokens_after"] < answer["tokens"]
         assert not (tmp_path / ".compact").exists()
 
     talk(tmp_path, work)
@@ -136,7 +137,7 @@ def test_mistakes_are_told_in_words(tmp_path: Path) -> None:
         assert "outside the server's folder" in await refused(client, "plan", file="../outside.json")
         assert "give a conversation or a file" in await refused(client, "condense")
         assert "is no target" in await refused(client, "condense", conversation=reads(2), target="much")
-        assert "preset" in await refused(client, "condense", conversation=reads(2), preset="nonsense")
+        assert "recipe: 'nonsense'" in await refused(client, "condense", conversation=reads(2), recipe="nonsense")
         assert "cannot be read" in await refused(client, "plan", file="missing.json")
         assert (
             await ask(client, "search", text="anything")
@@ -151,7 +152,7 @@ def test_the_tools_work_without_a_process_too(tmp_path: Path) -> None:
         answer = json.loads(await ask(client, "condense", conversation=reads(12), target="40%", session="mine"))
         (handle, *_) = re.findall(r"recall (cut-[0-9a-f]{8})", json.dumps(answer["messages"]))
         assert is_recalled(await ask(client, "recall", handle=handle, session="mine"))
-        assert (await ask(client, "search", text=SECRET, limit=1)).startswith("[mine] cut-")
+        assert (await ask(client, "search", text=SECRET, limit=1)).startswith("[mine] msg-")
         assert json.loads(await ask(client, "plan", conversation=reads(3)))["target"] is None
         assert "cannot be read" in await refused(client, "plan", file="missing.json")
         assert "outside the server's folder" in await refused(client, "plan", file="/etc/hosts")

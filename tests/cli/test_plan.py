@@ -29,11 +29,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_summaries_have_a_price_before_they_are_made(run: Run, file: Path) -> None:
-    told = json.loads(run("plan", file, "-t", "20%", "--json").out)["ways"]
-    asking = {name for name, way in told.items() if way["summaries"]}
-    assert asking == {"quality", "cost", "balanced", "v3"}
+    told = json.loads(run("plan", file, "-t", "20%", "--json").out)["recipes"]
+    asking = {name for name, one in told.items() if one["summaries"]}
+    assert asking == {"auto", "layers", "native", "quality", "cost", "balanced", "v3"}
     assert all(Decimal(told[name]["cost"]) > 0 for name in asking)
-    assert {way["cost"] for name, way in told.items() if name not in asking} == {None}
+    assert {one["cost"] for name, one in told.items() if name not in asking} == {None}
     shown = run("plan", file, "-t", "20%").out
     (row,) = (line for line in shown.splitlines() if line.startswith("v3 "))
     assert f"${Decimal(told['v3']['cost']):.4f}" in row
@@ -56,10 +56,10 @@ def test_a_bar_shows_on_a_terminal_once_it_takes_long(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     told = run("plan", file, "--json")
-    assert len(json.loads(told.out)["ways"]) == 10
+    assert len(json.loads(told.out)["recipes"]) == 13
     drawn = terminal.getvalue()
     assert "trying" in drawn
-    assert bool(re.search(r"\d/10", drawn)) is (patience == 0.0)
+    assert bool(re.search(r"\d/13", drawn)) is (patience == 0.0)
 
 
 def test_nothing_is_drawn_where_nobody_looks(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_a_check_asks_those_that_are_configured(run: Run, server: FakeVendors) -
 def test_a_check_of_nobody_asks_nobody(run: Run) -> None:
     told = run("profiles", "--check")
     assert told.status == 0
-    assert "nobody was asked" in told.out
+    assert "no model was called" in told.out
     keyless = run("profiles", "anthropic", "--check")
     assert keyless.status == 1
     assert "not asked" in keyless.out
@@ -137,7 +137,7 @@ def test_a_configured_profile_summarizes_and_is_accounted_for(run: Run, server: 
     configure(server, "mine")
     server.reply(lambda request: ANSWER)
     small = file.with_name("small.json")
-    told = run("condense", file, "--strategy", "task_state", "-o", small)
+    told = run("condense", file, "--recipe", "native", "--strategy", "task_state", "-o", small)
     assert told.status == 0
     assert " - Summaries by gpt-4o-mini: $0.0" in told.out
     assert ", estimated $0.0" in told.out
@@ -161,15 +161,20 @@ def test_where_the_first_profile_fails_the_second_summarizes(run: Run, server: F
 @pytest.mark.parametrize(
     ("options", "how", "passed", "footer"),
     [
-        ([], "failed", "skipped, ", "No summary was made; --set on_failure=offline makes one without a model"),
         (
-            ["--set", "on_failure=prune"],
+            ["--recipe", "native"],
+            "failed",
+            "skipped, ",
+            "No summary was made; --set on_failure=offline makes one without a model",
+        ),
+        (
+            ["--recipe", "native", "--set", "on_failure=prune"],
             "failed",
             "; no summary: mine",
             "No summary was made; --set on_failure=offline",
         ),
         (
-            ["--set", "on_failure=offline"],
+            ["--recipe", "native", "--set", "on_failure=offline"],
             "offline",
             "; summarized without a model: mine",
             "Summaries were made without",
@@ -197,7 +202,7 @@ def test_offline_names_who_could_be_asked(run: Run, file: Path) -> None:
 
 def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
     configure(server, "mine")
-    told = run("condense", file, "--profile", "offline", "--json")
+    told = run("condense", file, "--recipe", "native", "--profile", "offline", "--json")
     assert told.status == 0
     answer = json.loads(told.out)
     assert (answer["summaries"], answer["spending"]) == ("offline", None)
@@ -205,9 +210,21 @@ def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
     assert server.requests == ()
 
 
-def test_a_way_without_summaries_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
+def test_the_default_recipe_asks_the_profile_where_it_removes_messages(
+    run: Run, server: FakeVendors, file: Path
+) -> None:
     configure(server, "mine")
-    answer = json.loads(run("condense", file, "--json").out)
+    server.reply(lambda request: ANSWER)
+    answer = json.loads(run("condense", file, "-t", "10%", "--strategy", "brief", "--json").out)
+    assert (answer["recipe"], answer["summaries"]) == ("auto", "model")
+    assert len(server.requests) == answer["spending"]["actual"]["questions"] == 1
+    (record,) = load_spending()
+    assert (record.way, record.profile) == ("auto", "mine")
+
+
+def test_a_recipe_without_summaries_calls_no_model(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "mine")
+    answer = json.loads(run("condense", file, "--recipe", "v2", "--json").out)
     assert answer["summaries"] is None
     assert server.requests == ()
 

@@ -20,7 +20,7 @@ from compact.errors import StorageError
 from compact.sessions import open_store
 from compact.sessions.jobs import Job as Claim
 from compact.sessions.jobs import Jobs, Progress
-from tests.app.test_batch import MANNER, chat, write
+from tests.app.test_batch import OPTIONS, chat, write
 from tests.cli.conftest import Run
 from tests.sessions.postgres import postgres_server, postgres_url
 
@@ -122,7 +122,7 @@ def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, t
     told: list[Outcome] = []
     with open_store(url) as store:
         queue = Unheard(store)
-        enqueue(queue, "march", [Job(place, MANNER, str(tmp_path / "out")) for place in places])
+        enqueue(queue, "march", [Job(place, OPTIONS, str(tmp_path / "out")) for place in places])
         worker = Worker(queue, Terms("march", processes=1, until_empty=True, lease=1), told.append)
         impatient = Timer(60, worker.stop)
         impatient.start()

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
-from compact.app.bulk import manner_of
+from compact.app.bulk import options_for
 from compact.app.planfile import load_plan, restore_file
+from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidConfiguration, InvalidInput
 
@@ -86,7 +87,8 @@ def test_messages_that_went_through_arrow_come_to_the_same() -> None:
     table = pa.Table.from_pylist([{"text": json.dumps(CHAT), "lists": CHAT}])
     assert list(table.to_pylist()[0]["lists"][0]) == ["role", "content", "tool_calls", "tool_call_id"]
     (text,), (lists,) = (
-        condense_rows(table, column, manner_of("balanced", 0.5)).to_pylist() for column in ("text", "lists")
+        condense_rows(table, column, options_for(resolve_recipe("balanced"), 0.5)).to_pylist()
+        for column in ("text", "lists")
     )
     assert json.loads(text["condensed"]) == json.loads(lists["condensed"])
     assert lists["tokens_after"] <= lists["tokens_before"] / 2
@@ -100,15 +102,18 @@ def test_rows_name_what_is_missing() -> None:
 
     table = pa.table({"chat": [json.dumps(CHAT).encode(), b"\xff"]})
     with pytest.raises(InvalidInput, match=r"column 'messages': is not there\. Name one of: chat\."):
-        condense_rows(table, "messages", manner_of("balanced"))
-    good, bad = condense_rows(table, "chat", manner_of("balanced", 0.5)).to_pylist()
+        condense_rows(table, "messages", options_for(resolve_recipe("balanced")))
+    good, bad = condense_rows(table, "chat", options_for(resolve_recipe("balanced"), 0.5)).to_pylist()
     assert good["error"] is None
     assert "is not UTF-8 text" in bad["error"]
 
 
-def test_a_preset_is_found_before_anything_is_sent_to_the_cluster() -> None:
-    with pytest.raises(InvalidConfiguration, match="preset"):
-        manner_of("no such preset")
+def test_a_recipe_is_found_before_anything_is_sent_to_the_cluster() -> None:
+    from compact.integrations.ray_data import condense
+
+    dataset: Any = None
+    with pytest.raises(InvalidConfiguration, match="recipe: 'no such recipe' is unknown"):
+        condense(dataset, recipe="no such recipe")
 
 
 if __name__ == "__main__":

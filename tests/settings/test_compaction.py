@@ -28,7 +28,8 @@ SAMPLES: dict[str, Any] = {
     "policy.roles_never_prune": ("system", "critic"),
     "policy.strategy": "brief",
     "policy.summary_tokens": 500,
-    "policy.on_summary_failure": "offline",
+    "policy.on_summary_failure": "block",
+    "policy.recipe": "balanced",
     "policy.provider": "native",
     "policy.preset": "v2",
     "storage.adapter": "none",
@@ -320,3 +321,15 @@ def test_a_setting_that_is_given_twice_is_refused(name: str, text: str, told: st
 def test_a_model_has_a_name(model: str) -> None:
     with pytest.raises(InvalidConfiguration, match=r"^model: must name a model"):
         CompactConfig(model=model)
+
+
+def test_what_has_precedence_under_one_name_of_the_recipe_has_it_over_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "compact.yaml"
+    file.write_text("model: m\npolicy: {preset: v2}\n")
+    environment = {"COMPACT_RECIPE": "balanced"}
+    assert gather(file, environment={}).config().policy.chosen == "v2"
+    assert gather(file, environment=environment).config().policy.chosen == "balanced"
+    named = gather(file, environment=environment, overrides={"provider": "native"}).config().policy
+    assert (named.chosen, named.recipe, named.preset) == ("native", "", "")
+    with pytest.raises(InvalidConfiguration, match="names for one thing"):
+        gather(overrides={"model": "m", "provider": "native", "preset": "v2"}, environment={}).config()

@@ -1,4 +1,4 @@
-"""What compressions have come to: tokens and dollars by day and by kind, and what would save more."""
+"""What compactions have come to: tokens and dollars by day and by kind, and what would save more."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeAlias
 
 from compact import models
-from compact.app.condensing import Condensation, choose
-from compact.app.costing import Costing, Option, Summarizer, Way
-from compact.app.presets import all_presets
+from compact.app.condensing import Condensation
+from compact.app.costing import Costing, Option
+from compact.app.pricing import Summarizer
 from compact.app.profiles import find_profile
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import recommend
 from compact.messages import Conversation, Json
 from compact.models import Usage, find_model
@@ -24,7 +25,7 @@ from compact.settings.profiles import load_profiles
 Grouping: TypeAlias = Literal["provider", "strategy", "trigger", "preset", "step"]
 GROUPINGS: tuple[Grouping, ...] = ("provider", "strategy", "trigger", "preset", "step")
 STORED = "stored sessions"
-"""The provider of compressions in the database, whose sizes the database itself knows."""
+"""The provider of compactions in the database, whose sizes the database itself knows."""
 _COMPRESSED = ("automatic", "manual")
 _CONDENSED = "compact.condensed"
 _USUAL = ("openai", "anthropic", "gemini")
@@ -33,7 +34,7 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One compression, as far as it is known; `model` is the conversation's, and empty where nobody says it.
+    """One compaction, as far as it is known; `model` is the conversation's, and empty where it is unknown.
 
     `spent` is what the summary cost. One that failed has no sizes. `steps` are its passes, each with its own sizes.
     """
@@ -76,7 +77,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Several compressions together; `unpriced` is how many of them have no known price, and are not in `worth`."""
+    """Several compactions together; `unpriced` is how many of them have no known price, and are not in `worth`."""
 
     compressions: int
     failures: int
@@ -92,7 +93,7 @@ class Total:
 
 
 def of_session(session: StoredSession, snapshots: Iterable[Snapshot]) -> Iterator[Done]:
-    """The compressions of a stored session; a summary that was edited or written anew saved nothing further."""
+    """The compactions of a stored session; a summary that was edited or written anew saved nothing further."""
     for snapshot in snapshots:
         content = snapshot.content
         before, after = content.get("tokensBefore"), content.get("tokensAfter")
@@ -183,7 +184,7 @@ def by_day(done: Sequence[Done], since: date, until: date) -> Iterator[tuple[dat
 
 
 def grouped(done: Sequence[Done], by: Grouping) -> Iterator[tuple[str, Total]]:
-    """The compressions of each provider, strategy, trigger, preset or pass; those without a name are left out."""
+    """The compactions of each provider, strategy, trigger, preset or pass; those without a name are left out."""
     groups: dict[str, list[Done]] = {}
     for one in (step for whole in done for step in whole.steps) if by == "step" else done:
         if name := str(getattr(one, by)):
@@ -193,7 +194,7 @@ def grouped(done: Sequence[Done], by: Grouping) -> Iterator[tuple[str, Total]]:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to do for less money, and how much less that is over the requests that were reckoned with."""
+    """What to do for less money, and how much less that is over the requests that were counted on."""
 
     text: str
     saves: Decimal | None
@@ -201,14 +202,14 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Every way to condense a conversation with every model that might summarize, priced."""
+    """Every recipe for a conversation with every model that might summarize, priced."""
 
     costing: Costing
     options: tuple[Option, ...]
     turns: int
 
     def advice(self) -> tuple[Advice, ...]:
-        """Which model should summarize, and which way pays most."""
+        """Which model should summarize, and which recipe pays most."""
         *cheaper, best = recommend(self.options, turns=self.turns)
         worth = max((worth for option in self.options if (worth := option.worth(self.turns)) is not None), default=None)
         return (
@@ -217,13 +218,13 @@ class Comparison:
         )
 
     def _difference(self) -> Decimal:
-        """How much less the cheapest summarizer costs than the first, for the way where that is most."""
+        """How much less the cheapest summarizer costs than the first, for the recipe where that is most."""
         most = _NOTHING
-        for way in {option.way for option in self.options}:
+        for recipe in {option.recipe for option in self.options}:
             costs = [
                 option.charge.cost
                 for option in self.options
-                if option.way == way and option.summarizer and option.charge.cost is not None
+                if option.recipe == recipe and option.summarizer and option.charge.cost is not None
             ]
             if costs:
                 most = max(most, costs[0] - min(costs))
@@ -231,26 +232,24 @@ class Comparison:
 
 
 def compare(conversation: Conversation, model: str, *, turns: int = 20) -> Comparison:
-    """What condensing the conversation would cost and save; nobody is asked."""
+    """What compacting the conversation would cost and save; no model is called."""
     costing = Costing(Condensation(conversation, model, None))
     who = summarizers(model)
-    options = [option for way in _ways() for option in costing.options(costing.foresee(way), who)]
+    recipes = [resolve_recipe(name) for name, _ in list_recipes()]
+    options = [option for recipe in recipes for option in costing.options(costing.foresee(recipe), who)]
     return Comparison(costing, tuple(options), turns)
 
 
-def summarizers(model: str) -> list[Summarizer]:
-    """Who might summarize, the one that would be asked first: those configured, else the model itself and others."""
-    configured = [Summarizer.of(profile) for profile in load_profiles().for_condensation()]
+def summarizers(model: str, names: Sequence[str] = ()) -> list[Summarizer]:
+    """Who might summarize, the one that would be asked first: profiles by name, else those configured, else the model.
+
+    The model itself is always among them; where no profile is named or configured, so are the vendors' cheap ones.
+    """
+    chosen = [find_profile(name) for name in names] or load_profiles().for_condensation()
     itself = Summarizer(find_model(model).id, model)
     usual = [Summarizer.of(find_profile(vendor)) for vendor in _USUAL]
-    found = [*configured, itself] if configured else [itself, *usual]
+    found = [*map(Summarizer.of, chosen), itself] if chosen else [itself, *usual]
     return list({summarizer.name: summarizer for summarizer in found}.values())
-
-
-def _ways() -> Iterator[Way]:
-    for preset in all_presets():
-        yield Way(preset.name, *choose(preset.provider, None, preset.settings))
-    yield Way("native", *choose("native", None, None))
 
 
 def _count(value: Json) -> int | None:

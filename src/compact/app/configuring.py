@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from compact.app.condensing import choose
 from compact.app.profiles import OFFLINE, find_profile
+from compact.app.recipes import resolve_recipe
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
 from compact.policies import CompactConfig
@@ -29,20 +29,28 @@ def further_problems(config: CompactConfig) -> Iterator[tuple[str, str]]:
     policy, redaction, tracing = config.policy, config.redaction, config.tracing
     tries: list[tuple[str, Callable[[], object]]] = [
         ("policy.strategy", partial(find_strategy, policy.strategy)),
-        ("policy.provider", partial(choose, policy.provider, None, None)),
+        ("policy.recipe", partial(resolve_recipe, policy.recipe or None)),
+        ("policy.provider", partial(resolve_recipe, provider=policy.provider or None)),
+        ("policy.preset", partial(resolve_recipe, preset=policy.preset or None)),
         ("redaction.patterns", partial(Redactor, redaction.patterns, keys=redaction.keys)),
     ]
-    if policy.preset:
-        tries.append(("policy.preset", partial(choose, None, policy.preset, None)))
     if config.profile not in ("", OFFLINE):
         tries.append(("profile", partial(find_profile, config.profile)))
     addresses = {"tracing.ariadne": tracing.ariadne, "tracing.otlp": tracing.otlp}
     tries += [(path, partial(Address, url, setting=path)) for path, url in addresses.items() if url]
-    for path, attempt in tries:
-        try:
-            attempt()
-        except InvalidConfiguration as error:
-            yield path, f"{error.problem} ({error.remedy.removesuffix('.')})" if error.remedy else error.problem
+    found = [problem for path, attempt in tries for problem in _problems(path, attempt)]
+    yield from found
+    if not any(path.startswith("policy.") for path, _ in found):
+        # Each is known by itself; now whether they go together.
+        yield from _problems("", partial(resolve_recipe, policy=policy))
+
+
+def _problems(path: str, attempt: Callable[[], object]) -> Iterator[tuple[str, str]]:
+    try:
+        attempt()
+    except InvalidConfiguration as error:
+        told = f"{error.problem} ({error.remedy.removesuffix('.')})" if error.remedy else error.problem
+        yield path or error.field, told
 
 
 def template(model: str) -> str:

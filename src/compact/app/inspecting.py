@@ -50,7 +50,7 @@ _EFFECTS: Mapping[EditKind, Effect] = {
     EditKind.BOUND_TO_SUMMARIZED: "changed",
     EditKind.OTHER: "changed",
 }
-"""What a replacement is shown as; of folds and drops nobody asks it."""
+"""What a replacement is shown as; folds and drops are shown as such."""
 _LOUDEST: Sequence[Effect] = (
     "folded", "suppressed", "summarized", "truncated", "superseded", "reference", "reasoning", "layout", "changed"
 )  # fmt: skip

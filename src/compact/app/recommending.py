@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from compact.app.costing import Option, Summarizer
+from compact.app.costing import Option
+from compact.app.pricing import Summarizer
 from compact.messages import Json
 from compact.models import find_model
 
@@ -13,19 +14,18 @@ _NO_MONEY = Decimal(0)
 
 
 def recommend(options: Sequence[Option], *, turns: int) -> tuple[str, ...]:
-    """What to do for the least money, and why: which model should summarize, and which way pays most."""
-    return tuple(filter(None, (_cheapest_model(options), _best_way(options, turns))))
+    """What to do for the least money, and why: which model should summarize, and which recipe pays most."""
+    return tuple(filter(None, (_cheapest_model(options), _best_recipe(options, turns))))
 
 
 def _cheapest_model(options: Sequence[Option]) -> str:
-    """The cheapest summarizer of the way that differs most, against the first: the one that would be asked."""
+    """The cheapest summarizer of the recipe that differs most, against the first: the one that would be asked."""
     best, most = "", _NO_MONEY
-    ways = dict.fromkeys(option.way for option in options)
-    for way in ways:
+    for recipe in dict.fromkeys(option.recipe for option in options):
         priced = [
             (option.charge.cost, option.summarizer)
             for option in options
-            if option.way == way and option.summarizer and option.charge.cost is not None
+            if option.recipe == recipe and option.summarizer and option.charge.cost is not None
         ]
         if len(priced) < 2:
             continue
@@ -33,13 +33,13 @@ def _cheapest_model(options: Sequence[Option]) -> str:
         if (less := usual[0] - cheapest[0]) > most:
             most = less
             best = (
-                f"With {way}, {_named(cheapest[1])} would cost {dollars(cheapest[0])} instead of {dollars(usual[0])} "
-                f"with {_named(usual[1])}: {less / usual[0]:.0%} less."
+                f"With {recipe}, {_named(cheapest[1])} would cost {dollars(cheapest[0])} instead of "
+                f"{dollars(usual[0])} with {_named(usual[1])}: {less / usual[0]:.0%} less."
             )
     return best
 
 
-def _best_way(options: Sequence[Option], turns: int) -> str:
+def _best_recipe(options: Sequence[Option], turns: int) -> str:
     paid = [(worth, option) for option in options if (worth := option.worth(turns)) is not None]
     if not paid:
         return "What pays cannot be told: the price of the conversation's model is unknown."
@@ -47,10 +47,10 @@ def _best_way(options: Sequence[Option], turns: int) -> str:
     if worth <= 0 or option.warm is None or option.warm.turns is None:
         soon = min((option.warm.turns for _, option in paid if option.warm and option.warm.turns), default=None)
         when = "it never does" if soon is None else f"the first to do so needs {_requests(soon)}"
-        return f"Nothing pays for itself within {_requests(turns)} ({when}): condense to fit the window, not to save."
+        return f"Nothing pays for itself within {_requests(turns)} ({when}): compact to fit the window, not to save."
     by = f" with {_named(option.summarizer)}" if option.summarizer else ""
     return (
-        f"By money alone, {option.way}{by} is best: it pays for itself after {_requests(option.warm.turns)} and has "
+        f"By money alone, {option.recipe}{by} is best: it pays for itself after {_requests(option.warm.turns)} and has "
         f"saved {dollars(worth)} after {turns:,}."
     )
 
@@ -68,7 +68,7 @@ def dollars(amount: Decimal | None) -> str:
 def option_facts(option: Option) -> dict[str, Json]:
     """The option as plain JSON; money as text, so that nothing is rounded."""
     return {
-        "way": option.way,
+        "way": option.recipe,
         "profile": option.summarizer.name if option.summarizer else None,
         "model": find_model(option.summarizer.model).id if option.summarizer else None,
         "tokens_before": option.rewrite.before,
@@ -91,7 +91,7 @@ def _text(amount: Decimal | None) -> str | None:
 
 def _named(summarizer: Summarizer | None) -> str:
     if summarizer is None:
-        return "nobody"
+        return "no model"
     model = find_model(summarizer.model).id
     return model if summarizer.name == model else f"{summarizer.name} ({model})"
 

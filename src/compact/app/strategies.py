@@ -1,4 +1,4 @@
-"""Which strategy a summary is written by, and how a provider is told."""
+"""Which strategy a summary is written by, and how it comes into the settings of a provider."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Configuration, Profile, configure
-from compact.providers.native import NativeSettings
 from compact.providers.native.sections import OWN as ROO
 from compact.providers.native.sections import choose_strategy as find_native
 from compact.providers.smart.settings import BatchSettings, PassSettings, SmartSettings
@@ -44,8 +43,8 @@ def with_strategy(settings: Any, strategy: Strategy, detail: str = "") -> Any:
     """The settings of a provider with the strategy in them; the same ones where it writes no such summaries."""
     changes = {"strategy": strategy.name} | ({"prompt": strategy.prompt} if strategy.custom else {})
     changes |= {"detail": detail} if detail else {}
-    if isinstance(settings, NativeSettings):
-        return configure(NativeSettings, {**settings.model_dump(), **changes})
+    if _has_strategy(settings):
+        return configure(type(settings), {**settings.model_dump(), **changes})
     if isinstance(settings, SmartSettings):
         passes = tuple(_changed(each, changes) if _summarizes(each) else each for each in settings.passes)
         return settings.model_copy(update={"passes": passes})
@@ -54,9 +53,11 @@ def with_strategy(settings: Any, strategy: Strategy, detail: str = "") -> Any:
 
 def takes_strategy(settings: Configuration) -> bool:
     """Whether a provider with these settings writes summaries by a strategy."""
-    return isinstance(settings, NativeSettings) or (
-        isinstance(settings, SmartSettings) and any(map(_summarizes, settings.passes))
-    )
+    return _has_strategy(settings) or (isinstance(settings, SmartSettings) and any(map(_summarizes, settings.passes)))
+
+
+def _has_strategy(settings: Configuration) -> bool:
+    return {"strategy", "prompt"} <= type(settings).model_fields.keys()
 
 
 def _summarizes(each: PassSettings) -> bool:

@@ -15,16 +15,16 @@ import typer
 
 from compact.cli.columns import numeric
 from compact.cli.console import AsJson, busy, print_json, screen, table
-from compact.cli.options import Target, grouped, read_target, require_database
+from compact.cli.options import PresetName, ProviderName, RecipeName, Target, grouped, read_target, require_database
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from compact.app.bulk import Job, Manner, Outcome, Place, Sources, Totals
+    from compact.app.bulk import Job, JobOptions, Outcome, Place, Sources, Totals
     from compact.messages import Json
     from compact.sessions.jobs import Jobs, Progress
 
 EXAMPLES = (
-    "Examples: compact batch chats/ --preset balanced --target 50% --out small · "
+    "Examples: compact batch chats/ --target 50% --out small · "
     "compact batch 'logs/**/*.json' more.jsonl --out small --json · "
     "compact batch chats/ --database postgresql://host/name --queue march --out /srv/shared/small · "
     "compact batch --database postgresql://host/name --queue march --out small"
@@ -42,20 +42,22 @@ Processes: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact batch` is told."""
+    """The options of `compact batch`."""
 
     sources: Annotated[
         list[str] | None,
         typer.Argument(help="Folders, patterns, files; and files of JSON lines with one transcript a line."),
     ] = None
-    preset: Annotated[str, typer.Option("--preset", "-p", help="How: see `compact presets`.")] = "balanced"
+    recipe: RecipeName = None
+    preset: PresetName = None
+    provider: ProviderName = None
     target: Target = None
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="The model to count for; by default each request's own.")
     ] = None
     out: Annotated[Path, typer.Option("--out", "--output", "-o", help="The folder for results.")] = Path("condensed")
     jobs: Processes = None
-    resume: Annotated[bool, typer.Option(help="Leave alone what was done before, in the same way.")] = True
+    resume: Annotated[bool, typer.Option(help="Leave alone what was done before with the same options.")] = True
     database: DatabaseUrl = None
     queue: Annotated[
         str | None, typer.Option(help="Let workers do it: put everything into this queue; without sources, fetch it.")
@@ -92,12 +94,12 @@ def batch(options: Options) -> None:
 def _condense(options: Options) -> int:
     from compact.app.bulk import Results, Totals, condense_all, cores
 
-    sources, manner = _sources(options), _manner(options)
+    sources, chosen = _sources(options), _chosen(options)
     processes = options.jobs or cores()
     began, totals = perf_counter(), Totals()
     count = _count(sources)
     with Results(options.out, resume=options.resume) as results:
-        jobs = (_job(options, manner, place, results.known(place.name, manner.digest)) for place in sources)
+        jobs = (_job(options, chosen, place, results.known(place.name, chosen.digest)) for place in sources)
         try:
             with _watching(options, count) as tell, contextlib.closing(condense_all(jobs, processes)) as outcomes:
                 for outcome in outcomes:
@@ -120,23 +122,25 @@ def _sources(options: Options) -> Sources:
 
 
 def _count(sources: Iterable[object]) -> int | None:
-    """How many there are, for whoever watches."""
+    """How many there are, for a bar of progress."""
     if not sys.stderr.isatty():
         return None
     with busy("looking for transcripts"):
         return sum(1 for _ in sources)
 
 
-def _manner(options: Options) -> Manner:
-    from compact.app.bulk import manner_of
+def _chosen(options: Options) -> JobOptions:
+    from compact.app.bulk import options_for
+    from compact.app.recipes import resolve_recipe
 
-    return manner_of(options.preset, read_target(options.target), options.model or None)
+    recipe = resolve_recipe(options.recipe, provider=options.provider, preset=options.preset)
+    return options_for(recipe, read_target(options.target), options.model or None)
 
 
-def _job(options: Options, manner: Manner, place: Place, known: str = "") -> Job:
+def _job(options: Options, chosen: JobOptions, place: Place, known: str = "") -> Job:
     from compact.app.bulk import Job
 
-    return Job(place, manner, str(options.out.absolute()), known=known)
+    return Job(place, chosen, str(options.out.absolute()), known=known)
 
 
 @contextlib.contextmanager
@@ -186,7 +190,7 @@ def _summarize(options: Options, totals: Totals, seconds: float) -> None:
     output = screen()
     output.print(rows)
     if totals.missed:
-        output.print(f"{totals.missed:,} did not reach the target; they are as small as the preset makes them")
+        output.print(f"{totals.missed:,} did not reach the target; they are as small as the recipe makes them")
     for name, error in totals.errors[:_LISTED]:
         output.print(f"failed: {name}: {error}", soft_wrap=True)
     if totals.failed > _LISTED:
@@ -211,8 +215,8 @@ def _enqueue(options: Options, name: str) -> int:
     from compact.app.bulk.queue import enqueue
 
     unreadable: list[tuple[str, str]] = []
-    sources, manner = _sources(options), _manner(options)
-    jobs = (_job(options, manner, place) for place in sources)
+    sources, chosen = _sources(options), _chosen(options)
+    jobs = (_job(options, chosen, place) for place in sources)
     with open_queue(options.database) as queue:
         with busy("putting transcripts into the queue"):
             new = enqueue(queue, name, _carried(jobs, unreadable) if options.inline else jobs)

@@ -9,33 +9,42 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compact.cli.console import AsJson, File, FormatName, busy, choose_model, name_of, print_json, read_bytes, screen
-from compact.cli.options import ForModel, Output, Target, choose_way, grouped, read_settings, read_target
+from compact.cli.options import (
+    ForModel,
+    Output,
+    PresetName,
+    ProviderName,
+    RecipeName,
+    Target,
+    grouped,
+    read_settings,
+    read_target,
+)
 from compact.cli.output import emit, replace_file, require_apart
-from compact.cli.summarizing import ProfileName, StrategyName, condense_with, implied_provider, prepare
+from compact.cli.summarizing import ProfileName, StrategyName, condense_with, prepare
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.condensing import Result
-    from compact.app.costing import Way
     from compact.messages import Json
+    from compact.providers import Recipe
 
 EXAMPLES = (
     "Examples: compact condense chat.json -o small.json --plan chat.plan.json · "
-    "compact condense chat.json --preset balanced --target 50% · "
+    "compact condense chat.json --recipe balanced --target 50% · "
     "compact condense chat.json --strategy decision_log --profile anthropic -o small.json · "
-    "compact condense - --provider lossless --set level=verbatim --json < chat.json"
+    "compact condense - --recipe lossless:verbatim --json < chat.json"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact condense` is told."""
+    """The options of `compact condense`."""
 
     file: File
-    preset: Annotated[str | None, typer.Option("--preset", "-p", help="How: see `compact presets`. Usually v2.")] = None
-    provider: Annotated[
-        str | None, typer.Option(help="How: native, layers, lossless, truncation or smart, with its own defaults.")
-    ] = None
+    recipe: RecipeName = None
+    preset: PresetName = None
+    provider: ProviderName = None
     model: ForModel = None
     target: Target = None
     strategy: StrategyName = None
@@ -47,11 +56,8 @@ class Options:
     plan: Annotated[
         Path | None, typer.Option(help="Write a plan file here: with it, `compact restore` brings everything back.")
     ] = None
-    retain: Annotated[
-        str | None, typer.Option(help="Name again what is likely to be needed: facts. Takes 10% of the target at most.")
-    ] = None
     receipt: Annotated[
-        bool, typer.Option("--receipt", help="Tell which facts can still be read; with --plan, the others are safe.")
+        bool, typer.Option("--receipt", help="Say which facts can still be read; with --plan, the others are safe.")
     ] = False
     format: FormatName = None
     as_json: AsJson = False
@@ -61,9 +67,10 @@ class Options:
 def condense(options: Options) -> None:
     """Make a conversation smaller and keep it valid. The report goes to standard error, or to standard output with -o.
 
-    The input is never overwritten. A target that cannot be reached gives the least there is, and the report says so.
+    The input is never overwritten. Without a target, auto comes down to half of the input. Where a target is missed,
+    the report says by how much.
     """
-    from compact.app.condensing import Condensation, read_retain
+    from compact.app.condensing import Condensation
     from compact.app.planfile import dump_plan, wires_of, write_like
     from compact.app.transcripts import read_transcript
 
@@ -76,14 +83,13 @@ def condense(options: Options) -> None:
     output = None if str(options.output) == "-" else options.output
     require_apart(("FILE", options.file), ("--output", output), ("--plan", options.plan))
     target = read_target(options.target)
-    way, profiles = prepare(_way(options), options.strategy, options.profile)
+    recipe, profiles = prepare(_recipe(options), options.strategy, options.profile)
     name = name_of(options.file)
     with busy(f"condensing {name}"):
         original = read_bytes(options.file)
         conversation = read_transcript(original, format=options.format, name=name)
         model, _ = choose_model(options.model, conversation)
-        condensation = Condensation(conversation, model, target, read_retain(options.retain))
-        summarized = condense_with(condensation, way, profiles)
+        summarized = condense_with(Condensation(conversation, model, target), recipe, profiles)
         result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.
@@ -100,18 +106,17 @@ def condense(options: Options) -> None:
         screen(stderr=output is None).print(line, soft_wrap=True)
 
 
-def _way(options: Options) -> Way:
-    from compact.app.condensing import DEFAULT_PRESET
-    from compact.app.costing import Way
+def _recipe(options: Options) -> Recipe:
+    from compact.app.recipes import resolve_recipe
 
-    provider = implied_provider(options.preset, options.provider, options.strategy, options.profile)
-    name = options.preset or provider or DEFAULT_PRESET
-    return Way(name, *choose_way(options.preset, provider, read_settings(options.settings or ())))
+    config = read_settings(options.settings or ())
+    return resolve_recipe(options.recipe, provider=options.provider, preset=options.preset, config=config)
 
 
 def _answer(result: Result, plan: Path | None, output: Path | None) -> dict[str, Json]:
     messages = {"output": str(output)} if output else {"messages": result.messages}
     return {
+        "recipe": result.report.recipe,
         "format": result.conversation.format,
         **messages,
         "plan": None if plan is None else str(plan),

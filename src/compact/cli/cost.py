@@ -10,10 +10,11 @@ import typer
 
 from compact.cli.columns import numeric
 from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
-from compact.cli.options import ForModel, Target, choose_way, grouped, read_target
+from compact.cli.options import ForModel, Target, grouped, read_target
 
 if TYPE_CHECKING:
-    from compact.app.costing import Costing, Option, Summarizer, Way
+    from compact.app.costing import Costing, Option
+    from compact.app.pricing import Summarizer
     from compact.messages import Json
     from compact.models import Model
 
@@ -21,12 +22,11 @@ EXAMPLES = (
     "Examples: compact cost chat.json · compact cost chat.json --target 50% --profile openai --profile anthropic · "
     "compact cost chat.json --model claude-sonnet-4-5 --turns 50 --json"
 )
-_USUAL = ("openai", "anthropic", "gemini")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact cost` is told."""
+    """The options of `compact cost`."""
 
     file: File
     model: ForModel = None
@@ -34,17 +34,18 @@ class Options:
     profiles: Annotated[
         list[str] | None, typer.Option("--profile", help="Who would summarize; repeatable. See `compact profiles`.")
     ] = None
-    turns: Annotated[int, typer.Option(min=1, help="How many more requests to reckon with.")] = 20
-    cache: Annotated[bool, typer.Option(help="Reckon with the vendor's prompt cache.")] = True
+    turns: Annotated[int, typer.Option(min=1, help="How many more requests to count on.")] = 20
+    cache: Annotated[bool, typer.Option(help="Count on the vendor's prompt cache.")] = True
     as_json: AsJson = False
 
 
 @grouped
 def cost(options: Options) -> None:
-    """Compare what condensing would cost and save, with every preset and every model that might summarize.
+    """Compare what condensing would cost and save, with every recipe and every model that might summarize.
 
-    Nobody is asked, and nothing is written. Dollars are estimates; afterwards `compact condense` tells the real ones.
+    No model is called, and nothing is written. Dollars are estimates; `compact condense` reports the real ones.
     """
+    from compact.app.analysing import summarizers
     from compact.app.condensing import Condensation
     from compact.app.costing import Costing
     from compact.app.recommending import option_facts, recommend
@@ -53,7 +54,7 @@ def cost(options: Options) -> None:
     conversation = read(options.file)
     name, source = choose_model(options.model, conversation)
     costing = Costing(Condensation(conversation, name, target), cache=options.cache)
-    priced = list(_options(costing, _summarizers(name, options.profiles or ())))
+    priced = list(_options(costing, summarizers(name, options.profiles or ())))
     advice = recommend(priced, turns=options.turns)
     if options.as_json:
         print_json(
@@ -75,35 +76,12 @@ def cost(options: Options) -> None:
         screen().print(line)
 
 
-def _summarizers(own: str, names: Sequence[str]) -> list[Summarizer]:
-    """Who might summarize, the one that would be asked first: those named, else configured, else the model itself."""
-    from compact.app.costing import Summarizer
-    from compact.app.profiles import find_profile
-    from compact.models import find_model
-    from compact.settings.profiles import load_profiles
-
-    chosen = [Summarizer.of(find_profile(name)) for name in names]
-    chosen = chosen or [Summarizer.of(profile) for profile in load_profiles().for_condensation()]
-    itself = Summarizer(find_model(own).id, own)
-    usual = [Summarizer.of(find_profile(vendor)) for vendor in _USUAL]
-    found = [*chosen, itself] if chosen else [itself, *usual]
-    return list({summarizer.name: summarizer for summarizer in found}.values())
-
-
 def _options(costing: Costing, summarizers: Sequence[Summarizer]) -> Iterator[Option]:
-    for way in _ways():
-        with busy(f"reckoning {way.name}"):
-            yield from costing.options(costing.foresee(way), summarizers)
+    from compact.app.recipes import list_recipes, resolve_recipe
 
-
-def _ways() -> Iterator[Way]:
-    from compact.app.costing import Way
-    from compact.providers.presets import presets
-    from compact.settings.presets import own_presets
-
-    for preset in (*presets(), *own_presets()):
-        yield Way(preset.name, *choose_way(preset.name, None, {}))
-    yield Way("native", *choose_way(None, "native", {}))
+    for name, _ in list_recipes():
+        with busy(f"pricing {name}"):
+            yield from costing.options(costing.foresee(resolve_recipe(name)), summarizers)
 
 
 def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
@@ -115,7 +93,7 @@ def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     out.print(styled(f"{condensation.tokens:,}", "bold"), f"tokens of {model.id}{goal}")
     rows = table(
-        "way",
+        "recipe",
         "summaries by",
         numeric("tokens"),
         numeric("asked"),
@@ -126,8 +104,8 @@ def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
     )
     for option in priced:
         rows.add_row(
-            option.way,
-            option.summarizer.name if option.summarizer else "nobody",
+            option.recipe,
+            option.summarizer.name if option.summarizer else "no model",
             f"{option.rewrite.after:,}",
             f"{option.charge.questions:,}",
             dollars(option.charge.cost),
@@ -149,7 +127,7 @@ def _paid_back(option: Option) -> str:
 
 def _explained(model: Model, *, cache: bool) -> str:
     if not cache or model.cache is None:
-        return "Reckoned without a prompt cache: every request is read at the full price."
+        return "Priced without a prompt cache: every request is read at the full price."
     rewrite = "Rewrite: what the prompt cache costs once, as it is written anew from the first change on."
     if not model.cache.lifetimes:
         return rewrite

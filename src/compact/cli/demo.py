@@ -95,20 +95,21 @@ def _show_recount(conversation: Conversation) -> None:
 
 
 def _show_condensing(conversation: Conversation) -> None:
-    """Every preset side by side, then what one of them did."""
+    """Every recipe side by side, then what the default did."""
     from compact.app import Condensation, restore
     from compact.cli.comparing import pair_by_content
     from compact.cli.diff import show_pairs
-    from compact.cli.plan import compare, show_ways
+    from compact.cli.plan import compare, show_recipes
     from compact.cli.screen import styled
     from compact.formats import render
+    from compact.settings.recipes import DEFAULT
 
     out = screen()
     out.print()
-    out.print(styled("Condensed to half, in every way there is", "bold"))
+    out.print(styled("Compacted to half, by every recipe there is", "bold"))
     results = dict(compare(Condensation(conversation, "gpt-4o", 0.5)))
-    show_ways(results)
-    chosen = results["balanced"]
+    show_recipes(results)
+    chosen = results[DEFAULT]
     for line in str(chosen.report).split("\n"):
         out.print(line, soft_wrap=True)
     same = restore(chosen) == render(conversation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,23 +12,23 @@ import typer
 
 from compact.cli.columns import Column, numeric
 from compact.cli.console import AsJson, busy, counted, print_json, read, screen, table
-from compact.cli.options import ForModel, choose_way, grouped
+from compact.cli.options import ForModel, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.condensing import Condensation, Result
-    from compact.app.costing import Way
     from compact.lab.evaluating import Case, Comparison, Row, Run
     from compact.lab.findings import Experiment, Findings
     from compact.messages import Conversation, Json
     from compact.policies import Profile
+    from compact.providers import Recipe
     from compact.summaries.strategy import Strategy
 
 EXAMPLES = (
-    "Examples: compact evaluate session.json · compact evaluate sessions/*.json --preset balanced --preset v2 · "
-    "compact evaluate chat.json --share 0.25 --retain facts --json · "
-    "compact evaluate session.json --preset balanced --prompt a.md --prompt b.md --profile anthropic"
+    "Examples: compact evaluate session.json · compact evaluate sessions/*.json --recipe balanced --recipe v2 · "
+    "compact evaluate chat.json --share 0.25 --json · "
+    "compact evaluate session.json --recipe balanced --prompt a.md --prompt b.md --profile anthropic"
 )
 _SHOWN_ROUNDS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100)
 _ROOMY = 110
@@ -39,19 +39,21 @@ _TOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact evaluate` is told."""
+    """The options of `compact evaluate`."""
 
     files: Annotated[list[Path], typer.Argument(help="Transcripts; NAME.qa.json beside one holds questions about it.")]
     model: ForModel = None
-    presets: Annotated[
-        list[str] | None, typer.Option("--preset", help="A preset to try; repeatable. All of them by default.")
+    recipes: Annotated[
+        list[str] | None,
+        typer.Option("--recipe", "--preset", help="A recipe to try; repeatable. All of them by default."),
     ] = None
     prompts: Annotated[
         list[str] | None,
         typer.Option("--prompt", help="A prompt to try: a file, or a strategy's name; repeatable. Needs --profile."),
     ] = None
     profile: Annotated[
-        str | None, typer.Option("--profile", help="Who writes the summaries: see `compact profiles`. Usually nobody.")
+        str | None,
+        typer.Option("--profile", help="Who writes summaries: see `compact profiles`. Usually no model."),
     ] = None
     shares: Annotated[
         list[float] | None,
@@ -61,7 +63,6 @@ class Options:
         int | None,
         typer.Option("--rounds", min=0, max=100, help="Compact so many times in a row; 20, and 0 with a profile."),
     ] = None
-    retain: Annotated[str | None, typer.Option(help="Name again what is likely to be needed: facts.")] = None
     as_json: AsJson = False
 
 
@@ -72,13 +73,13 @@ def evaluate(options: Options) -> None:
     Each session is cut at half and at three quarters; what stands before the cut is condensed, and the facts (paths,
     names, numbers) that the session really used in the next 40 messages are looked for: still in context, recoverable
     with the plan, or lost. Where a file of questions stands beside a transcript, the share of the answers' words that
-    can still be read is told, too. Then each session grows and is compacted again and again. Status 1 if anything is
+    can still be read is shown, too. Then each session grows and is compacted again and again. Status 1 if anything is
     lost or invalid.
     """
     from compact.lab.findings import measure
 
     profile = _profile(options)
-    ways = list(_ways(options, profile))
+    recipes = list(_recipes(options, profile))
     sessions = [(file, read(file)) for file in options.files]
     found = list(_cases(sessions))
     if not found:
@@ -87,7 +88,7 @@ def evaluate(options: Options) -> None:
         )
     written: dict[str, Written] = {}
     run = None if profile is None else _Summarizing(profile, written)
-    findings = measure([session for _, session in sessions], found, _experiment(options, ways, run), busy)
+    findings = measure([session for _, session in sessions], found, _experiment(options, recipes, run), busy)
     if options.as_json:
         print_json(findings.to_json() | {"summaries": {name: _plain(one) for name, one in written.items()}})
     else:
@@ -98,56 +99,54 @@ def evaluate(options: Options) -> None:
         raise typer.Exit(1)
 
 
-def _experiment(options: Options, ways: Sequence[Way], run: Run | None) -> Experiment:
-    """What is to be tried; ways that were named are compared with each other."""
-    from compact.app.condensing import read_retain
+def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) -> Experiment:
+    """What is to be tried; recipes that were named are compared with each other."""
     from compact.lab.evaluating import SHARES, Means, run_offline
     from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
-    means = Means(options.model or None, read_retain(options.retain), run or run_offline)
+    means = Means(options.model or None, run or run_offline)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
-    beside: list[int | None] = [None] * len(ways)
-    if options.presets or options.prompts:
-        # A prompt is compared with the first one of the same preset, and that with the first preset.
-        beside[1:] = [at - at % prompts if at % prompts else 0 for at in range(1, len(ways))]
-    return Experiment(ways, options.shares or SHARES, means, rounds, beside)
+    beside: list[int | None] = [None] * len(recipes)
+    if options.recipes or options.prompts:
+        # A prompt is compared with the first one of the same recipe, and that with the first recipe.
+        beside[1:] = [at - at % prompts if at % prompts else 0 for at in range(1, len(recipes))]
+    return Experiment(recipes, options.shares or SHARES, means, rounds, beside)
 
 
 def _profile(options: Options) -> Profile | None:
-    """Who is asked; None where nobody is named. Nobody else takes over, or two models would be compared."""
+    """Who is asked; None where no profile is named. No other takes over, or two models would be compared."""
     from compact.app.profiles import OFFLINE, condensing_profiles
 
     if options.profile not in (None, OFFLINE):
         return condensing_profiles(options.profile)[0]
     if options.prompts:
         raise InvalidInput(
-            "prompts can only be compared by asking a model, and nobody is named who would be asked",
+            "prompts can only be compared by asking a model, and no profile is named",
             field="--prompt",
             remedy="Name one with --profile; `compact profiles` lists them.",
         )
     return None
 
 
-def _ways(options: Options, profile: Profile | None) -> Iterator[Way]:
-    """The presets, each with each of the prompts where some are given."""
-    from compact.app.costing import Way
-    from compact.app.presets import all_presets
+def _recipes(options: Options, profile: Profile | None) -> Iterator[Recipe]:
+    """The recipes, each with each of the prompts where some are given."""
+    from compact.app.recipes import list_recipes, resolve_recipe
     from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 
-    for name in options.presets or [preset.name for preset in all_presets()]:
-        way = Way(name, *choose_way(name, None, {}))
+    for name in options.recipes or [name for name, _ in list_recipes()]:
+        recipe = resolve_recipe(name)
         if not options.prompts:
             strategy = choose_strategy(profile=profile) if profile else None
-            yield way if strategy is None else way._replace(settings=with_strategy(way.settings, strategy))
-        elif takes_strategy(way.settings):
+            yield recipe if strategy is None else replace(recipe, settings=with_strategy(recipe.settings, strategy))
+        elif takes_strategy(recipe.settings):
             for prompt in options.prompts:
-                settings = with_strategy(way.settings, _strategy(prompt, profile))
-                yield Way(f"{name} with {prompt}", way.provider, settings)
-        elif options.presets:
-            remedy = "Leave it out, or name presets that do: balanced, cost."
-            raise InvalidInput(f"{name} writes no summaries by a prompt", field="--preset", remedy=remedy)
+                settings = with_strategy(recipe.settings, _strategy(prompt, profile))
+                yield replace(recipe, name=f"{name} with {prompt}", settings=settings)
+        elif options.recipes:
+            remedy = "Leave it out, or name recipes that do: auto, balanced, cost."
+            raise InvalidInput(f"{name} writes no summaries by a prompt", field="--recipe", remedy=remedy)
 
 
 def _strategy(prompt: str, profile: Profile | None) -> Strategy:
@@ -172,7 +171,7 @@ def _cases(sessions: Sequence[tuple[Path, Conversation]]) -> Iterator[Case]:
 
 @dataclass(slots=True)
 class Written:
-    """How the summaries of a way came about, and what they cost; None where a price is unknown."""
+    """How the summaries of a recipe came about, and what they cost; None where a price is unknown."""
 
     model: int = 0
     offline: int = 0
@@ -197,11 +196,11 @@ class _Summarizing:
     def __init__(self, profile: Profile, written: dict[str, Written]) -> None:
         self._profile, self._written = profile, written
 
-    def __call__(self, condensation: Condensation, way: Way) -> Result:
-        asks = way.provider.capabilities.summarizes
-        summarized = condense_with(condensation, way, (self._profile,) if asks else ())
+    def __call__(self, condensation: Condensation, recipe: Recipe) -> Result:
+        asks = recipe.provider.capabilities.summarizes
+        summarized = condense_with(condensation, recipe, (self._profile,) if asks else ())
         if asks:
-            self._written.setdefault(way.name, Written()).add(summarized)
+            self._written.setdefault(recipe.name, Written()).add(summarized)
         return summarized.result
 
 
@@ -241,7 +240,7 @@ def _show_rows(rows: Sequence[Row]) -> None:
     asked = any(row.answers is not None for row in rows)
     cells: list[dict[str | Column, str]] = [
         {
-            "way": row.way,
+            "recipe": row.recipe,
             numeric("tokens"): _share(row.share),
             numeric("in context"): _share(row.in_context, 1),
             numeric("recoverable"): _share(row.recoverable, 1),
@@ -279,9 +278,9 @@ def _show_room(rows: Sequence[Row]) -> None:
     few: dict[str, list[str]] = {}
     for row in rows:
         if row.verbatim_in_room is not None and row.verbatim_in_room < _WORD_FOR_WORD:
-            few.setdefault(row.way, []).append(f"{row.share:.0%}")
+            few.setdefault(row.recipe, []).append(f"{row.share:.0%}")
     if few:
-        told = "; ".join(f"{way} at {', '.join(shares)}" for way, shares in few.items())
+        told = "; ".join(f"{name} at {', '.join(shares)}" for name, shares in few.items())
         out.print(f"Below {_WORD_FOR_WORD:.0%} although there is room: {told}.", soft_wrap=True)
 
 
@@ -290,7 +289,7 @@ def _show_comparisons(compared: Sequence[Comparison]) -> None:
     screen().print("Case by case:")
     cells: list[dict[str | Column, str]] = [
         {
-            "way": one.way,
+            "recipe": one.recipe,
             "beside": one.than,
             numeric("tokens"): _share(one.share),
             numeric("keeps more"): f"{one.more:,}",
@@ -317,7 +316,7 @@ def _show_decay(found: Findings) -> None:
     )
     cells: list[dict[str | Column, str]] = [
         {
-            "way": name,
+            "recipe": name,
             **{numeric(f"{number}"): _share(rounds[number - 1].in_context) for number in numbers},
             numeric("recoverable"): _share(rounds[-1].recoverable),
             numeric("lost"): _share(max(one.lost for one in rounds)),
@@ -332,7 +331,7 @@ def _show_written(written: dict[str, Written]) -> None:
     from compact.app.recommending import dollars
 
     shown = table(
-        "way", numeric("by the model"), numeric("offline"), numeric("failed"), numeric("questions"), numeric("cost")
+        "recipe", numeric("by the model"), numeric("offline"), numeric("failed"), numeric("questions"), numeric("cost")
     )
     for name, one in written.items():
         counts = (f"{number:,}" for number in (one.model, one.offline, one.failed, one.questions))

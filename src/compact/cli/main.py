@@ -28,6 +28,7 @@ from compact.cli import (
     presets,
     profiles,
     prompt,
+    recipes,
     replay,
     restore,
     serve,
@@ -50,6 +51,7 @@ app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
+app.add_typer(recipes.commands, name="recipes", epilog=recipes.EXAMPLES)
 app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
 app.command("cost", epilog=cost.EXAMPLES)(cost.cost)
 app.command("replay", epilog=replay.EXAMPLES)(replay.replay)

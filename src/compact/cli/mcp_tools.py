@@ -45,7 +45,9 @@ _File: TypeAlias = Annotated[str | None, Field(description="A transcript to read
 _Target: TypeAlias = Annotated[
     str | int | float | None, Field(description="What to come down to: tokens (8k) or a share (50%).")
 ]
-_Preset: TypeAlias = Annotated[str, Field(description="How: a preset, such as v2 or balanced.")]
+_Recipe: TypeAlias = Annotated[
+    str, Field(description="How: a recipe, such as auto or balanced; empty for the default.")
+]
 
 
 def serve(tools: Tools) -> MCPServer[Any]:
@@ -98,7 +100,7 @@ class Tools:
         self,
         conversation: _Conversation = None,
         file: _File = None,
-        preset: _Preset = "v2",
+        recipe: _Recipe = "",
         target: _Target = None,
         session: _Session = None,
     ) -> str:
@@ -108,20 +110,20 @@ class Tools:
         before = self._read(conversation, file)
         name = self._seen(session) or _OWN_SESSION
         model, _ = choose_model(self._model, before)
-        result = condense_kept(before, self._originals, name, (preset, model, _read_target(target)))
+        result = condense_kept(before, self._originals, name, (recipe, model, _read_target(target)))
         answer = {"session": name, "messages": result.messages, "report": result.report.to_json()}
         return json.dumps(answer, ensure_ascii=False)
 
     def plan(self, conversation: _Conversation = None, file: _File = None, target: _Target = None) -> str:
-        """Tell what every way of condensing a conversation would come to, without doing any of it."""
+        """Tell what every recipe would make of a conversation, without doing any of it."""
         from compact.app.condensing import Condensation
         from compact.cli.plan import compare
 
         before = self._read(conversation, file)
         model, _ = choose_model(self._model, before)
         condensation = Condensation(before, model, _read_target(target))
-        ways = {name: result.report.to_json() for name, result in compare(condensation)}
-        answer = {"model": model, "tokens": condensation.tokens, "target": condensation.target, "ways": ways}
+        recipes = {name: result.report.to_json() for name, result in compare(condensation)}
+        answer = {"model": model, "tokens": condensation.tokens, "target": condensation.target, "recipes": recipes}
         return json.dumps(answer, ensure_ascii=False)
 
     @functools.cached_property

@@ -6,7 +6,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
@@ -16,7 +16,6 @@ from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.messages import Json
-    from compact.providers import Provider
 
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write here instead of standard output.")
@@ -24,6 +23,13 @@ Output: TypeAlias = Annotated[
 ForModel: TypeAlias = Annotated[
     str | None,
     typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
+]
+RecipeName: TypeAlias = Annotated[
+    str | None, typer.Option("--recipe", "-p", help="How: see `compact recipes`; without it, by the default recipe.")
+]
+PresetName: TypeAlias = Annotated[str | None, typer.Option("--preset", help="The same, for a preset.", hidden=True)]
+ProviderName: TypeAlias = Annotated[
+    str | None, typer.Option("--provider", help="The same, for a provider with its own defaults.", hidden=True)
 ]
 Target: TypeAlias = Annotated[
     str | None, typer.Option("--target", "-t", help="What to come down to: tokens (8000, 8k) or a share (0.5, 50%).")
@@ -74,6 +80,8 @@ def read_target(text: str | None) -> float | None:
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Json]:
     """Settings from `key=value`; a dot leads into a group, and values are JSON where they can be read as such."""
+    from compact.app.recipes import merge_settings
+
     settings: dict[str, Json] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
@@ -86,19 +94,8 @@ def read_settings(pairs: Sequence[str]) -> dict[str, Json]:
             value = text
         for step in reversed(steps[1:]):
             value = {step: value}
-        settings = _merged(settings, {steps[0]: value})
+        settings = merge_settings(settings, {steps[0]: value})
     return settings
-
-
-def choose_way(preset: str | None, provider: str | None, settings: Mapping[str, Json]) -> tuple[Provider, Any]:
-    """The provider and its settings: a preset's (built in or imported) or a provider's, with some of them changed."""
-    from compact.app.condensing import DEFAULT_PRESET, choose
-    from compact.settings.presets import find_preset
-
-    if provider is not None:
-        return choose(provider, preset, settings)
-    named = find_preset(preset or DEFAULT_PRESET)
-    return choose(named.provider, None, _merged(named.settings, settings))
 
 
 def require_database(url: str | None) -> None:
@@ -110,11 +107,3 @@ def require_database(url: str | None) -> None:
     file = file_of(url)
     if file is not None and not file.exists():
         raise InvalidInput(f"there is no file {file}", field="--database", remedy="Check its name.")
-
-
-def _merged(settings: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:
-    merged = dict(settings)
-    for key, value in changes.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merged(merged[key], value) if both else value
-    return merged

@@ -1,4 +1,4 @@
-"""`compact plan`: what every way of condensing would come to, without doing any of it."""
+"""`compact plan`: what every recipe would come to, without doing any of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,7 @@ from compact.cli.console import (
     screen,
     table,
 )
-from compact.cli.options import ForModel, Target, choose_way, read_target
+from compact.cli.options import ForModel, Target, read_target
 from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
 
     from compact.app.condensing import Condensation, Result
     from compact.messages import Json, Message
-    from compact.providers import Provider
 
 EXAMPLES = "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json"
 
-_LEVELS = ("verbatim", "formatting", "superseded")
 _SHOWN = 10
 _WIDEST = 60
 _PATIENCE = 1.0
@@ -61,21 +59,25 @@ def plan(
     file: File,
     model: ForModel = None,
     target: Target = None,
-    show: Annotated[str, typer.Option("--show", "-s", help="For which of them to list what would go.")] = "v2",
+    show: Annotated[
+        str | None, typer.Option("--show", "-s", help="For which recipe to list what would go; by default the default.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare every preset and the lossless levels on a conversation; nothing is written.
+    """Compare all recipes on a conversation; nothing is written.
 
-    No model is asked: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
-    asking this model would come to.
+    No model is called: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
+    calling this model would come to.
     """
     from compact.app.condensing import Condensation
     from compact.cli.screen import styled
+    from compact.settings.recipes import default_recipe
 
     wanted = read_target(target)
     conversation = read(file)
     name, source = choose_model(model, conversation)
     condensation = Condensation(conversation, name, wanted)
+    show = show or default_recipe()
     results = dict(compare(condensation))
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
@@ -87,7 +89,7 @@ def plan(
                 "model_source": source,
                 "tokens": condensation.tokens,
                 "target": condensation.target,
-                "ways": {name: _facts(result) for name, result in results.items()},
+                "recipes": {name: _facts(result) for name, result in results.items()},
                 "shown": show,
                 "removals": [asdict(each) for each in gone],
             }
@@ -96,7 +98,7 @@ def plan(
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     where = f"tokens of {condensation.model.id} in {counted(len(conversation), 'message')}{goal}"
     screen().print(styled(f"{condensation.tokens:,}", "bold"), where)
-    show_ways(results)
+    show_recipes(results)
     _show_removals(show, gone)
 
 
@@ -122,23 +124,12 @@ def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Re
 
 
 def compare(condensation: Condensation) -> Iterator[tuple[str, Result]]:
-    """What each way to condense comes to; where a model would be asked, with what that would cost."""
-    from compact.app import counter_for
-    from compact.app.estimating import Asking
+    """What each recipe would come to; where a model would be called, with what that would cost."""
+    from compact.app.estimating import foresee
+    from compact.app.recipes import list_recipes, resolve_recipe
 
-    model = condensation.model
-    count = counter_for(model.id).text
-    ways = _ways()
-    for name in _shown_progress([name for name, _ in ways]):
-        yield name, condensation.run(*dict(ways)[name], Asking(model, count))
-
-
-def _ways() -> list[tuple[str, tuple[Provider, Any]]]:
-    from compact.providers.presets import presets
-    from compact.settings.presets import own_presets
-
-    levels = [(f"lossless:{level}", choose_way(None, "lossless", {"level": level})) for level in _LEVELS]
-    return levels + [(preset.name, choose_way(preset.name, None, {})) for preset in (*presets(), *own_presets())]
+    for name in _shown_progress([name for name, _ in list_recipes()]):
+        yield name, foresee(condensation, resolve_recipe(name)).result
 
 
 def _shown_progress(names: Sequence[str]) -> Iterator[str]:
@@ -187,8 +178,8 @@ def _change(result: Result) -> float:
     return (result.report.tokens_after - before) / before if before else 0.0
 
 
-def show_ways(results: dict[str, Result]) -> None:
-    """The ways side by side."""
+def show_recipes(results: dict[str, Result]) -> None:
+    """The recipes side by side."""
     from compact.cli.screen import styled
     from compact.engine.report import percent
 
@@ -197,7 +188,7 @@ def show_ways(results: dict[str, Result]) -> None:
     for name, result in results.items():
         facts, report = _facts(result), result.report
         cells: dict[str | Column, str | Text] = {
-            "way": styled(name),
+            "recipe": styled(name),
             numeric("tokens"): f"{report.tokens_after:,}",
             numeric("change"): percent(_change(result), "+"),
             numeric("saved"): "?" if report.saved is None else f"${report.saved:.4f}",

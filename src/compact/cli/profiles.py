@@ -45,7 +45,7 @@ def profiles(
     else:
         _show(shown, probes)
         if check and not asked:
-            screen().print("No profile is configured, so nobody was asked; name one: compact profiles NAME --check.")
+            screen().print("No profile is configured, so no model was called; name one: compact profiles NAME --check.")
     if any(not _answered(probe) for probe in probes.values()):
         raise typer.Exit(1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,7 +28,7 @@ _BUDGET = 4096
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact prompt` is told."""
+    """The options of `compact prompt`."""
 
     strategy: Annotated[
         str | None, typer.Argument(help="A strategy, or a prompt of your own; without it they are listed.")
@@ -44,7 +44,7 @@ class Options:
 
 @grouped
 def prompt(options: Options) -> None:
-    """Show exactly what a summarizing model is told; nobody is asked.
+    """Show exactly what a summarizing model is told; no model is called.
 
     With --preview the whole request, with the conversation in it. A prompt of your own is a file NAME.md in the folder
     `prompts` of Compact's home; it takes the place of the strategy's words, and the form of the answer stays.
@@ -82,15 +82,16 @@ def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
         return [Ask(instructions(strategy, Style(options.detail), budget=_BUDGET, code=code), "", _BUDGET)]
-    from compact.app.condensing import Condensation, choose
-    from compact.app.costing import Costing, Way
+    from compact.app.condensing import Condensation
+    from compact.app.estimating import foresee
+    from compact.app.recipes import resolve_recipe
     from compact.app.strategies import with_strategy
 
     conversation = read(options.preview)
     model, _ = choose_model(options.model, conversation)
-    provider, settings = choose("native", None, None)
-    way = Way("native", provider, with_strategy(settings, strategy, options.detail))
-    asks = Costing(Condensation(conversation, model, None)).foresee(way).asks
+    native = resolve_recipe(provider="native")
+    recipe = replace(native, settings=with_strategy(native.settings, strategy, options.detail))
+    asks = foresee(Condensation(conversation, model, None), recipe).asks
     if not asks:
         raise InvalidInput(
             "there is nothing to summarize", field=str(options.preview), remedy="Give a longer conversation."

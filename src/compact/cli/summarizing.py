@@ -1,9 +1,9 @@
-"""Summaries from the command line: by which strategy, by whom, and what to tell of it."""
+"""Summaries from the command line: by which strategy, by which model, and what to report."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
@@ -12,17 +12,17 @@ from compact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from compact.app.condensing import Condensation, Result
-    from compact.app.costing import Way
     from compact.messages import Json
     from compact.models.spending import Spending
     from compact.policies import Profile
+    from compact.providers import Recipe
 
 StrategyName: TypeAlias = Annotated[
-    str | None, typer.Option("--strategy", help="What a summary keeps: see `compact prompt`. Alone, with native.")
+    str | None, typer.Option("--strategy", help="What a summary keeps: see `compact prompt`.")
 ]
 ProfileName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--profile", help="Who summarizes: see `compact profiles`; offline asks nobody. Alone, with native."),
+    typer.Option("--profile", help="Who summarizes: see `compact profiles`; with offline no model is called."),
 ]
 How: TypeAlias = Literal["model", "offline", "failed"]
 _TOLD = 3
@@ -32,7 +32,7 @@ _TOLD = 3
 class Summarized:
     """A condensation, and how its summaries came about; `spent` where a model answered.
 
-    `how` is None where no summary was wanted, or none was made though nobody had to be asked; `remedy` says what helps
+    `how` is None where no summary was wanted, or none was made though no model was called; `remedy` says what helps
     where none could be had.
     """
 
@@ -64,36 +64,32 @@ class Summarized:
         return {"summaries": self.how, "spending": self.spent and self.spent.to_json()}
 
 
-def implied_provider(preset: str | None, provider: str | None, *wishes: str | None) -> str | None:
-    """The provider: native where only summaries are spoken of."""
-    return "native" if preset is None and provider is None and any(wishes) else provider
-
-
-def prepare(way: Way, strategy: str | None, profile: str | None) -> tuple[Way, tuple[Profile, ...]]:
-    """The way with its strategy, and who is asked for summaries, in order; nobody where they are made offline."""
+def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[Recipe, tuple[Profile, ...]]:
+    """The recipe with its strategy, and the profiles that are asked for summaries, in order; none where no model is."""
     from compact.app.profiles import OFFLINE, condensing_profiles
     from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 
-    if not way.provider.capabilities.summarizes:
+    if not recipe.provider.capabilities.summarizes:
         wish = "--strategy" if strategy else "--profile" if profile not in (None, OFFLINE) else ""
         if wish:
-            raise InvalidInput(f"{way.name} writes no summaries", field=wish, remedy=_REMEDY)
-        return way, ()
-    if strategy and not takes_strategy(way.settings):
-        raise InvalidInput(f"{way.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
+            raise InvalidInput(f"{recipe.name} writes no summaries", field=wish, remedy=_REMEDY)
+        return recipe, ()
+    if strategy and not takes_strategy(recipe.settings):
+        raise InvalidInput(f"{recipe.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
     profiles = condensing_profiles(profile or "")
     chosen = choose_strategy(strategy or "", profiles[0] if profiles else None)
-    return (way if chosen is None else way._replace(settings=with_strategy(way.settings, chosen))), profiles
+    return recipe if chosen is None else replace(recipe, settings=with_strategy(recipe.settings, chosen)), profiles
 
 
-def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profile]) -> Summarized:
-    """Condense, asking the profiles in their order."""
-    from compact.app.costing import Costing, Summarizer, condense_metered
+def condense_with(condensation: Condensation, recipe: Recipe, profiles: Sequence[Profile]) -> Summarized:
+    """Compact, asking the profiles in their order."""
+    from compact.app.costing import Costing, condense_metered
+    from compact.app.pricing import Summarizer
     from compact.app.profiles import ask_with
     from compact.ports import Event
 
     if not profiles:
-        result = condensation.run(way.provider, way.settings)
+        result = condensation.run(recipe)
         return Summarized(result, "offline" if _holds_summary(result) else None)
     failures: dict[str, None] = {}
 
@@ -102,9 +98,9 @@ def condense_with(condensation: Condensation, way: Way, profiles: Sequence[Profi
             failures[f"{event.properties['profile']}: {event.properties['reason']}"] = None
 
     with ask_with(profiles, observe) as ask:
-        result, spent = condense_metered(Costing(condensation), way, [*map(Summarizer.of, profiles)], ask)
+        result, spent = condense_metered(Costing(condensation), recipe, [*map(Summarizer.of, profiles)], ask)
     paid = spent if spent.actual.questions else None
-    return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(way.settings))
+    return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(recipe.settings))
 
 
 def _holds_summary(result: Result) -> bool:
@@ -143,4 +139,4 @@ def _remedy(settings: object) -> str:
             return f"--profile offline {offline}"
 
 
-_REMEDY = "Choose a way that does: --provider native, or --preset balanced or cost."
+_REMEDY = "Choose a recipe that does: --recipe auto, native, balanced or cost."

@@ -29,7 +29,7 @@ _LONGEST = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact worker` is told."""
+    """The options of `compact worker`."""
 
     database: DatabaseUrl = None
     queue: Annotated[str | None, typer.Option("--queue", "--batch", help="Only this queue; by default any.")] = None

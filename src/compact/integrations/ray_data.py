@@ -1,13 +1,14 @@
 """For Ray Data: a step of a pipeline that condenses the conversations in a column.
 
-small = condense(ray.data.read_parquet("chats/"), column="messages", preset="balanced", target=0.5)
+small = condense(ray.data.read_parquet("chats/"), column="messages", target=0.5)
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.app.bulk import Job, Manner, Outcome, Place, condense_file, manner_of
+from compact.app.bulk import Job, JobOptions, Outcome, Place, condense_file, options_for
+from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import dump_json
 from compact.errors import InvalidInput
 from compact.messages import Json
@@ -25,32 +26,32 @@ def condense(
     dataset: Dataset,
     *,
     column: str = "messages",
-    preset: str = "balanced",
+    recipe: str | None = None,
     target: float | None = None,
     model: str | None = None,
 ) -> Dataset:
     """The dataset with further columns: `condensed` and `plan`, `tokens_before`, `tokens_after`, `target_met`, `error`.
 
     A conversation is JSON text, as a file holds it, or a list of messages. Text is the better choice: Arrow gives each
-    message of a list the keys of all, and the nulls that it puts there are taken out again, whoever they are from. A
+    message of a list the keys of all, and the nulls that it puts there are taken out again with all others. A
     row that cannot be condensed has an `error`, and does not stop the others.
     """
-    manner = manner_of(preset, target, model)
+    options = options_for(resolve_recipe(recipe), target, model)
 
     def condense_conversations(table: Table) -> Table:
-        return condense_rows(table, column, manner)
+        return condense_rows(table, column, options)
 
     return dataset.map_batches(condense_conversations, batch_size=_TOGETHER, batch_format="pyarrow")
 
 
-def condense_rows(table: Table, column: str, manner: Manner) -> Table:
+def condense_rows(table: Table, column: str, options: JobOptions) -> Table:
     """The rows of an Arrow table with what became of the conversation in each."""
     import pyarrow as pa  # type: ignore[import-untyped]  # it has no stubs
 
     if column not in table.column_names:
         remedy = f"Name one of: {', '.join(table.column_names)}."
         raise InvalidInput("is not there", field=f"column {column!r}", remedy=remedy)
-    done = [_condensed(value, column, manner) for value in table.column(column).to_pylist()]
+    done = [_condensed(value, column, options) for value in table.column(column).to_pylist()]
     new = {
         "condensed": pa.array([one.condensed for one in done], pa.large_string()),
         "plan": pa.array([one.plan for one in done], pa.large_string()),
@@ -65,11 +66,11 @@ def condense_rows(table: Table, column: str, manner: Manner) -> Table:
     return kept
 
 
-def _condensed(value: Json, column: str, manner: Manner) -> Outcome:
+def _condensed(value: Json, column: str, options: JobOptions) -> Outcome:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "surrogateescape")
     text = value if isinstance(value, str) else dump_json(_without_nulls(value))
-    return condense_file(Job(Place(column, column), manner, content=text))
+    return condense_file(Job(Place(column, column), options, content=text))
 
 
 def _without_nulls(value: Json) -> Json:

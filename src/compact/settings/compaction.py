@@ -46,6 +46,7 @@ OTHERS: Final = frozenset(
 )
 """Variables of Compact's that are no settings of a manager."""
 _FLAT: Final = "policy"  # the group whose settings may be given without its name
+_RECIPE: Final = ("policy.recipe", "policy.provider", "policy.preset")  # names for one thing
 _EDITORS: Final = "$schema"
 _COMMA: Final = re.compile(r",(?![^{(\[]*[})\]])")  # not those within a regular expression such as a{1,3}
 
@@ -202,8 +203,12 @@ def gather(
     for found in (*_from_file(file), *_from_environment(variables), *_from_keywords(overrides or {})):
         if isinstance(found, Problem):
             strays.append(found)
-        else:
-            values[found.setting.path] = found
+            continue
+        values[found.setting.path] = found
+        if found.setting.path in _RECIPE and found.value:
+            # What has precedence under one name has it over the others.
+            for value in [values[path] for path in _RECIPE if values[path].origin.kind != found.origin.kind]:
+                values[value.setting.path] = Value(value.setting, value.setting.default, Origin("default"))
     return Gathered(file, tuple(values.values()), tuple(strays), tuple(_warnings(variables)))
 
 

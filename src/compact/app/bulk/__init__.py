@@ -1,13 +1,13 @@
 """Many transcripts at once: on all cores of a machine, by workers on many machines, or in a data pipeline."""
 
-from compact.app.bulk.jobs import Job, Manner, Outcome, Place, condense_file, manner_of
+from compact.app.bulk.jobs import Job, JobOptions, Outcome, Place, condense_file, options_for
 from compact.app.bulk.pool import Pool, condense_all, cores
 from compact.app.bulk.results import Results, Totals, write_results
 from compact.app.bulk.sources import Sources
 
 __all__ = [
     "Job",
-    "Manner",
+    "JobOptions",
     "Outcome",
     "Place",
     "Pool",
@@ -17,6 +17,6 @@ __all__ = [
     "condense_all",
     "condense_file",
     "cores",
-    "manner_of",
+    "options_for",
     "write_results",
 ]

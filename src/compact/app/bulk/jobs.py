@@ -17,28 +17,35 @@ from compact.app.transcripts import read_transcript
 from compact.errors import CompactError, InvalidInput
 from compact.messages import Conversation, Json
 from compact.policies import configure
-from compact.providers import find_provider
-from compact.settings.presets import find_preset
+from compact.providers import Recipe, WhenMissed, find_provider
 
 _ESCAPED = "surrogateescape"  # bytes that are no UTF-8 come through JSON, to be complained of where they are read
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How transcripts are condensed, without names that mean something else on another machine.
+class JobOptions:
+    """How transcripts are compacted: a recipe written out, as its name may mean something else on another machine.
 
     Without a `model` each is counted for the one that it names itself.
     """
 
+    recipe: str
     provider: str
     settings: Mapping[str, Json]
+    when_missed: WhenMissed = "continue"
     target: float | None = None
     model: str | None = None
 
     @property
     def digest(self) -> str:
-        """What tells one manner from another."""
+        """What tells these options from others."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_recipe(self) -> Recipe:
+        """The recipe; InvalidConfiguration where its settings are no longer valid."""
+        provider = find_provider(self.provider)
+        settings = configure(provider.settings, dict(self.settings), under="config")
+        return Recipe(self.recipe, provider, settings, self.when_missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,7 @@ class Job:
     """
 
     place: Place
-    manner: Manner
+    options: JobOptions
     out: str | None = None
     content: str | None = None
     known: str = ""
@@ -82,7 +89,7 @@ class Job:
         return self.place.read() if self.content is None else self.content.encode("utf-8", _ESCAPED)
 
     def with_content(self) -> Job:
-        """The same job for somebody who shares no folder with us."""
+        """The same job for a worker that shares no folder with us."""
         return replace(self, out=None, content=self.read().decode("utf-8", _ESCAPED))
 
     def to_json(self) -> dict[str, Json]:
@@ -92,8 +99,8 @@ class Job:
     def from_json(cls, data: Mapping[str, Json]) -> Job:
         """The job in a payload; InvalidInput where it is none."""
         try:
-            place, manner = Place(**data["place"]), Manner(**data["manner"])
-            return cls(**{**data, "place": place, "manner": manner})
+            place, options = Place(**data["place"]), JobOptions(**data["options"])
+            return cls(**{**data, "place": place, "options": options})
         except (KeyError, TypeError) as error:
             problem, remedy = f"is no job of this version ({error})", "Use one version of Compact for a queue."
             raise InvalidInput(problem, field="payload", remedy=remedy) from None
@@ -103,13 +110,15 @@ class Job:
 class Outcome:
     """What became of a transcript.
 
-    `skipped` where its result was there already; `passing` where an error may not come again. `condensed` and `plan`
-    are the contents of the files, where none were to be written.
+    `options` is a digest of them, and `recipe` the name of the recipe. `skipped` where its result was there already;
+    `passing` where an error may not come again. `condensed` and `plan` are the contents of the files, where none were
+    to be written.
     """
 
     name: str
     source: str
-    manner: str
+    options: str
+    recipe: str = ""
     sha256: str = ""
     tokens_before: int = 0
     tokens_after: int = 0
@@ -132,7 +141,8 @@ class Outcome:
             "file": self.name,
             "source": self.source,
             "sha256": self.sha256,
-            "manner": self.manner,
+            "recipe": self.recipe,
+            "options": self.options,
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
             "percent": self.percent,
@@ -147,7 +157,8 @@ class Outcome:
         return cls(
             name=data["file"],
             source=data["source"],
-            manner=data["manner"],
+            options=data["options"] if "options" in data else data["manner"],  # the key of earlier versions
+            recipe=data.get("recipe", ""),
             sha256=data["sha256"],
             tokens_before=data["tokens_before"],
             tokens_after=data["tokens_after"],
@@ -159,11 +170,10 @@ class Outcome:
         )
 
 
-def manner_of(preset: str, target: float | None = None, model: str | None = None) -> Manner:
-    """The manner that a preset of this machine stands for; InvalidConfiguration where there is none such."""
-    named = find_preset(preset)
-    settings = configure(find_provider(named.provider).settings, dict(named.settings), under="config")
-    return Manner(named.provider, settings.model_dump(mode="json"), target, model)
+def options_for(recipe: Recipe, target: float | None = None, model: str | None = None) -> JobOptions:
+    """The options that compact by this recipe, on any machine."""
+    settings = recipe.settings.model_dump(mode="json")
+    return JobOptions(recipe.name, recipe.provider.id, settings, recipe.when_missed, target, model)
 
 
 def plan_name(name: str) -> str:
@@ -174,10 +184,10 @@ def plan_name(name: str) -> str:
 def condense_file(job: Job) -> Outcome:
     """Condense one transcript; whatever is wrong with it is told by the outcome.
 
-    No model is asked: where a preset wants a summary, it is made of the conversation's own words.
+    No model is called: what one would write is made of the conversation's own words.
     """
     began = perf_counter()
-    outcome = Outcome(job.place.name, str(job.place), job.manner.digest)
+    outcome = Outcome(job.place.name, str(job.place), job.options.digest, job.options.recipe)
     if job.place.problem:
         return replace(outcome, error=f"{job.place}: {job.place.problem}")
     try:
@@ -200,7 +210,7 @@ def condense_file(job: Job) -> Outcome:
 
 def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
     before = read_transcript(original, name=str(job.place))
-    result = _condense(before, job.manner)
+    result = _condense(before, job.options)
     condensed = write_like(original, before, wires_of(result.conversation))
     plan = dump_plan(original, before, result, name=Path(job.place.name).name)
     report = result.report
@@ -218,12 +228,10 @@ def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _condense(conversation: Conversation, manner: Manner) -> Result:
+def _condense(conversation: Conversation, options: JobOptions) -> Result:
     stated = conversation.options.get("model")
-    model = manner.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
-    provider = find_provider(manner.provider)
-    settings = configure(provider.settings, dict(manner.settings), under="config")
-    return Condensation(conversation, model, manner.target).run(provider, settings)
+    model = options.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+    return Condensation(conversation, model, options.target).run(options.to_recipe())
 
 
 def _is_written(job: Job) -> bool:

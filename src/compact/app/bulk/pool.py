@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from threading import Thread, current_thread, main_thread
@@ -45,7 +46,7 @@ def condense_all(jobs: Iterable[Job], processes: int) -> Generator[Outcome]:
 class Pool(Generic[Tag]):
     """Takes jobs, each with a tag of the caller's, and gives back outcomes.
 
-    When a process dies, by lack of memory or by a fault in native code, nobody knows which job it died of; so those
+    When a process dies, by lack of memory or by a fault in native code, it is unknown which job it died of; so those
     that were at work are done again, one at a time, and the one that it happens with again has failed.
     """
 
@@ -130,7 +131,9 @@ class Pool(Generic[Tag]):
 
 
 def _failed(job: Job, problem: str, *, passing: bool = False) -> Outcome:
-    return Outcome(job.place.name, str(job.place), job.manner.digest, error=f"{job.place}: {problem}", passing=passing)
+    options = job.options
+    outcome = Outcome(job.place.name, str(job.place), options.digest, options.recipe, passing=passing)
+    return replace(outcome, error=f"{job.place}: {problem}")
 
 
 @contextmanager
@@ -169,7 +172,7 @@ def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
 
 
 def _begin(held: Connection) -> None:
-    """Set up a process: Ctrl-C is for the one that asked for it, and when that one is gone nobody waits for us."""
+    """Set up a process: Ctrl-C is for the one that asked for it, which it does not outlive."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, args=(held,), daemon=True).start()
 

@@ -42,8 +42,8 @@ def enqueue(queue: Jobs, batch: str, jobs: Iterable[Job]) -> int:
     """Put jobs into the queue, each once, however often this is called; gives how many are new."""
     new, size, together = 0, 0, dict[str, Json]()
     for job in jobs:
-        # The same file in another manner is another job.
-        together[f"{job.place.name}#{job.manner.digest}"] = job.to_json()
+        # The same file with other options is another job.
+        together[f"{job.place.name}#{job.options.digest}"] = job.to_json()
         size += len(job.content or "")
         if len(together) >= _TOGETHER or size >= _TOGETHER_BYTES:
             new, size, together = new + queue.add(batch, together), 0, {}
@@ -53,9 +53,9 @@ def enqueue(queue: Jobs, batch: str, jobs: Iterable[Job]) -> int:
 def outcomes(queue: Jobs, batch: str) -> Iterator[Outcome]:
     """What became of the jobs of a batch that are done or given up."""
     for ended in queue.results(batch):
-        name, _, manner = ended.key.rpartition("#")
+        name, _, digest = ended.key.rpartition("#")
         known = ended.state == "done" and isinstance(ended.result, dict)
-        yield Outcome.from_json(ended.result) if known else Outcome(name, name, manner, error=ended.error)
+        yield Outcome.from_json(ended.result) if known else Outcome(name, name, digest, error=ended.error)
 
 
 class Worker:
@@ -131,7 +131,7 @@ class Worker:
         return batch is None or self._patiently(lambda: self._queue.progress(batch)).finished
 
     def _patiently(self, call: Callable[[], _Answer]) -> _Answer:
-        """The answer of the database, which may be away for as long as nobody takes our jobs over."""
+        """The answer of the database, which may be away for as long as no other takes our jobs over."""
         deadline = monotonic() + self._terms.lease
         while True:
             try:

@@ -76,10 +76,10 @@ class Results:
             self._file = opening.enter_context(self.path.open("ab", buffering=0))
             self._open = opening.pop_all()
 
-    def known(self, name: str, manner: str) -> str:
-        """The digest of the input that a result in this manner is there for; empty where there is none."""
+    def known(self, name: str, options: str) -> str:
+        """The digest of the input that a result with these options is there for; empty where there is none."""
         last = self._known.get(name)
-        return last.sha256 if last is not None and last.manner == manner and not last.error else ""
+        return last.sha256 if last is not None and last.options == options and not last.error else ""
 
     def add(self, outcome: Outcome) -> Outcome:
         """Write down what became of a transcript; one that was skipped is told as it was before."""

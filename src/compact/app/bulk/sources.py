@@ -29,7 +29,7 @@ _RESERVED = (NAME, LOCK)
 class Sources:
     """What people name: folders, patterns and files, all below `root`; results mirror what lies below it.
 
-    `apart` is a folder whose files are nobody's input: that of the results.
+    `apart` is a folder whose files are not input: that of the results.
     """
 
     given: tuple[Path, ...]
@@ -156,7 +156,7 @@ def _look_into(file: Path) -> tuple[bool, bool]:
         many = _is_conversation(first)
         return many, not many and read_log([first, *rows]) is not None
     except OSError:
-        return False, False  # whoever reads it will say so
+        return False, False  # reading it will say so
 
 
 def _rows(file: Path) -> Iterator[Json]:

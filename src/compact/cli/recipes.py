@@ -1,0 +1,68 @@
+"""`compact recipes`: what a conversation can be compacted by, and which of it is the default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compact.cli.console import AsJson, print_json, screen, table
+
+if TYPE_CHECKING:
+    from compact.messages import Json
+
+EXAMPLES = (
+    "Examples: compact recipes · compact recipes --json · compact recipes use balanced · compact recipes use auto"
+)
+
+commands = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
+
+
+@commands.callback(invoke_without_command=True)
+def recipes(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the recipes, and choose the default.
+
+    Where a target is missed, a recipe stops, or continues as auto does.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from compact.settings.recipes import default_recipe
+
+    default, found = default_recipe(), list(_facts())
+    if as_json:
+        print_json({"default": default, "recipes": found})
+        return
+    rows = table("recipe", "provider", "target missed", "what it does")
+    for each in found:
+        rows.add_row(each["name"], each["provider"], each["when_missed"], each["description"])
+    screen().print(rows)
+    screen().print(f"The default is {default}. Choose another: compact recipes use NAME, or COMPACT_RECIPE.")
+
+
+@commands.command("use", epilog="Examples: compact recipes use balanced · compact recipes use lossless:verbatim")
+def use(
+    name: Annotated[str, typer.Argument(help="A recipe: one that is listed, or a provider.")], as_json: AsJson = False
+) -> None:
+    """Make a recipe the default of all commands and programs with this home; COMPACT_RECIPE goes before it."""
+    from compact.app.recipes import resolve_recipe
+    from compact.settings.recipes import choose_default, default_recipe
+
+    chosen = resolve_recipe(name).name
+    choose_default(chosen)
+    if as_json:
+        print_json({"default": default_recipe()})
+        return
+    screen().print(f"The default is {chosen} now.")
+    if default_recipe() != chosen:
+        screen().print(f"COMPACT_RECIPE goes before it, and is {default_recipe()}.")
+
+
+def _facts() -> list[dict[str, Json]]:
+    from compact.app.recipes import list_recipes, resolve_recipe
+
+    found: list[dict[str, Json]] = []
+    for name, description in list_recipes():
+        recipe = resolve_recipe(name)
+        facts = {"name": name, "provider": recipe.provider.id, "when_missed": recipe.when_missed}
+        found.append(facts | {"description": description})
+    return found
