@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from compact.messages import Message, fingerprint, is_summary
+from compact.messages import Message, body_of, fingerprint, is_summary
 from compact.ports import Measure
 from compact.summaries.evidence import Evidence
 from compact.summaries.instructing import instructions, part_note, shortening
@@ -162,8 +162,7 @@ def _earlier(request: Request) -> tuple[Record | None, Message | None]:
     """The last earlier summary among the messages, if it can be read back; one that cannot is read like the rest."""
     for message in reversed(request.messages):
         if is_summary(message):
-            body = message.text.split(" ⟩\n", 1)[1].rsplit("\n", 1)[0]
-            record = parse_record(body, request.strategy)
+            record = parse_record(body_of(message), request.strategy)
             return (record, message) if record and record.items and not record.unread else (None, None)
     return None, None
 

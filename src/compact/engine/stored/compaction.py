@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from compact.engine.compaction import Goal, Inputs, compact
 from compact.engine.driver import AskModel, Outcome
 from compact.engine.gauge import Gauge
-from compact.engine.guard import floor_of
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget
@@ -19,8 +18,10 @@ from compact.providers import Recipe
 from compact.providers.provider import AccountStyle
 from compact.tokens import Counter
 
-_LEAST_ACCOUNT, _SHARE = 64, 4
-"""An account of what goes takes this part of it, but never less than so many tokens."""
+_LEAST_ACCOUNT, _SHARE = 256, 4
+"""An account of what goes takes this part of it, but no model is asked for fewer tokens."""
+_FRAME = 100
+"""Tokens that are kept free for what stands around an account."""
 _NO_SUMMARY = "no summary"
 
 
@@ -85,14 +86,29 @@ class Compacted:
     warnings: tuple[str, ...]
 
 
-def target_for(assembled: Assembled, settings: StoredSettings, window: int, gauge: Gauge, retention: int) -> int:
-    """What a compaction by hand comes down to: what must stay, the retention, and an account of the rest.
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a compaction comes down to, and how long the account may be so that the retention fits beside it."""
 
-    That is never more than what an automatic one comes down to.
+    target: int
+    account: int
+
+
+def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, retention: int | None) -> Aim:
+    """What a session of so many tokens comes down to, of which `floor` must stay.
+
+    By hand that is what must stay, the retention and an account of the rest; never more than what an automatic
+    compaction comes down to, for which `retention` is None.
     """
-    stays = floor_of(assembled.conversation, gauge).total + retention
-    account = max((assembled.tokens - stays) // _SHARE, _LEAST_ACCOUNT)
-    return min(int(window * settings.target), stays + min(settings.summary_tokens, account))
+    target = max(1, min(int(window * settings.target), tokens - 1))
+    stays = floor + (settings.retention_tokens if retention is None else retention)
+    if retention is not None and tokens > stays:
+        account = min(settings.summary_tokens, max((tokens - stays) // _SHARE, _LEAST_ACCOUNT)) + _FRAME
+        target = min(target, stays + min(account, (tokens - stays) * 3 // _SHARE))
+    elif retention is not None:
+        target = tokens
+    beside = _FRAME if retention != 0 else 0
+    return Aim(target, min(settings.summary_tokens, max(target - stays - beside, _LEAST_ACCOUNT)))
 
 
 def compact_session(job: Job, ask: AskModel | None, observe: Observe | None = None) -> Compacted:

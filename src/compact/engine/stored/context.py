@@ -175,7 +175,8 @@ def _standing(frame: Conversation, lines: Sequence[_Line]) -> Iterator[Message]:
         wires = frame.dialect.summary(line.text, line.role, (earlier, later))
         for index, wire in enumerate(wires):
             id = line.handle if len(wires) == 1 else f"{line.handle}.{index}"
-            yield frame.dialect.parse_message(wire, id)
+            # In the role of the system it would be taken for an instruction that must stay.
+            yield replace(frame.dialect.parse_message(wire, id), protected=False)
 
 
 def _settled(

@@ -29,9 +29,9 @@ class Revisions:
             if not alone:
                 raise CompactionBlocked("the session is being compressed by somebody else. Try again later.")
             current = self._reader.summary(id)
-            size = self._reader.now(id)[0].tokens
             assembled, effective = self._reader.before(id, current)
-            return self._service.run(assembled, effective, wish or Wish(), Cause("regenerated", current, size))
+            wish = replace(wish or Wish(), retention=0)
+            return self._service.run(assembled, effective, wish, Cause("regenerated", current))
 
     def edit(self, id: str, text: str) -> Snapshot:
         """Put a person's own words in the place of the summary that stands."""

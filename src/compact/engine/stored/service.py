@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from compact.engine.driver import AskModel
 from compact.engine.gauge import Gauge
-from compact.engine.stored.compaction import Compacted, Job, compact_session, target_for
+from compact.engine.guard import floor_of
+from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
 from compact.engine.stored.reading import Reader
@@ -46,11 +47,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a session is compressed; what is to be replaced, and to how many tokens the session is to come down."""
+    """Why a session is compressed, and which summary the new one replaces."""
 
     trigger: str
     replaces: Snapshot | None = None
-    target: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +243,13 @@ class SessionService:
             settings = settings.model_copy(update={"strategy": find_strategy(wish.strategy).name})
         counter = self.reader.counter_for(assembled.active.session.model)
         retention = settings.retention_tokens if wish.retention is None else wish.retention
+        by_hand = cause.trigger != _AUTOMATIC
+        floor = floor_of(assembled.conversation, Gauge(counter, assembled.tools)).total
+        aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
         recipe = _fitted(self._recipe_for(settings.recipe), settings, wish, retention)
-        target: int | None = max(1, min(int(window * settings.target), assembled.tokens - 1))
-        if cause.target is not None:
-            target = cause.target
-        elif cause.trigger != _AUTOMATIC:
-            gauge = Gauge(counter, assembled.tools)
-            target = target_for(assembled, settings, window, gauge, retention)
-            target = None if recipe.when_missed == "stop" else target
+        # What stops by itself keeps to the retention itself.
+        target = None if by_hand and recipe.when_missed == "stop" else aim.target
+        recipe = recipe.changed(max_summary_tokens=aim.account)
         trigger = _context(assembled, effective).decision.trigger_at
         return Job(assembled, recipe, settings, counter, window, trigger, retention, target)
 
@@ -271,7 +270,6 @@ def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int
     changes: dict[str, Json] = {
         "strategy": settings.strategy,
         "detail": settings.detail,
-        "max_summary_tokens": settings.summary_tokens,
         "on_failure": settings.on_summary_failure,
         "recent_tokens": retention,
     }
