@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compact.engine.driver import Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
-from compact.messages import Conversation, Fold, Json, is_summary, summary_handle
+from compact.messages import Conversation, Fold, Json, is_removed_marker, is_summary, summary_handle
 from compact.policies import Decision, Policy
 from compact.ports import Event
 
@@ -83,7 +83,7 @@ def told_compaction(
     )
     sizes = {message.id: gauge.message(message) for message in before.messages}
     folds = (edit for step in outcome.plan for edit in step.edits if isinstance(edit, Fold))
-    for fold in (fold for fold in folds if summary_handle(fold.text)):
+    for fold in (fold for fold in folds if summary_handle(fold.text) and not is_removed_marker(fold.text)):
         size, source = gauge.text(fold.text), sum(sizes.get(id, 0) for id in fold.messages)
         yield Event(
             "compact.summary_created",

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from compact.messages.apply import apply
 from compact.messages.blocks import Json, Reasoning, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
-from compact.messages.edits import Drop, Pass, Where
+from compact.messages.edits import Drop, EditKind, Pass, Where
 from compact.messages.exchanges import same_shape, untouchable
 from compact.messages.pairing import pairs
 from compact.messages.resolve import unresolved
@@ -94,8 +94,9 @@ def _touched(
 
 def _thoughtless(conversation: Conversation, message: Message) -> Json:
     """The message as it is sent without its reasoning."""
-    drops = (Drop(Where(message.id, at), "") for at, one in enumerate(message.blocks) if isinstance(one, Reasoning))
-    after, _ = apply(conversation.with_messages([message]), Pass("", tuple(drops)))
+    thoughts = (at for at, block in enumerate(message.blocks) if isinstance(block, Reasoning))
+    drops = tuple(Drop(Where(message.id, at), EditKind.BOUND_TO_CHANGED) for at in thoughts)
+    after, _ = apply(conversation.with_messages([message]), Pass("", drops))
     return after.messages[0].wire if after.messages else message.wire
 
 

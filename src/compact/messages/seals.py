@@ -27,7 +27,7 @@ _ACCOUNT = re.compile(
 )
 _PRUNED = re.compile(r"⟨ (?P<count>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
 _LISTED = re.compile(r"\[(?P<count>\d{1,9}) messages? removed here \((?P<code>[0-9a-f]{8})\): (?P<body>[^\n]*)\]")
-_BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[Account ")
+_BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[")
 
 
 def seal(summary: str, count: int, version: int | None = None) -> str:
@@ -62,8 +62,13 @@ def removed_marker(line: str, count: int) -> str:
     return f"[{count} message{'s' * (count != 1)} removed here ({fingerprint(line)[:8]}): {line}]"
 
 
+def is_removed_marker(text: str) -> bool:
+    """Whether the text is a marker that stands for a few messages in their place."""
+    return _LISTED.fullmatch(text) is not None
+
+
 def is_summary(message: Message) -> bool:
-    """Whether the message is a summary or an account of ours."""
+    """Whether the message is ours and stands for others: a summary, an account, a marker that tells what went."""
     return _read(message) is not None
 
 
@@ -75,12 +80,12 @@ def count_of(message: Message) -> int:
 
 def is_pruned(message: Message) -> bool:
     """Whether the message only says that others were removed."""
-    return _pruned(message) is not None
+    return _PRUNED.fullmatch(message.text) is not None
 
 
 def stands_for(message: Message) -> int:
     """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
-    pruned = _pruned(message)
+    pruned = _PRUNED.fullmatch(message.text)
     return int(pruned["count"]) if pruned else count_of(message) or 1
 
 
@@ -93,21 +98,13 @@ def body_of(message: Message) -> str:
 def version_of(message: Message) -> int:
     """The version of a rolling summary; 0 for everything else."""
     found = _read(message)
-    return int(found["version"] or 0) if found else 0
+    return int(found.groupdict().get("version") or 0) if found else 0
 
 
 def summary_handle(text: str) -> str:
     """The handle of what a sealed summary stands for; nothing for every other text."""
     found = _sealed(text)
     return f"sum-{found['code']}" if found else ""
-
-
-def _pruned(message: Message) -> re.Match[str] | None:
-    text = message.text
-    if text.startswith("⟨"):
-        return _PRUNED.fullmatch(text)
-    found = _LISTED.fullmatch(text) if text.startswith("[") else None
-    return found if found is not None and fingerprint(found["body"])[:8] == found["code"] else None
 
 
 def _read(message: Message) -> re.Match[str] | None:
@@ -118,5 +115,7 @@ def _read(message: Message) -> re.Match[str] | None:
 
 
 def _sealed(text: str) -> re.Match[str] | None:
-    found = (_SEALED.fullmatch(text) or _ACCOUNT.fullmatch(text)) if text.startswith(_BEGINNINGS) else None
+    if not text.startswith(_BEGINNINGS):
+        return None
+    found = _SEALED.fullmatch(text) or _ACCOUNT.fullmatch(text) or _LISTED.fullmatch(text)
     return found if found is not None and fingerprint(found["body"])[:8] == found["code"] else None

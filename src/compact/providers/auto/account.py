@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compact.messages import AccountItem, Message, body_of, is_pruned, is_summary
+from compact.messages import AccountItem, Message, body_of, is_summary
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
@@ -23,8 +23,6 @@ def earlier_items(messages: Sequence[Message], known: Mapping[str, tuple[Account
     for message in messages:
         if is_summary(message):
             found += known.get(message.id) or read_items(body_of(message))
-        elif is_pruned(message):
-            found += known.get(message.id, ())
     return [item for item in found if not _FRAMING.fullmatch(item.text)]
 
 
@@ -83,7 +81,7 @@ def read_items(body: str) -> list[AccountItem]:
             if text and len(text) + len(line) > _LONGEST_ITEM:
                 items.append(AccountItem(text))
                 text = ""
-            text = f"{text}\n{line}" if text else f"{heading}\n{line}" if heading else line
+            text = f"{text}\n{line}" if text else f"{heading}\n{line}" if heading else f"- {line.removeprefix('- ')}"
             if not heading:
                 items.append(AccountItem(text))
                 text = ""

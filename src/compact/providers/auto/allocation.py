@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compact.providers.auto.ladders import Ladder, Level
+from compact.summaries.lines import LONG, SHORT
 
 _LEAST_STEP = 8
-_FLEXIBLE = 24
+FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
+_SMALL = 20
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
+
+
+_QUOTED = {Level.SHORT: SHORT.words, Level.LONG: LONG.words}
 
 
 class Step(NamedTuple):
@@ -37,8 +42,8 @@ class Allocation:
     left: int = 0
 
 
-def build_path(ladders: Sequence[Ladder], *, lines: bool = True) -> list[Step]:
-    """All steps, the most worth for each token first; of two alike the newer one.
+def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> list[Step]:
+    """All steps, the most worth for each token first; of two alike the newer one. `floor` is what stays anyway.
 
     Without `lines`, an exchange is shown as messages or not at all: a model tells the rest.
     """
@@ -52,11 +57,44 @@ def build_path(ladders: Sequence[Ladder], *, lines: bool = True) -> list[Step]:
         if ladder.text:
             continue
         if ladder.island:
-            steps.append(Step(_rate(ladder, Level.SHORT, Level.WHOLE), place, Level.WHOLE))
+            # A part of it is shown only on the way to all of it.
+            key = _rate(ladder, Level.SHORT, Level.WHOLE)
+            steps += (
+                [Step(key, place, Level.MORE)] if not ladder.bulky and ladder.cost(Level.MORE) < ladder.whole else []
+            )
+            steps.append(Step(key, place, Level.WHOLE))
         else:
             steps.append(Step(keys[place], place, Level.CUT))
             steps += _upgrades(ladder, place, keys[place])
-    return sorted(steps, key=lambda step: (-step.key, -step.at, step.level))
+    return _deferred(sorted(steps, key=lambda step: (-step.key, -step.at, step.level)), ladders, floor)
+
+
+def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> list[Step]:
+    """The steps with some put off: what is shown whole or not at all waits until it is small beside the rest.
+
+    Room would have to be saved for it meanwhile, and that room would stay empty.
+    """
+    path: list[Step] = []
+    waiting: list[Step] = []
+    now = [Level.CUT if ladder.fixed else Level.NONE for ladder in ladders]
+
+    def take(step: Step) -> int:
+        ladder = ladders[step.at]
+        price = ladder.cost(step.level) - ladder.cost(now[step.at]) if step.level > now[step.at] else 0
+        now[step.at] = max(now[step.at], step.level)
+        path.append(step)
+        return max(price, 0)
+
+    for step in steps:
+        ladder = ladders[step.at]
+        stiff = step.level is Level.WHOLE and (ladder.bulky or (ladder.island and not ladder.cuttable))
+        if stiff and ladder.whole > spent // _SMALL:
+            waiting.append(step)
+            continue
+        spent += take(step)
+        while waiting and ladders[waiting[0].at].whole <= spent // _SMALL:
+            spent += take(waiting.pop(0))
+    return [*path, *waiting]
 
 
 def _lines(ladder: Ladder, place: int) -> list[Step]:
@@ -115,7 +153,7 @@ def _below(ladder: Ladder) -> Level:
 def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int) -> Allocation:
     """Follow the path as far as the room goes."""
     done = Allocation([Level.CUT if ladder.fixed else Level.NONE for ladder in ladders])
-    left = room - sum(ladder.cost(Level.CUT) for ladder in ladders if ladder.fixed)
+    left = room - sum(ladder.shown_cost(Level.CUT) for ladder in ladders if ladder.fixed)
     for step in path:
         price = _price(ladders, done, step)
         if price is None:
@@ -134,12 +172,12 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
     for step in path:
         if full.left <= 0:
             break
-        level = full.levels[step.at]
-        if step.level is Level.WHOLE and level >= Level.CUT:
-            _extend(ladders[step.at], step.at, full)
+        level, ladder = full.levels[step.at], ladders[step.at]
+        if step.level is Level.WHOLE:
+            _extend(ladder, step.at, full)
         elif step.level <= Level.LONG or (step.level is Level.MORE and level is Level.CUT):
             price = _price(ladders, full, step)
-            if price is not None and price <= full.left and not _makes_whole(ladders[step.at], step.level):
+            if price is not None and price <= full.left and not _makes_whole(ladder, step.level):
                 full.left -= price
                 full.levels[step.at] = step.level
     for at in range(len(ladders) - 1, -1, -1):
@@ -152,7 +190,7 @@ def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | Non
     now, ladder = done.levels[step.at], ladders[step.at]
     if step.level <= now or (step.level > Level.CUT and now < Level.CUT and not ladder.island):
         return None
-    return ladder.cost(step.level) - ladder.cost(now)
+    return ladder.shown_cost(step.level) - ladder.shown_cost(now)
 
 
 def _makes_whole(ladder: Ladder, level: Level) -> bool:
@@ -162,10 +200,10 @@ def _makes_whole(ladder: Ladder, level: Level) -> bool:
 def _extend(ladder: Ladder, at: int, full: Allocation) -> None:
     """Let the excerpts of the exchange be as long as there is room for, but never whole."""
     level = full.levels[at]
-    if level is Level.WHOLE or ladder.bulky or not ladder.cuttable:
+    if not Level.CUT <= level < Level.WHOLE or ladder.bulky or not ladder.cuttable:
         return
-    spent = ladder.cost(level)
-    most = ladder.whole - _FLEXIBLE
+    spent = ladder.shown_cost(level)
+    most = ladder.whole - FLEXIBLE
     if most <= spent:
         return
     wanted = min(most, spent + full.left)
@@ -187,10 +225,11 @@ def _room_for(ladder: Ladder, wanted: int) -> int:
 
 def _quote(ladder: Ladder, at: int, full: Allocation) -> None:
     """Quote more of what was said in an exchange that is a line."""
-    if full.left <= _LEAST_STEP or full.levels[at] is not Level.LONG or ladder.text:
+    level = full.levels[at]
+    if full.left <= _LEAST_STEP or level not in _QUOTED or ladder.text:
         return
     said = ladder.told.longest
-    shown = min(said, 1_200)
+    shown = min(said, _QUOTED[level])
     more = min(said - shown, full.left * _PER_TOKEN)
     if more > 0:
         full.quotes[at] = shown + more

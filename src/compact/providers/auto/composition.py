@@ -25,7 +25,7 @@ from compact.messages import (
     with_handle,
 )
 from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
-from compact.providers.auto.allocation import Allocation, Step, allocate, build_path, fill
+from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
 from compact.providers.auto.excerpts import Excerpts, names_in
 from compact.providers.auto.ladders import ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
@@ -34,11 +34,12 @@ from compact.providers.provider import Task
 from compact.summaries.lines import SHORT
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
-_MARGIN = 0.015
+_MARGIN = 0.005
 """The part of the room that is kept back for what estimates get wrong; it is filled in the end."""
 _LEAST, _SHARE_OF_FLOOR = 200, 8
 """Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
+_NO_ROOM = "there is no room to tell of them"
 _TRIALS = 6
 
 
@@ -48,6 +49,8 @@ class Composition:
     def __init__(self, task: Task, settings: AutoSettings, target: int, kept: AbstractSet[str] = frozenset()) -> None:
         self.task = task
         self._settings = settings
+        self._excerpts: dict[tuple[Cuttable, int], str] = {}
+        self._sources: dict[str, Excerpts] = {}
         messages = task.conversation.messages
         groups = exchanges(messages)
         self._earlier = earlier_items(messages, task.items)
@@ -55,15 +58,17 @@ class Composition:
         for ladder in own:
             if any(messages[index].id in kept for index in ladder.group):
                 ladder.fixed, ladder.island, ladder.cuttable = True, False, ()
+            ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
-        self._path = build_path(self.ladders)
         self._base = task.measure.conversation(task.conversation.with_messages(()))
-        self.floor = self._base + sum(ladder.cost(Level.CUT) for ladder in own if ladder.fixed)
-        least = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
-        self.target = target if target >= self.floor else least
-        self._excerpts: dict[tuple[Cuttable, int], str] = {}
-        self._sources: dict[str, Excerpts] = {}
+        self.floor = self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
+        self._path = build_path(self.ladders, self.floor)
+        self.target = target
+        if target < self.floor:
+            # Out of reach: what must stay, and a short account of the rest.
+            self.target = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
+            self._path = [step for step in self._path if step.level <= Level.LONG]
 
     @cached_property
     def _mentioned(self) -> set[str]:
@@ -94,14 +99,14 @@ class Composition:
 
     def removed(self, room: int) -> tuple[Message, ...]:
         """The messages that a summary of so many tokens would stand for."""
-        done = self._allocated(build_path(self.ladders, lines=False), self.frame + room)
+        done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
         return tuple(self._gone(done.levels))
 
     def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
         """The pass with a model's summary of the messages that `removed` named."""
         ids = {message.id for message in removed}
         told = {at for at, ladder in enumerate(self.ladders) if not ladder.fixed and ids.intersection(self._ids[at])}
-        path = [step for step in build_path(self.ladders, lines=False) if step.at not in told]
+        path = [step for step in build_path(self.ladders, self.floor, lines=False) if step.at not in told]
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
     def _allocated(self, path: Sequence[Step], account: int) -> Allocation:
@@ -135,9 +140,12 @@ class Composition:
     def least(self) -> Pass:
         """The pass that leaves nothing but what must stay, with a marker for the rest."""
         gone = self._gone([Level.WHOLE if ladder.fixed else Level.NONE for ladder in self.ladders])
+        if not gone:
+            return Pass(PASS, (), ("nothing may go",))
+        marker = removed_marker(_NO_ROOM, sum(map(stands_for, gone)))
         ids = tuple(message.id for message in gone)
-        edits = (Fold(ids, None, EditKind.PRUNED, count=sum(map(stands_for, gone))),) if gone else ()
-        return Pass(PASS, edits, ("no room for an account",) if gone else ("nothing may go",), ahead=True)
+        fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role)
+        return Pass(PASS, (fold,), ("no room for an account",), ahead=True)
 
     def _size(self, edits: tuple[Edit, ...]) -> int:
         if not edits:
@@ -177,10 +185,12 @@ class Composition:
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
-            room = done.rooms.get(at, ROOMS.get(done.levels[at], 0))
+            room = ROOMS[done.levels[at]]
             for each in ladder.cuttable:
-                if (text := self._excerpt(each, room)) is not None:
-                    yield Replace(each.where, text, EditKind.TRUNCATED)
+                if each.tokens > room + WORTH_CUTTING:
+                    # An excerpt grows with the room there is, but never to the whole.
+                    most = min(max(done.rooms.get(at, 0), room), each.tokens - FLEXIBLE)
+                    yield Replace(each.where, self._excerpt(each, most), EditKind.TRUNCATED)
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
         items = read_items(summary) if summary else account_lines(self.ladders, done, self._ids, self._earlier)
@@ -212,10 +222,13 @@ class Composition:
         start = next(movable, None)
         return 0 if start is None else sum(index >= start for index in kept)
 
-    def _excerpt(self, each: Cuttable, room: int) -> str | None:
-        """What is left of the text in so much room; None where it stays as it is."""
+    def _saved(self, each: Cuttable, room: int) -> int:
         if each.tokens <= room + WORTH_CUTTING:
-            return None
+            return 0
+        return max(0, each.tokens - self.task.measure.text(self._excerpt(each, room)))
+
+    def _excerpt(self, each: Cuttable, room: int) -> str:
+        """What is left of the text in so much room."""
         key = (each, room)
         if key not in self._excerpts:
             made = self._sources.get(each.source)

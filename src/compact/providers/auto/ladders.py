@@ -7,7 +7,7 @@ more than the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -105,10 +105,20 @@ class Ladder:
     worth: tuple[float, float] = (0.0, 0.0)
     recency: float = 1.0
     boost: float = 1.0
+    saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
+    """How many tokens an excerpt of that size saves."""
     text: str = field(default="", repr=False)
     """The line as it stands, of what an earlier account told."""
+    _costs: tuple[int, ...] | None = field(default=None, init=False, repr=False)
+    _values: tuple[float, ...] | None = field(default=None, init=False, repr=False)
 
     def cost(self, level: Level) -> int:
+        """What a level costs; of excerpts roughly."""
+        if self._costs is None:
+            self._costs = tuple(map(self._cost, Level))
+        return self._costs[level]
+
+    def _cost(self, level: Level) -> int:
         if level is Level.NONE:
             return 0
         if level <= Level.LONG:
@@ -120,11 +130,24 @@ class Ladder:
         return self.cut_cost(ROOMS[level])
 
     def cut_cost(self, room: int) -> int:
+        """What it costs with each long text cut to so many tokens, roughly."""
         return self.whole - sum(
             max(0, each.tokens - room - _MARKER) for each in self.cuttable if each.tokens > room + WORTH_CUTTING
         )
 
+    def shown_cost(self, level: Level) -> int:
+        """What a level really costs: excerpts are made for that."""
+        if self.bulky or not Level.CUT <= level < Level.WHOLE:
+            return self.cost(level)
+        return self.whole - sum(self.saved(each, ROOMS[level]) for each in self.cuttable)
+
     def value(self, level: Level) -> float:
+        """What a level is worth."""
+        if self._values is None:
+            self._values = tuple(map(self._value, Level))
+        return self._values[level]
+
+    def _value(self, level: Level) -> float:
         if level is Level.NONE:
             return 0.0
         words, done = self.worth
@@ -169,8 +192,11 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
 
 
 def _line_sizes(told: Told, measure: Measure) -> tuple[int, int]:
-    short, long = told.line(SHORT), told.line(LONG)
+    short = told.line(SHORT)
     size = measure.text(short) + _LINE_END
+    if told.longest <= SHORT.words and not told.actions:
+        return size, size
+    long = told.line(LONG)
     return size, size if short == long else measure.text(long) + _LINE_END
 
 
