@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from compact.errors import NewerVersion, StoredPlanMismatch
 from compact.messages import (
+    Drop,
     Edit,
     EditKind,
     Fold,
@@ -15,7 +16,9 @@ from compact.messages import (
     Message,
     Pass,
     Plan,
+    Replace,
     Text,
+    Where,
     body_of,
     frame_account,
     plan_from_json,
@@ -172,7 +175,7 @@ def unfit(snapshot: Snapshot, problem: str) -> StoredPlanMismatch:
 
 def standing_edits(plan: Iterable[Pass], standing: AbstractSet[str]) -> Plan:
     """The passes with those edits alone whose results are still there: of messages with these ids, or such folds."""
-    return tuple(_filtered(plan, lambda edit: _of(edit) in standing))
+    return tuple(reversed(list(_last(tuple(_filtered(plan, lambda edit: _of(edit) in standing))))))
 
 
 def words_of(account: str) -> str:
@@ -196,6 +199,19 @@ def _filtered(plan: Iterable[Pass], wanted: Callable[[Edit], bool]) -> Iterator[
     for step in plan:
         if edits := tuple(filter(wanted, step.edits)):
             yield replace(step, edits=edits, originals=(), added=())
+
+
+def _last(plan: Plan) -> Iterator[Pass]:
+    """The passes from the last to the first, without edits of texts that a later one replaces as a whole."""
+    # Where a block was dropped, the same place may be another one later.
+    dropped = {edit.where.message for step in plan for edit in step.edits if isinstance(edit, Drop)}
+    replaced: set[Where] = set()
+    for step in reversed(plan):
+        edits = [one for one in step.edits if isinstance(one, Fold) or one.where._replace(lines=None) not in replaced]
+        places = {edit.where for edit in edits if isinstance(edit, Replace)}
+        replaced |= {where for where in places if where.lines is None and where.message not in dropped}
+        if edits:
+            yield replace(step, edits=tuple(edits))
 
 
 def _of(edit: Edit) -> str:

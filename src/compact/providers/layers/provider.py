@@ -178,10 +178,15 @@ def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: in
 
 
 def _layers_by_tokens(task: Task, eligible: Sequence[Exchange], room: int) -> Layers:
-    """What goes when the last exchanges that fit into so many tokens are kept; what is pinned counts among them."""
+    """What goes when the last exchanges that fit into so many tokens are kept, an open question not counted.
+
+    What is pinned counts among them.
+    """
     messages, left = task.conversation.messages, room
     recent: set[Exchange] = set()
-    for group in reversed(exchanges(messages)):
+    groups = exchanges(messages)
+    asked = bool(groups) and messages[groups[-1][0]].from_user
+    for group in reversed(groups[:-1] if asked else groups):
         left -= _size(task, [messages[index] for index in group])
         if left < 0:
             break
