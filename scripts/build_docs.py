@@ -13,6 +13,7 @@ from compact.messages import Json
 from compact.policies import Configuration
 from compact.policies.fields import Setting, settings_of
 from compact.providers import registry
+from compact.providers.auto import AutoSettings
 from compact.providers.layers.provider import LayersSettings
 from compact.providers.lossless.provider import LosslessSettings
 from compact.providers.native.provider import NativeSettings
@@ -55,6 +56,7 @@ def presets_table() -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "providers": comparison_table,
     "presets": presets_table,
+    "settings of auto": partial(settings_table, AutoSettings),
     "settings of native": partial(settings_table, NativeSettings),
     "settings of lossless": partial(settings_table, LosslessSettings),
     "settings of truncation": partial(settings_table, TruncationSettings),

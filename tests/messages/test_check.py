@@ -196,7 +196,7 @@ def test_a_second_violation_of_the_same_rule_is_blamed_on_the_pass() -> None:
     rules = one_rule(lambda message: message.text == "x")
     before = chat(say("user"), say("assistant", "x"), say("user"), say("assistant"), say("user"))
     found = check(before, shortened(before, "3"), rules=rules, count=size)
-    assert found == (Problem("invalid", "X1: messages.3"),)
+    assert found == (Problem("invalid", "X1: messages.3", "3"),)
     assert check(before, edited(before, Fold(("2",), "y", EditKind.OTHER)), rules=rules, count=size) == ()
 
 

@@ -32,7 +32,8 @@ def tokens_of(conversation: Conversation) -> int:
 
 def task_for(conversation: Conversation, target: int | None = None) -> Task:
     gauge = gauge_for(conversation)
-    return Task(conversation, gauge.conversation(conversation), target, WINDOW, gauge)
+    originals = {message.id: message for message in conversation.messages}
+    return Task(conversation, gauge.conversation(conversation), target, WINDOW, gauge, originals=originals)
 
 
 def in_short(asks: Sequence[Ask]) -> tuple[Completion, ...]:

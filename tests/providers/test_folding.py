@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from compact.formats import parse
-from compact.messages import Fold, Pass, count_of, is_pruned, is_summary, plan_from_json, plan_to_json, stands_for
+from compact.messages import Fold, Pass, count_of, is_summary, plan_from_json, plan_to_json
 from compact.providers.folding import Declined, fold
 from compact.summaries.summarize import NoSummary, Summary
-from tests.providers.conversations import LONG, assistant, gauge_for, tokens_of, user
-from tests.providers.test_window import sliding
+from tests.providers.conversations import LONG, assistant, gauge_for, user
 
 
 def test_a_summary_of_a_summary_counts_what_that_stood_for() -> None:
@@ -33,13 +32,3 @@ def test_messages_stay_without_a_summary_and_where_it_would_be_no_shorter() -> N
     grown = fold(conversation.messages[1:2], Summary("They said yes."), gauge)
     assert isinstance(grown, Declined)
     assert grown.cause == "grew"
-
-
-def test_a_window_that_slides_on_counts_what_it_left_behind() -> None:
-    conversation = parse([user("go"), *(assistant(f"{n} {LONG}") for n in range(20)), user("so?")])
-    for target in (0.7, 0.4, 0.2):
-        size = int(tokens_of(conversation) * target)
-        conversation = sliding(conversation, size).conversation
-        marks = [message for message in conversation.messages if is_pruned(message)]
-        assert sum(map(stands_for, conversation.messages)) == 22
-        assert len(marks) == 1

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome, run
 from compact.formats import FORMATS, parse, reject, render, tools_of, violations
-from compact.messages import Conversation, Pass, apply, restore, seal, texts, unfold, untouchable
+from compact.messages import Conversation, Pass, apply, restore, seal, texts, unfold
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.lossless.formatting import simplify
 from compact.providers.lossless.repeats import find_repeats
 from compact.testing.generate import random_body
+from tests.untouched import assert_untouched
 
 LEVELS = ("verbatim", "formatting", "superseded")
 Level = Literal["verbatim", "formatting", "superseded"]
@@ -189,9 +190,7 @@ def test_the_laws_hold(format: str, level: Level, seed: int) -> None:
     assert {each.rule for each in violations(after, origin=conversation)} <= before
     assert restore(after, outcome.plan) == conversation
     assert [message.id for message in after.messages] == [message.id for message in conversation.messages]
-    now = {message.id: message.wire for message in after.messages}
-    fixed = untouchable(conversation)
-    assert all(now[message.id] == message.wire for message in conversation.messages if message.id in fixed)
+    assert_untouched(conversation, after)
     assert condense(after, level).plan == ()
     assert condense(conversation, level).conversation == after
     if level == "verbatim":

@@ -53,10 +53,10 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_built_in_provider_is_there_and_called_by_its_id() -> None:
-    ids = ["native", "lossless", "truncation", "smart", "layers"]
+    ids = ["auto", "native", "lossless", "truncation", "smart", "layers"]
     assert [provider(id).id for id in BUILT_IN] == ids
-    assert [listed.id for listed in providers()][:5] == ids
-    assert [listed.error for listed in providers() if listed.id in BUILT_IN] == [""] * 5
+    assert [listed.id for listed in providers()][:6] == ids
+    assert [listed.error for listed in providers() if listed.id in BUILT_IN] == [""] * 6
     assert isinstance(provider(DEFAULT), NativeProvider)
 
 
@@ -113,10 +113,10 @@ def test_the_comparison_has_a_column_for_each_provider_and_tells_what_they_can_d
     assert len(table) == 11
     assert all(set(row) == {"feature", *COMPARISON} for row in table.values())
     expected = {
-        "multi-pass": ["no", "no", "no", "yes", "no"],
-        "batch mode": ["yes", "no", "no", "yes", "yes"],
-        "individual mode": ["no", "no", "yes", "yes", "no"],
-        "lossless phase": ["no", "yes", "no", "optional", "no"],
+        "multi-pass": ["no", "no", "no", "no", "yes", "no"],
+        "batch mode": ["yes", "yes", "no", "no", "yes", "yes"],
+        "individual mode": ["yes", "no", "no", "yes", "yes", "no"],
+        "lossless phase": ["no", "no", "yes", "no", "optional", "no"],
     }
     assert {name: [table[name][id] for id in COMPARISON] for name in expected} == expected
     assert provider("lossless").capabilities.lossless

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compact.app import Condensation, choose
+from compact.app import Condensation, resolve_recipe
 from compact.formats import parse
 from compact.messages import Conversation, is_summary
 from compact.providers.smart.selecting import Positions
@@ -23,8 +23,8 @@ def talk(size: int = 12) -> Conversation:
 def fold(conversation: Conversation, indices: list[int], **batch: int) -> tuple[Conversation, bool]:
     step: dict[str, Any] = {"id": "fold", "mode": "batch", "selection": {"type": "custom", "indices": indices}}
     step["batch"] = {"max_tokens": 64, **batch}
-    way = choose("smart", None, {"lossless_prelude": {"enabled": False}, "passes": [step]})
-    result = Condensation(conversation, "gpt-4o", None).run(*way)
+    recipe = resolve_recipe("smart", config={"lossless_prelude": {"enabled": False}, "passes": [step]})
+    result = Condensation(conversation, "gpt-4o", None).run(recipe)
     return result.conversation, bool(result.plan)
 
 

@@ -288,6 +288,27 @@ def test_passes_run_in_order_and_stop_at_the_target() -> None:
     assert [report.skipped for report in outcome.passes] == [f"{before:,} tokens are within the target"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        (do("truncate", max_lines=20, tail_lines=0), do("suppress"), SUPPRESSED),
+        (do("truncate", max_lines=20, tail_lines=0), do("truncate", max_lines=2, tail_lines=0), "1: words\n2: words\n"),
+        (do("truncate", max_lines=20, tail_lines=0), do("summarize", max_tokens=50), "It held what was asked for."),
+    ],
+)
+def test_a_later_pass_works_on_what_an_earlier_one_left(
+    first: dict[str, Any], second: dict[str, Any], left: str
+) -> None:
+    answer = "\n".join(f"{number}: words" for number in range(1, 101))
+    conversation = parse([user("go"), *step("a", "run", {}, answer), *step("b", "run", {}, "ok"), user("so?")])
+    outcome = drive(PROVIDER, smart(each(tool_results=first), each(tool_results=second)), conversation)
+    assert len(outcome.plan) == 2
+    now = contents(outcome.conversation)[2]
+    assert left in now
+    assert "19: words" not in now
+    assert restore(outcome.conversation, outcome.plan) == conversation
+
+
 def test_conditional_passes_run_only_above_their_threshold() -> None:
     conversation = session()
     before = tokens_of(conversation)

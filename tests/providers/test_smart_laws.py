@@ -7,13 +7,14 @@ from random import Random
 import pytest
 
 from compact.formats import FORMATS, parse, render, violations
-from compact.messages import restore, untouchable
+from compact.messages import restore
 from compact.policies import configure
 from compact.providers.smart import SmartSettings
 from compact.testing.generate import random_body
 from compact.testing.providers import check_provider
 from tests.providers.conversations import drive, tokens_of
 from tests.providers.test_smart import PROVIDER, V3, do, each, smart
+from tests.untouched import assert_untouched
 
 VARIANTS: dict[str, SmartSettings] = {
     "usual": configure(SmartSettings, {}),
@@ -57,9 +58,7 @@ def test_laws_over_random_conversations(name: str, variant: str) -> None:
         after = outcome.conversation
         assert len(violations(after, origin=conversation)) <= len(violations(conversation, origin=conversation))
         assert tokens_of(after) < before if outcome.plan else after == conversation
-        fixed = untouchable(conversation)
-        kept = [(m.id, m.wire) for m in after.messages if m.id in fixed]
-        assert kept == [(m.id, m.wire) for m in conversation.messages if m.id in fixed]
+        assert_untouched(conversation, after)
         assert restore(after, outcome.plan) == conversation
         assert render(drive(PROVIDER, settings, conversation, target).conversation) == render(after)
         assert drive(PROVIDER, settings, after, target).plan == ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compact.app import read_transcript
 from compact.formats import FORMATS, parse, render, violations
-from compact.messages import Conversation, Text, ToolCall, ToolResult, has_references, restore, untouchable
+from compact.messages import Conversation, Text, ToolCall, ToolResult, has_references, restore
 from compact.policies import configure
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.truncation import TruncationProvider, TruncationSettings
@@ -36,6 +36,7 @@ from tests.providers.conversations import (
     tokens_of,
     user,
 )
+from tests.untouched import assert_untouched
 
 PROVIDER = TruncationProvider()
 V1 = TruncationSettings(mode="mechanical")
@@ -103,9 +104,7 @@ def test_laws_over_random_conversations(name: str, share: float | None) -> None:
         changed += bool(outcome.plan)
         assert len(violations(after, origin=conversation)) <= len(violations(conversation, origin=conversation))
         assert tokens_of(after) < before if outcome.plan else after == conversation
-        fixed = untouchable(conversation)
-        kept = [(m.id, m.wire) for m in after.messages if m.id in fixed]
-        assert kept == [(m.id, m.wire) for m in conversation.messages if m.id in fixed]
+        assert_untouched(conversation, after)
         assert restore(after, outcome.plan) == conversation
         assert render(drive(PROVIDER, settings, conversation, target).conversation) == render(after)
         assert drive(PROVIDER, settings, after, target).plan == ()
@@ -124,7 +123,8 @@ def test_v1_removes_nine_tenths_of_the_worked_example() -> None:
     assert now[3] == numbered_lines(5) + "\n\n⟨ Truncated: 380 more lines ⟩\n⟨ Tool: read_file ⟩"
     path = json.loads(said[2])["path"]
     assert json.loads(now[2]) == {"path": path[:100] + "..."}
-    assert outcome.passes[0].notes == ("2 tool parameters truncated", "2 tool results truncated")
+    told = ("2 tool parameters truncated", "2 tool results truncated", "4 candidates identified")
+    assert outcome.passes[0].notes == told
 
 
 def test_recent_messages_are_kept_with_their_calls() -> None:

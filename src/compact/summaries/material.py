@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from compact.messages import Message, body_of, fingerprint, is_summary
+from compact.messages import Message, body_of, fingerprint, is_removed_marker, is_summary
 from compact.ports import Measure
 from compact.summaries.evidence import Evidence
 from compact.summaries.instructing import instructions, part_note, shortening
@@ -161,7 +161,7 @@ class Material:
 def _earlier(request: Request) -> tuple[Record | None, Message | None]:
     """The last earlier summary among the messages, if it can be read back; one that cannot is read like the rest."""
     for message in reversed(request.messages):
-        if is_summary(message):
+        if is_summary(message) and not is_removed_marker(message.text):
             record = parse_record(body_of(message), request.strategy)
             return (record, message) if record and record.items and not record.unread else (None, None)
     return None, None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from itertools import accumulate
 
 from compact.messages import (
     AccountItem,
@@ -27,7 +29,7 @@ from compact.messages import (
 from compact.providers.auto.account import account_lines, carry, earlier_items, kept_below, read_items, unlisted
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
 from compact.providers.auto.excerpts import Excerpts, names_in
-from compact.providers.auto.ladders import ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
@@ -41,34 +43,64 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 _PRECISION = 100
 _NO_ROOM = "there is no room to tell of them"
 _TRIALS = 6
+_LARGE = 16
+_STEADY = (0.7, 0.55, 0.4, 0.25)
+"""Shares of the target that may stay as they are at the front when a session is compacted again."""
 
 
 class Composition:
     """A conversation on the way to its target: what can be shown of it, and the edits that show it."""
 
-    def __init__(self, task: Task, settings: AutoSettings, target: int, kept: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        task: Task,
+        settings: AutoSettings,
+        target: int,
+        kept: AbstractSet[str] = frozenset(),
+        *,
+        steady: int = 0,
+    ) -> None:
+        """Read the conversation. `kept` are messages that stay as they are, by id.
+
+        So do the first messages where `steady` says how many: then nothing is removed behind them, only cut.
+        """
         self.task = task
         self._settings = settings
+        self._steady = steady
         self._excerpts: dict[tuple[Cuttable, int], str] = {}
         self._sources: dict[str, Excerpts] = {}
         messages = task.conversation.messages
-        groups = exchanges(messages)
-        self._earlier = earlier_items(messages, task.items)
-        own = build_ladders(task, settings, groups)
+        self._earlier = [] if steady else earlier_items(messages, task.items)
+        own = build_ladders(task, settings, exchanges(messages))
         for ladder in own:
-            if any(messages[index].id in kept for index in ladder.group):
-                ladder.fixed, ladder.island, ladder.cuttable = True, False, ()
+            stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
+            if stays:
+                ladder.cuttable, ladder.bulky = (), False
+            if stays or steady:
+                ladder.fixed, ladder.island = True, False
             ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
         self._base = task.measure.conversation(task.conversation.with_messages(()))
+        if steady:
+            self._base += sum(task.measure.message(message) for message in messages if _stands_for_others(message))
         self.floor = self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
         self._path = build_path(self.ladders, self.floor)
         self.target = target
-        if target < self.floor:
+        self._within_reach = target >= self.floor
+        if not self._within_reach:
             # Out of reach: what must stay, and a short account of the rest.
             self.target = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
             self._path = [step for step in self._path if step.level <= Level.LONG]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the target is within reach, and shows whole what is recent and not large."""
+        done = self._allocated(self._path, 0)
+        recent = (
+            at for at, one in enumerate(self.ladders) if one.boost == RECENT and one.whole <= self.target // _LARGE
+        )
+        return self._within_reach and all(self._is_whole(at, done) for at in recent)
 
     @cached_property
     def _mentioned(self) -> set[str]:
@@ -95,7 +127,7 @@ class Composition:
 
     def fitted(self) -> Pass:
         """The pass with an account written without a model, as close below the target as it gets."""
-        return self._closest(self._path, self.frame, None)
+        return self._closest(self._path, 0 if self._steady else self.frame, None)
 
     def removed(self, room: int) -> tuple[Message, ...]:
         """The messages that a summary of so many tokens would stand for."""
@@ -171,7 +203,8 @@ class Composition:
         """The messages that the account stands for: those below the level of messages, and earlier accounts."""
         messages = self.task.conversation.messages
         chosen = {index for at, ladder in enumerate(self.ladders) if levels[at] < Level.CUT for index in ladder.group}
-        chosen |= {index for index, message in enumerate(messages) if is_summary(message) or is_pruned(message)}
+        if not self._steady:
+            chosen |= {index for index, message in enumerate(messages) if _stands_for_others(message)}
         return [messages[index] for index in sorted(chosen)]
 
     def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
@@ -237,6 +270,26 @@ class Composition:
             text = made.within(room, self.task.measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._settings.handles else text
         return self._excerpts[key]
+
+
+def steady_prefixes(task: Task, target: int) -> Iterator[int]:
+    """How many messages at the front may stay as they are, a vendor having them in its cache: most first.
+
+    Only where an account stands among them: what follows it was made smaller before.
+    """
+    messages = task.conversation.messages
+    accounts = [index for index, message in enumerate(messages) if is_summary(message)]
+    if not accounts:
+        return
+    sizes = list(accumulate(map(task.measure.message, messages)))
+    for share in _STEADY:
+        count = bisect_right(sizes, int(target * share))
+        if count > accounts[0] + 1:
+            yield count
+
+
+def _stands_for_others(message: Message) -> bool:
+    return is_summary(message) or is_pruned(message)
 
 
 def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:

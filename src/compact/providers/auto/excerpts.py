@@ -17,7 +17,7 @@ from compact.facts import failures_in
 _LONG_LINE = 320
 _SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
 _RECORD = re.compile(r".{60,800}?(?:[}\]]+,?\s*|\Z)|.{1,400}", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
+_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
 _MARKER = 9
 """Tokens that a marker takes, roughly."""

@@ -57,7 +57,7 @@ _BULKY = 2_400
 BULKY_MARKER = 16
 _LINE_END = 1
 _USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
-_RECENT, _FOCUS, _SUPERSEDED = 10.0, 4.0, 0.3
+RECENT, _FOCUS, _SUPERSEDED = 10.0, 4.0, 0.3
 _OLDEST = 0.15
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
@@ -182,7 +182,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
         ladder.island = not stays and at in focus
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
-        ladder.boost = _RECENT if at in recent else _FOCUS if ladder.island else 1.0
+        ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = _OLDEST + (1 - _OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
         ladder.worth = _worth(ladder, stale)
         if not stays:

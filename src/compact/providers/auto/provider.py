@@ -12,9 +12,9 @@ from typing import Any
 
 from compact.messages import Message, Pass, untouchable
 from compact.ports import Event
-from compact.providers.auto.composition import PASS, Composition
+from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
-from compact.providers.provider import Capabilities, Rejected, Step, Steps, Task, propose
+from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
 from compact.summaries.strategy import Style
 from compact.summaries.summarize import NoSummary, Request, Summary, summarize
 
@@ -41,6 +41,8 @@ class AutoProvider:
             yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
             return
         target = task.tokens // 2 if task.target is None else task.target
+        if (yield from _propose_steady(task, settings, target)):
+            return
         composition = Composition(task, settings, target)
         room = _room(task, settings, composition)
         removed = composition.removed(room) if room else ()
@@ -60,6 +62,16 @@ class AutoProvider:
             kept |= verdict.messages
             composition = Composition(task, settings, target, kept)
         yield from propose(Composition(task, settings, target).least())
+
+
+def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:
+    """Cut only what is new, if that is enough: what stands at the front stays in the vendor's cache."""
+    for steady in steady_prefixes(task, target):
+        composition = Composition(task, settings, target, steady=steady)
+        if composition.holds:
+            verdict = yield from propose(composition.fitted())
+            return isinstance(verdict, Applied)
+    return False
 
 
 def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:

@@ -99,7 +99,7 @@ def rewrite_each(
 def _rewritten(work: _Work, positions: Sequence[int], parallel: int) -> Generator[Step, Any, Pass]:
     """The pass over the texts at these positions."""
     task, settings = work.task, work.settings
-    every = places(task.conversation, positions, handles=settings.individual.handles)
+    every = places(task.conversation, positions, handles=settings.individual.handles, originals=task.originals)
     found = [place for place in every if work.operation(place).operation != "keep"]
     free, followers = separate(task.conversation, found)
     wanted: list[Place] = []

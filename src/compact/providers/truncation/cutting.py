@@ -16,7 +16,8 @@ SUMMARIZED = "⟨ Summarized by LLM ⟩"
 EXTRACTED = "⟨ Summarized in its own words ⟩"
 _CUT = "⟨ ... truncated ⟩"
 _OWN = re.compile(
-    r"^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
+    r"\[… [\d,]+ (?:lines?|characters?) omitted …\]"
+    r"|^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
     r"|Superseded: [^\n⟨⟩]+"
     r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$",
     re.MULTILINE,
@@ -25,7 +26,12 @@ _OWN = re.compile(
 
 def is_condensed(text: str) -> bool:
     """Whether the text was cut, suppressed or summarized before: such a text is never cut again."""
-    return "⟨" in text and (bool(own_handle(text)) or _OWN.search(text) is not None)
+    return ("⟨" in text or "[… " in text) and (bool(own_handle(text)) or _OWN.search(text) is not None)
+
+
+def is_cut(text: str) -> bool:
+    """Whether a part of the text is missing, and nothing was written in its place."""
+    return not text.startswith((SUPPRESSED, SUMMARIZED, EXTRACTED)) and ("⟨ Truncated: " in text or _CUT in text)
 
 
 def missing_lines(count: int, markers: Markers) -> str:

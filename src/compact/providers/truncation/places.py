@@ -20,6 +20,8 @@ from compact.messages import (
     ToolResult,
     Where,
     exchanges,
+    has_mark,
+    message_texts,
     pairs,
     untouchable,
     with_handle,
@@ -27,7 +29,7 @@ from compact.messages import (
 from compact.messages.paths import can_splice
 from compact.messages.seals import is_summary
 from compact.ports import Measure
-from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
+from compact.providers.truncation.cutting import SUPPRESSED, is_condensed, is_cut
 
 Kind: TypeAlias = Literal["text", "parameter", "result"]
 
@@ -41,6 +43,7 @@ _KINDS: dict[type, Kind] = {Text: "text", ToolCall: "parameter", ToolResult: "re
 _ANY: Mapping[Kind, int] = dict.fromkeys(KINDS, len(SUPPRESSED))
 
 _FIRST: Path = (0,)
+_NONE: Mapping[str, Message] = {}
 
 _SURE = 500
 """So many characters fewer are fewer tokens, whatever marker stands for them."""
@@ -116,7 +119,7 @@ class Shortening:
 def shorten(place: Place, text: str, measure: Measure, kind: EditKind) -> Shortening | None:
     """The place with that text, if it saves anything."""
     text = place.marked(text)
-    fewer = len(place.text) - len(text)
+    fewer = len(place.shown or place.text) - len(text)
     if fewer <= 0:
         return None
     done = Shortening(place, text, kind, measure)
@@ -136,11 +139,13 @@ def places(
     *,
     least: Mapping[Kind, int] = _ANY,
     handles: bool = False,
+    originals: Mapping[str, Message] = _NONE,
 ) -> Iterator[Place]:
     """The texts of these messages that may be replaced, in order: those of more characters than `least` says.
 
-    Left out are kinds it does not name, messages nobody may touch and texts condensed before. What refers to other
-    texts is not: `separate` tells it from the rest.
+    Left out are kinds it does not name, messages that no edit may touch, and texts condensed before; of those whose
+    message is among the `originals` the text as it was at first is given, to be cut anew. What refers to other texts is
+    not left out: `separate` tells it from the rest.
     """
     fixed = untouchable(conversation)
     messages = conversation.messages
@@ -154,19 +159,33 @@ def places(
             if kind is None or (shortest := least.get(kind)) is None:
                 continue
             if isinstance(block, Text):
-                if len(block.text) > shortest and not is_condensed(block.text):
-                    yield Place(Where(message.id, index), "text", block.text, position, handles=handles)
+                where = Where(message.id, index)
+                if len(block.text) > shortest and (source := _source(block.text, where, originals)) is not None:
+                    shown = block.text if source is not block.text else ""
+                    yield Place(where, "text", source, position, shown=shown, handles=handles)
             elif isinstance(block, ToolResult):
                 for at, part in enumerate(block.parts):
-                    if isinstance(part, Text) and len(part.text) > shortest and not is_condensed(part.text):
-                        where = Where(message.id, index, (at,) if at else _FIRST)
+                    where = Where(message.id, index, (at,) if at else _FIRST)
+                    if not (isinstance(part, Text) and len(part.text) > shortest):
+                        continue
+                    if (source := _source(part.text, where, originals)) is not None:
                         tool = _tool(messages, answers.get((position, index)))
-                        yield Place(where, "result", part.text, position, tool, handles=handles)
+                        shown = part.text if source is not part.text else ""
+                        yield Place(where, "result", source, position, tool, shown=shown, handles=handles)
             elif isinstance(block, ToolCall):
                 for path, text in _arguments(block, shortest):
                     escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
                     where = Where(message.id, index, path)
                     yield Place(where, "parameter", text, position, block.name, escaped, handles=handles)
+
+
+def _source(text: str, where: Where, originals: Mapping[str, Message]) -> str | None:
+    """What a text is cut from: itself, or what it was before it was cut; None where it was condensed otherwise."""
+    if not is_condensed(text):
+        return text
+    original = originals.get(where.message) if is_cut(text) else None
+    found = dict(message_texts(original)).get(where) if original is not None else None
+    return None if found is None or found == text or has_mark(found) else found
 
 
 def _arguments(call: ToolCall, shortest: int) -> Iterator[tuple[Path, str]]:

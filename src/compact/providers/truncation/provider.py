@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
-from compact.messages import Conversation, Pass, has_references
+from compact.messages import Pass, has_references
 from compact.policies import Configuration
-from compact.ports import Measure
 from compact.providers.provider import Capabilities, Rejected, Steps, Task, propose
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Shortening, all_tried, older, places
@@ -46,7 +46,8 @@ class TruncationProvider:
                     yield from propose(Pass(self.id, (), (f"{tokens:,} tokens are within the target of {target:,}",)))
                 return
             goal = None if target is None else (tokens - target, target)
-            proposal, last = self._round(conversation, goal, settings, task.measure)
+            now = replace(task, conversation=conversation, tokens=tokens)
+            proposal, last = self._round(now, goal, settings)
             if not proposal.edits and attempt:
                 return
             verdict = yield from propose(proposal)
@@ -54,37 +55,34 @@ class TruncationProvider:
                 return
             conversation, tokens = verdict.conversation, verdict.tokens
 
-    def _round(
-        self, conversation: Conversation, goal: Goal, settings: TruncationSettings, measure: Measure
-    ) -> tuple[Pass, bool]:
+    def _round(self, task: Task, goal: Goal, settings: TruncationSettings) -> tuple[Pass, bool]:
         """The next pass, and whether it is sure that none follows; how it came about is not kept while it is judged."""
-        cuts, last = _cuts(conversation, goal, settings, measure)
-        return as_pass(self.id, cuts), last
+        cuts, candidates, last = _cuts(task, goal, settings)
+        return as_pass(self.id, cuts, [f"{candidates} candidates identified"] if cuts else []), last
 
 
-def _cuts(
-    conversation: Conversation, goal: Goal, settings: TruncationSettings, measure: Measure
-) -> tuple[list[Shortening], bool]:
+def _cuts(task: Task, goal: Goal, settings: TruncationSettings) -> tuple[list[Shortening], int, bool]:
     """Everything there is to cut, or what it takes to remove so many tokens on the way to a target.
 
-    And whether it is sure that another round would find nothing more.
+    Also how many texts could be cut, and whether it is sure that another round would find nothing more.
     """
+    conversation, measure = task.conversation, task.measure
     positions = older(conversation.messages, settings.preserve_recent)
     linked = has_references(conversation)
     least = settings.least(linked=linked)
-    found = list(places(conversation, positions, least=least, handles=settings.handles))
+    found = list(places(conversation, positions, least=least, handles=settings.handles, originals=task.originals))
     cutter = Cutter(settings, measure, Relevance(conversation, found) if settings.lines == "relevant" else None)
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
         cuts = cut_all(free, cutter)
         cuts += follow(cuts, followers, cutter.text, measure)
-        return cuts, not linked and all_tried(conversation, found)
+        return cuts, len(found), not linked and all_tried(conversation, found)
     excess, target = goal
     ordered = chain(by_stage(free, settings, measure), followers)
     # What a text in the arguments of a call takes is an estimate: with a margin, one round is usually enough.
     margin = target // (2 * PRECISION) if any(place.kind == "parameter" for place in found) else 0
     cuts = cut_until(ordered, excess + margin, target // PRECISION - margin, cutter)
-    return cuts + blank(cuts, followers, settings.markers, measure), False
+    return cuts + blank(cuts, followers, settings.markers, measure), len(found), False
 
 
 def as_pass(name: str, cuts: Iterable[Shortening], notes: Iterable[str] = ()) -> Pass:

@@ -1,0 +1,333 @@
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.engine import Outcome, floor_of
+from compact.formats import FORMATS, parse, render, violations
+from compact.messages import (
+    AccountItem,
+    Conversation,
+    Fold,
+    Message,
+    Pass,
+    Plan,
+    apply_plan,
+    body_of,
+    frame_account,
+    is_pruned,
+    is_summary,
+    plan_from_json,
+    plan_to_json,
+    protect,
+    removed_marker,
+    restore,
+    stands_for,
+    untouchable,
+    version_of,
+)
+from compact.messages.seals import count_of, is_removed_marker
+from compact.providers.auto import AutoProvider, AutoSettings
+from compact.providers.auto.account import read_items
+from compact.providers.provider import TAGGED
+from compact.testing import check_provider
+from compact.testing.generate import random_body
+from compact.testing.generate.anthropic import BINDING
+from tests.providers.conversations import assistant, gauge_for, numbered_lines, step, tokens_of, user
+from tests.providers.sessions import fill, session
+
+SHARES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)
+SEEDS = st.integers(0, 2**32)
+TURNS = st.sampled_from((2, 4, 8, 14))
+EVERY = st.sampled_from(sorted(FORMATS))
+
+
+def generated(seed: int, format: str) -> Conversation:
+    return parse(random_body(random.Random(seed), format, size=40), format=format)
+
+
+def goals(conversation: Conversation) -> list[int]:
+    """Targets that can be met, the smallest first."""
+    tokens, floor = tokens_of(conversation), floor_of(conversation, gauge_for(conversation)).total
+    return [target for share in SHARES if (target := int(tokens * share)) >= floor + 200]
+
+
+def is_bound(conversation: Conversation) -> bool:
+    """Whether what the model thought is bound to all that precedes it: then there are edits that cannot be made."""
+    return conversation.options.get("model") == BINDING
+
+
+def accounts(conversation: Conversation) -> list[Message]:
+    """The accounts, and the markers that stand in the place of single exchanges."""
+    return [message for message in conversation.messages if is_summary(message)]
+
+
+def account(outcome: Outcome) -> str:
+    (only,) = (message for message in accounts(outcome.conversation) if not is_removed_marker(message.text))
+    return body_of(only)
+
+
+def whole(before: Conversation, after: Conversation) -> set[str]:
+    same = set(map(id, before.messages))
+    return {message.id for message in after.messages if id(message) in same}
+
+
+def talk(turns: int, size: int = 60) -> list[dict[str, object]]:
+    """Turns with a name of their own each."""
+    return [
+        message
+        for number in range(turns)
+        for message in (
+            user(f"Please build part{number}_x now. " + "and so on " * size),
+            assistant(f"I built part{number}_y. " + "with care " * size),
+        )
+    ]
+
+
+def test_it_is_a_provider_like_others() -> None:
+    check_provider(AutoProvider())
+
+
+@given(SEEDS, TURNS, EVERY)
+def test_the_target_is_met_and_what_is_left_can_be_taken_back(seed: int, turns: int, format: str) -> None:
+    before = session(seed, turns, format)
+    for target in goals(before):
+        outcome = fill(before, target)
+        assert tokens_of(outcome.conversation) <= target
+        assert render(restore(outcome.conversation, outcome.plan)) == render(before)
+        known = {violation.rule for violation in violations(before)}
+        assert {violation.rule for violation in violations(outcome.conversation, origin=before)} <= known
+
+
+@given(SEEDS, EVERY)
+def test_the_target_is_met_by_requests_of_every_shape(seed: int, format: str) -> None:
+    before = generated(seed, format)
+    for target in goals(before):
+        if not is_bound(before):
+            assert tokens_of(fill(before, target).conversation) <= target
+
+
+@given(SEEDS, TURNS, EVERY)
+def test_what_is_whole_stays_whole_with_a_larger_target(seed: int, turns: int, format: str) -> None:
+    before = session(seed, turns, format)
+    shown = [whole(before, fill(before, target).conversation) for target in goals(before)]
+    assert all(less <= more for less, more in pairwise(shown))
+
+
+@given(SEEDS, TURNS, EVERY)
+def test_a_second_run_changes_nothing_and_the_same_input_gives_the_same_bytes(
+    seed: int, turns: int, format: str
+) -> None:
+    before = session(seed, turns, format)
+    for target in goals(before)[:3]:
+        outcome = fill(before, target)
+        assert fill(session(seed, turns, format), target).plan == outcome.plan
+        assert fill(outcome.conversation, target).plan == ()
+
+
+@given(SEEDS, TURNS, EVERY)
+def test_a_plan_that_was_written_down_does_the_same_again(seed: int, turns: int, format: str) -> None:
+    before = session(seed, turns, format)
+    for target in goals(before)[:2]:
+        outcome = fill(before, target)
+        written: Plan = plan_from_json(json.loads(json.dumps(plan_to_json(outcome.plan))))
+        assert [step.edits for step in written] == [step.edits for step in outcome.plan]
+        assert all(step.ahead for step in written)
+        assert render(apply_plan(before, written)[0]) == render(outcome.conversation)
+
+
+@given(SEEDS, TURNS, EVERY)
+def test_what_went_is_told_in_one_account_or_by_a_marker_in_its_place(seed: int, turns: int, format: str) -> None:
+    before = session(seed, turns, format)
+    for target in goals(before):
+        after = fill(before, target).conversation
+        kept = [message for message in after.messages if not is_summary(message) and not is_pruned(message)]
+        told = [message for message in after.messages if is_summary(message) or is_pruned(message)]
+        assert sum(not is_removed_marker(message.text) for message in accounts(after)) <= 1
+        assert sum(map(stands_for, told)) == len(before) - len(kept)
+        assert not any(map(is_pruned, told))
+
+
+@given(SEEDS, EVERY)
+def test_requests_of_every_shape_keep_an_account(seed: int, format: str) -> None:
+    before = generated(seed, format)
+    for target in goals(before):
+        outcome = fill(before, target)
+        if not is_bound(before):
+            assert not any(fold.into is None for fold in folds(outcome.plan)), outcome.passes
+
+
+def folds(plan: Plan) -> list[Fold]:
+    return [edit for step in plan for edit in step.edits if isinstance(edit, Fold)]
+
+
+@given(SEEDS, TURNS, EVERY, st.sets(st.integers(0, 30), max_size=4))
+def test_what_must_stay_stays_and_calls_are_never_changed(
+    seed: int, turns: int, format: str, pinned: set[int]
+) -> None:
+    before = session(seed, turns, format)
+    chosen = {message.id for at, message in enumerate(before.messages) if at in pinned}
+    before = protect(before, lambda message: message.id in chosen)
+    fixed = untouchable(before)
+    given = {message.id: message for message in before.messages}
+    for target in (1, *goals(before)):
+        after = fill(before, target).conversation
+        now = {message.id: message for message in after.messages}
+        assert all(now[id] is given[id] for id in fixed)
+        for id in now.keys() & given.keys():
+            assert now[id].role == given[id].role
+            assert [call.raw for call in now[id].calls] == [call.raw for call in given[id].calls]
+
+
+def test_people_and_the_current_step_are_left_as_they_are() -> None:
+    messages = [*talk(12), user("Fix the parser."), *step("a", "read", {"path": "x.py"}, numbered_lines(400))]
+    before = parse(messages)
+    after = render(fill(before, 1).conversation)
+    assert after[0] == messages[0]
+    assert after[-3:] == messages[-3:]
+
+
+def test_a_conversation_within_its_target_is_left_alone() -> None:
+    before = parse(talk(4))
+    assert fill(before, tokens_of(before)).plan == ()
+
+
+def test_an_account_names_what_went_in_order() -> None:
+    before = parse([*talk(30), user("Go on.")])
+    text = account(fill(before, tokens_of(before) // 4))
+    places = [text.find(f"part{number}_x") for number in range(1, 12)]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_lines_of_an_earlier_account_are_taken_over_word_for_word() -> None:
+    before = parse([*talk(24), user("Go on.")])
+    first = fill(before, tokens_of(before) // 4)
+    told = [item.text for item in read_items(account(first))]
+    assert len(told) > 10
+    more = parse([*render(first.conversation), assistant("Gone on."), *talk(10, size=90), user("And now?")])
+    second = fill(more, tokens_of(more) // 2)
+    assert len(accounts(second.conversation)) == 1
+    kept = [line for line in told if line in account(second).split("\n")]
+    assert kept == [line for line in told if "not told here" not in line and "of the messages below" not in line]
+
+
+def test_the_account_counts_all_messages_that_ever_went() -> None:
+    conversation = parse([*talk(24), user("Go on.")])
+    total = len(conversation)
+    for round_ in range(4):
+        outcome = fill(conversation, 1_500)
+        (only,) = accounts(outcome.conversation)
+        assert count_of(only) + len(outcome.conversation) - 1 == total
+        extra = [assistant("Gone on."), *talk(6), user(f"And {round_}?")]
+        total += len(extra)
+        conversation = parse([*render(outcome.conversation), *extra])
+
+
+def test_the_marker_of_a_bulky_exchange_is_taken_over_without_state() -> None:
+    marker = removed_marker("assistant: wrote src/big_file.py", 2)
+    messages = [user("Begin."), assistant("Well."), assistant(marker), *talk(12), user("Go on.")]
+    outcome = fill(parse(messages), 1_200)
+    assert "- assistant: wrote src/big_file.py" in account(outcome).split("\n")
+
+
+def test_stored_items_come_before_what_can_be_read() -> None:
+    old = assistant(frame_account("- what the message says", 3))
+    before = parse([user("Begin."), old, *talk(12), user("Go on.")])
+    stored = {before.messages[1].id: (AccountItem("- what was stored", ("x",)),)}
+    text = account(fill(before, 1_200, items=stored))
+    assert "- what was stored" in text
+    assert "- what the message says" not in text
+
+
+def test_lines_are_written_from_the_originals() -> None:
+    messages = [user("Begin."), assistant("Cut words."), *talk(12), user("Go on.")]
+    before = parse(messages)
+    full = parse([user("Begin."), assistant("The reason was the ledger_limit of 4021."), *messages[2:]])
+    text = account(fill(before, 1_200, originals={full.messages[1].id: full.messages[1]}))
+    assert "ledger_limit of 4021" in text
+
+
+def test_an_excerpt_is_cut_anew_from_the_original() -> None:
+    source = numbered_lines(600)
+    messages = [user("Begin."), *step("a", "read", {"path": "x.py"}, source), *talk(5), user("Go on.")]
+    full = parse(messages)
+    first = fill(full, tokens_of(full) // 2)
+    more = parse([*render(first.conversation), assistant("Well."), user("And?")])
+    originals = {message.id: message for message in full.messages}
+    again = fill(more, tokens_of(more) - 300, originals=originals).conversation
+    (result,) = (part.text for message in again.messages for part in message.results)
+    omitted = sum(int(word) for word in result.replace(",", "").split() if word.isdigit() and int(word) > 20)
+    shown = sum(line in source.split("\n") for line in result.split("\n"))
+    assert 0 < shown < 600
+    assert shown + omitted == 600
+
+
+def test_tagged_accounts_count_their_versions() -> None:
+    conversation = parse([*talk(24), user("Go on.")])
+    for version in (1, 2, 3):
+        after = fill(conversation, 1_500, account=TAGGED).conversation
+        assert [version_of(message) for message in accounts(after)] == [version]
+        conversation = parse([*render(after), assistant("Gone on."), *talk(8), user("And?")])
+
+
+@pytest.mark.parametrize("target", [1, 50, 400])
+def test_a_target_that_cannot_be_met_still_leaves_little(target: int) -> None:
+    before = parse([user("word " * 500), assistant("well"), *talk(20), user("Go on.")])
+    floor = floor_of(before, gauge_for(before)).total
+    outcome = fill(before, target)
+    assert tokens_of(outcome.conversation) <= floor + max(200, floor // 8)
+    assert fill(outcome.conversation, target).plan == ()
+
+
+def test_a_model_summary_is_not_mixed_with_lines_under_its_last_heading() -> None:
+    body = "## Done\n- Raised the limits.\n## Pending tasks\n- Write the docs."
+    before = parse([user("Begin."), assistant(frame_account(body, 9)), *talk(30), user("Go on.")])
+    text = account(fill(before, tokens_of(before) // 6))
+    assert "- Write the docs." in text
+    after = text.split("## Pending tasks\n- Write the docs.", 1)[1]
+    assert not after.startswith("\n- user")
+
+
+@given(st.text(), st.integers(1, 9))
+def test_markers_say_what_they_were_given(line: str, count: int) -> None:
+    marker = parse([assistant(removed_marker(line, count))]).messages[0]
+    assert is_summary(marker)
+    assert is_removed_marker(marker.text)
+    assert stands_for(marker) == count
+    assert body_of(marker).split() == line.split() or "⟨" in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        removed_marker("user: hi", 2).replace("hi", "ho"),
+        removed_marker("user: hi", 2) + " ",
+        frame_account("- user: hi", 2).replace("hi", "ho"),
+        frame_account("- user: hi", 2).replace("[End of account", "[End of accounts"),
+    ],
+)
+def test_forged_frames_are_plain_text(text: str) -> None:
+    (message,) = parse([assistant(text)]).messages
+    assert not is_summary(message)
+    assert not is_pruned(message)
+    assert stands_for(message) == 1
+
+
+def test_items_and_the_view_ahead_are_written_down() -> None:
+    fold = Fold(("1", "2"), "text", "summarized", items=(AccountItem("- one", ("1",)), AccountItem("- two")))  # type: ignore[arg-type]
+    plan = (Pass("p", (fold,), ahead=True), Pass("q", (fold,)))
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+
+
+def test_the_settings_say_what_comes_first() -> None:
+    before = parse([*talk(20), user("Go on.")])
+    few = fill(before, 1_600, settings=AutoSettings(recent_turns=0))
+    many = fill(before, 1_600, settings=AutoSettings(recent_turns=20))
+    assert before.messages[-2].id in whole(before, many.conversation)
+    assert few.plan != many.plan
