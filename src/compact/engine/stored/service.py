@@ -26,7 +26,7 @@ from compact.summaries.strategy import find_strategy
 from compact.tokens import Counter
 
 WAIT = 30.0
-"""Seconds that a request waits for somebody else's compression of the same session."""
+"""Seconds that a request waits for another compaction of the same session."""
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
 
@@ -143,9 +143,9 @@ class SessionService:
     def prepare(self, id: str, input: Sequence[Json] = (), *, wait: float = WAIT) -> Context:
         """What is to be sent, compressed first where it has reached the threshold.
 
-        CompactionBlocked where a summary failed and nobody has acknowledged the risk; InsufficientBudget where what
-        must be sent does not fit. While somebody else compresses the session this waits, and goes on with the old
-        context if that takes longer and still fits.
+        CompactionBlocked where a summary failed and the risk was not acknowledged; InsufficientBudget where what must
+        be sent does not fit. While another process compacts the session this waits, and goes on with the old context
+        if that takes longer and still fits.
         """
         context = self.context(id, input)
         session = context.session
@@ -175,7 +175,7 @@ class SessionService:
         return Preview(len(done.gone), before, done.assembled.tokens, reads, (*warnings, *done.warnings))
 
     def run(self, assembled: Assembled, effective: Effective, wish: Wish, cause: Cause) -> Compression:
-        """Compress what was read, and store the summary; for whoever alone may compress the session."""
+        """Compact what was read, and store the summary; the caller holds the lock of the session."""
         session, began = assembled.active.session, perf_counter()
         job = self._job(assembled, effective, wish, cause)
         facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
@@ -221,11 +221,11 @@ class SessionService:
         return {**kinds, "text": max(0, kinds.get("text", 0) - summary), "summary": summary} if summary else kinds
 
     def tell(self, id: str, event: Event) -> None:
-        """Tell whoever watches."""
+        """Report the event."""
         self._observe(id, event)
 
     def _prepared(self, id: str, input: Sequence[Json]) -> Context:
-        """The context for whoever alone may compress: somebody else may have done it while this one waited."""
+        """The context, compacted where that is still needed: another process may have done it while this one waited."""
         assembled, effective = self.reader.now(id, input)
         context = _context(assembled, effective)
         if not context.decision.triggered:

@@ -27,8 +27,6 @@ from compact.messages import (
 )
 from compact.ports import SNAPSHOT_VERSION, Snapshot
 
-_PLANNED = 3
-"""The first version that holds a plan."""
 _PASS = "Summary"  # noqa: S105 - a pass of a plan
 
 
@@ -145,7 +143,7 @@ def read_summary(snapshot: Snapshot) -> SummarySnapshot:
     """The summary that was stored, by this version or an earlier one; NewerVersion where it is by a later one."""
     require_known(snapshot)
     read, content = describe_summary(snapshot), snapshot.content
-    if snapshot.version < _PLANNED:
+    if "plan" not in content:
         return _read_old(read, content)
     try:
         plan, view = plan_from_json(content["plan"]), tuple(_entry(entry) for entry in content["view"])
