@@ -151,18 +151,18 @@ def test_summaries_of_a_newer_version_are_an_error_with_a_remedy(tmp_path: Path)
     with StoredSessions(database) as stored:
         assert {one.version for one in stored.summaries.standing(session, retired=True)} == {1}
         made = stored.summaries.edit(session, "All is mended.")
-        assert made.version == SNAPSHOT_VERSION == 2
+        assert made.version == SNAPSHOT_VERSION == 3
         assert "snapshotVersion" not in made.content
     with sqlite3.connect(database) as connection:
         text = connection.execute('SELECT contentJson FROM "sessionSnapshots" WHERE id = ?', (made.id,)).fetchone()[0]
-        assert json.loads(text)["snapshotVersion"] == 2
-        newer = json.dumps({**json.loads(text), "snapshotVersion": 3})
+        assert json.loads(text)["snapshotVersion"] == 3
+        newer = json.dumps({**json.loads(text), "snapshotVersion": 4})
         connection.execute('UPDATE "sessionSnapshots" SET contentJson = ? WHERE id = ?', (newer, made.id))
     connection.close()
     with StoredSessions(database) as stored:
         for ask in (stored.context, stored.prepare, stored.summaries.undo, stored.summaries.regenerate):
             with pytest.raises(
-                NewerVersion, match=r"is of version 3, and this Compact reads version 2\. Upgrade Compact"
+                NewerVersion, match=r"is of version 4, and this Compact reads version 3\. Upgrade Compact"
             ):
                 ask(session)
         assert stored.context("openai-responses.cascade").messages

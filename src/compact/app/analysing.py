@@ -15,6 +15,7 @@ from compact.app.pricing import Summarizer
 from compact.app.profiles import find_profile
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import recommend
+from compact.engine.stored.snapshots import describe_summary
 from compact.messages import Conversation, Json
 from compact.models import Usage, find_model
 from compact.models.payback import Payback, Rewrite, payback
@@ -95,18 +96,17 @@ class Total:
 def of_session(session: StoredSession, snapshots: Iterable[Snapshot]) -> Iterator[Done]:
     """The compactions of a stored session; a summary that was edited or written anew saved nothing further."""
     for snapshot in snapshots:
-        content = snapshot.content
-        before, after = content.get("tokensBefore"), content.get("tokensAfter")
-        trigger = str(content.get("trigger", ""))
-        if isinstance(before, int) and isinstance(after, int) and trigger in _COMPRESSED:
+        summary = describe_summary(snapshot)
+        before, after = summary.tokens_before, summary.tokens_after
+        if before is not None and after is not None and summary.trigger in _COMPRESSED:
             yield Done(
                 at=snapshot.created,
                 provider=STORED,
                 before=before,
                 after=after,
                 model=session.model,
-                strategy=str(content.get("strategy", "")),
-                trigger=trigger,
+                strategy=summary.strategy,
+                trigger=summary.trigger,
                 session=session.id,
                 title=session.title,
             )

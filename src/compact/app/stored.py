@@ -12,7 +12,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from compact.app.counting import counter_for
-from compact.app.profiles import ask_with, condensing_profiles, find_profile
+from compact.app.profiles import ask_with as ask_profiles
+from compact.app.profiles import condensing_profiles, find_profile
+from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
 from compact.engine import Asking, AskModel
 from compact.engine.stored.revising import Revisions
@@ -80,7 +82,8 @@ class StoredSessions(SessionService):
         self._asking = Lock()
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
         given = Asking().now(ask) if ask else None
-        super().__init__(store, counter_for, (lambda _: given) if given else self._profile, observe or _nobody)
+        ask_with = (lambda _: given) if given else self._profile
+        super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.summaries = Summaries(self)
 
     def sessions(
@@ -172,7 +175,7 @@ class StoredSessions(SessionService):
             return None
         with self._asking:
             if profiles not in self._asked:
-                self._asked[profiles] = Asking().now(self._open.enter_context(ask_with(profiles)))
+                self._asked[profiles] = Asking().now(self._open.enter_context(ask_profiles(profiles)))
             return self._asked[profiles]
 
 
@@ -197,5 +200,5 @@ def _configs(profile: Profile, told: Iterable[Limits]) -> Iterable[ModelConfig]:
     return found.values()
 
 
-def _nobody(session: str, event: Event) -> None:
-    """Nobody watches."""
+def _ignore(session: str, event: Event) -> None:
+    """No callback was given."""

@@ -33,7 +33,7 @@ _COMPACT = (
     "compact sessions compact ID --retention 2000 --note 'keep every amount' --strategy decision_log"
 )
 _UNDO = "Examples: compact sessions undo ID · compact sessions undo ID --json"
-_ACKNOWLEDGE = "Examples: compact sessions acknowledge ID · compact sessions compact ID"
+_ACKNOWLEDGE = "Examples: compact sessions acknowledge ID · compact sessions compact ID --offline"
 _HISTORY = "Examples: compact sessions history ID · compact sessions history ID --after 99 --limit 50 --json"
 _EXPORT = "Examples: compact sessions export ID --output chat.json · compact sessions export ID | compact check -"
 _IMPORT = "Examples: compact sessions import chat.json · compact sessions import - --id support-7 --model gpt-4o"
@@ -160,6 +160,7 @@ class Compress:
     ] = None
     note: Annotated[str, typer.Option(help="What matters, in your own words.")] = ""
     strategy: Annotated[str, typer.Option(help="What the summary keeps: see `compact prompt`.")] = ""
+    offline: Annotated[bool, typer.Option("--offline", help="Call no model: the account is written by rules.")] = False
     database: DatabaseUrl = ""
     as_json: AsJson = False
 
@@ -170,7 +171,7 @@ def compact_session(options: Compress) -> None:
     """Compress a session now: a summary takes the place of its older messages. The messages stay in the database."""
     from compact.engine.stored.service import Wish
 
-    wish = Wish(options.retention, options.note, options.strategy)
+    wish = Wish(options.retention, options.note, options.strategy, options.offline)
     with _found(options.database) as sessions, busy(f"compressing {options.session}"):
         done = sessions.compress(options.session, wish)
     if options.as_json:
@@ -314,7 +315,9 @@ def _summary(context: Context) -> dict[str, Json] | None:
     summary = context.summary
     if summary is None:
         return None
-    text = str(summary.content.get("summaryText", ""))
+    from compact.engine.stored.snapshots import read_summary
+
+    text = read_summary(summary).text
     return {"id": summary.id, "tokens": summary.tokens, "created": summary.created, "text": text}
 
 
@@ -341,6 +344,8 @@ def _highlighted(found: Found) -> Text:
 
 
 def _compression(session: str, done: Compression) -> dict[str, Json]:
+    from compact.engine.stored.snapshots import read_summary
+
     return {
         "session": session,
         "snapshot": done.snapshot.id,
@@ -349,7 +354,7 @@ def _compression(session: str, done: Compression) -> dict[str, Json]:
         "tokens_after": done.tokens_after,
         "seconds": round(done.seconds, 3),
         "warnings": list(done.warnings),
-        "summary": done.snapshot.content.get("summaryText", ""),
+        "summary": read_summary(done.snapshot).text,
     }
 
 

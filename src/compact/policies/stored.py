@@ -21,7 +21,11 @@ class StoredSettings(Configuration):
     threshold: float = Field(default=0.95, gt=0, le=1)
     """Compress when this share of the model's maximum input is used, the current input included."""
     retention_tokens: int = Field(default=1000, ge=0)
-    """As many of the last messages as fit into this many tokens stay as they are."""
+    """The last messages that fit into this many tokens stay as they are, as long as the target allows it."""
+    target: float = Field(default=0.5, gt=0, le=1)
+    """Compress down to this share of the model's maximum input."""
+    recipe: str = Field(default="", max_length=200)
+    """By which recipe; empty for the default one. Under `layers`, exactly the retention stays beside one summary."""
     minimum_tokens: int = Field(default=2000, ge=0)
     """Never compress automatically below this many tokens."""
     automatic: bool = True

@@ -70,7 +70,7 @@ class StoredMessage:
     created: str = ""
 
 
-SNAPSHOT_VERSION = 2
+SNAPSHOT_VERSION = 3
 """What snapshots are written as; 1 are those that say nothing of it."""
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from compact.app.stored import StoredSessions
-from compact.messages import Json
+from compact.formats import parse
+from compact.messages import Json, is_summary
 from compact.ports import Answer, Ask, Completion, Event, ModelConfig, StoredSession
 from tests.sessions.conftest import postgres_database, sqlite_file, url
 from tests.sessions.postgres import postgres_server, postgres_url
@@ -62,6 +63,12 @@ def turn(number: int) -> list[Json]:
         f"The function parse_{number} now skips tabs; all {number + 3} tests of tests/test_{number}.py pass again."
     )
     return [user(asked), {"role": "assistant", "content": answered}]
+
+
+def account_in(messages: list[Json]) -> str:
+    """The account among the messages; there is exactly one."""
+    (found,) = [message for message in parse(messages, format="openai-chat").messages if is_summary(message)]
+    return found.text
 
 
 def fill(desk: Desk, id: str = "a") -> int:

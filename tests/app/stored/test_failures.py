@@ -12,7 +12,7 @@ from compact.errors import CompactionBlocked, InsufficientBudget, NotFound, Toke
 from compact.models import find_model
 from compact.ports import Completion, Failure, ModelConfig, StoredSession
 from compact.tokens import Counter
-from tests.app.stored.conftest import THRESHOLD, WINDOW, Desk, fill, user
+from tests.app.stored.conftest import THRESHOLD, WINDOW, Desk, account_in, fill, user
 
 
 def test_fr_3_1_1_and_2_settings_are_kept_in_the_database(desk: Desk) -> None:
@@ -86,7 +86,7 @@ def test_fr_4_2_1_the_content_has_text_and_range(desk: Desk) -> None:
     desk.sessions.compress("a", Wish(retention=0))
     (snapshot,) = desk.sessions.summaries.standing("a")
     stored = desk.sessions.history("a", limit=1000)
-    assert snapshot.content["messageRange"] == {"first": stored[0].id, "last": stored[len(said) - 1].id}
+    assert snapshot.content["messageRange"] == {"first": stored[1].id, "last": stored[len(said) - 1].id}
     assert "What was said" in str(snapshot.content["summaryText"])
 
 
@@ -104,7 +104,18 @@ def test_fr_5_1_1_a_failed_summary_blocks_until_retried_or_acknowledged(desk: De
     assert desk.sessions.context("a").messages == before
     desk.model.answer = lambda _: Completion("Fine.", trusted=True)
     desk.sessions.compress("a")
-    assert desk.sessions.prepare("a", [user("Go on.")]).messages[0]["role"] == "system"
+    assert "Fine." in account_in(desk.sessions.prepare("a", [user("Go on.")]).messages)
+
+
+def test_a_session_whose_summary_fails_is_compacted_without_a_model_by_one_call(desk: Desk) -> None:
+    fill(desk)
+    desk.model.answer = lambda _: Failure("the server is down")
+    with pytest.raises(CompactionBlocked, match="the server is down"):
+        desk.sessions.prepare("a", [user("Go on.")])
+    desk.model.asked.clear()
+    desk.sessions.compress("a", Wish(offline=True))
+    assert desk.model.asked == []
+    assert "src/mod_" in account_in(desk.sessions.prepare("a", [user("Go on.")]).messages)
 
 
 def test_fr_5_1_1_who_acknowledges_may_go_on_while_it_fits(desk: Desk) -> None:

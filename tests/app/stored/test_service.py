@@ -18,7 +18,7 @@ from compact.models import find_model
 from compact.ports import Completion, Failure, ModelConfig, StoredSession
 from compact.settings import save_calibration
 from compact.tokens import Calibration
-from tests.app.stored.conftest import WINDOW, Desk, turn, user
+from tests.app.stored.conftest import WINDOW, Desk, account_in, turn, user
 
 
 def called(number: int) -> list[Json]:
@@ -46,10 +46,17 @@ def test_pinned_messages_stay_in_every_request_with_what_belongs_to_them(desk: D
     assert desk.sessions.pin("a", stored[2].id) == [stored[2].id]
     assert desk.sessions.pin("a", stored[11].id) == [stored[10].id, stored[11].id]
     sent = desk.sessions.prepare("a", [user("Go on.")]).messages
-    assert sent[:3] == [json.loads(stored[at].raw) for at in (2, 10, 11)]
-    assert sent[3]["role"] == "system"
+    first = [json.loads(stored[at].raw) for at in (0, 2, 10, 11)]
+    assert sent[:4] == first
+    assert sent[4]["role"] == "system"
+    desk.sessions.pin("a", stored[3].id)  # one that the account stands for stands beside it again
+    assert desk.sessions.prepare("a").messages[:3] == [*first[:2], json.loads(stored[3].raw)]
+    desk.sessions.pin("a", stored[3].id, pinned=False)
     desk.sessions.pin("a", stored[11].id, pinned=False)
-    assert [message["role"] for message in desk.sessions.prepare("a").messages[:2]] == ["user", "system"]
+    assert desk.sessions.prepare("a").messages[:4] == first  # nothing tells of it: it goes with the next summary
+    desk.sessions.compress("a", Wish(retention=0))
+    assert desk.sessions.prepare("a").messages[:2] == first[:2]
+    assert first[3] not in desk.sessions.prepare("a").messages
 
 
 def test_a_loop_of_tools_after_one_question_is_compressed_all_the_same(desk: Desk) -> None:
@@ -58,7 +65,7 @@ def test_a_loop_of_tools_after_one_question_is_compressed_all_the_same(desk: Des
         desk.sessions.append("a", called(number))
     sent = desk.sessions.prepare("a")
     assert sent.compression is not None
-    assert sent.messages[1] == user("Mend every module of the parser.")
+    assert sent.messages[0] == user("Mend every module of the parser.")
     assert sent.messages[-2:] == called(59)
     assert violations(parse(sent.messages, format="openai-chat")) == []
     again = desk.sessions.prepare("a")
@@ -134,9 +141,9 @@ def test_an_edited_summary_can_be_undone_and_the_next_one_takes_it_in(desk: Desk
     desk.say(30)
     desk.sessions.compress("a")
     desk.sessions.summaries.edit("a", "The flag is --fast.")
-    assert "--fast" in desk.sessions.context("a").messages[0]["content"]
+    assert "--fast" in account_in(desk.sessions.context("a").messages)
     desk.sessions.summaries.undo("a")
-    assert "What was said, in short." in desk.sessions.context("a").messages[0]["content"]
+    assert "What was said, in short." in account_in(desk.sessions.context("a").messages)
     desk.sessions.summaries.edit("a", "The flag is --fast.")
     desk.sessions.compress("a", Wish(retention=0))
     assert any("--fast" in ask.material for ask in desk.model.asked)
@@ -151,7 +158,7 @@ def test_a_summary_is_written_anew_of_the_same_messages(desk: Desk) -> None:
     desk.model.answer = lambda _: Completion("Better words.", trusted=True)
     new = desk.sessions.summaries.regenerate("a", Wish(strategy="brief")).snapshot
     assert (new.cutoff, new.content["messages"]) == (old.cutoff, old.content["messages"])
-    assert "Better words." in desk.sessions.context("a").messages[0]["content"]
+    assert "Better words." in account_in(desk.sessions.context("a").messages)
     assert [one.id for one in desk.sessions.summaries.standing("a")] == [new.id]
     assert len(desk.sessions.summaries.standing("a", retired=True)) == 2
 
@@ -167,16 +174,18 @@ def test_a_summary_of_another_session_can_be_taken_over(desk: Desk) -> None:
     assert sent[1:] == [user("Where were we?")]
     desk.say(30, 0, "b")
     desk.sessions.compress("b")
-    assert desk.sessions.context("b").messages[0]["role"] == "system"
+    assert any("What was said, in short." in ask.material for ask in desk.model.asked)
+    assert desk.sessions.context("b").messages[0] == user("Where were we?")
+    account_in(desk.sessions.context("b").messages)
 
 
-def test_the_first_request_is_in_every_summary(desk: Desk) -> None:
+def test_the_first_request_stays_a_message(desk: Desk) -> None:
     first = "Port the parser to Rust, and never touch setup.cfg."
     desk.sessions.append("a", [user(first)])
     for round_ in range(4):
         desk.say(40, 100 * round_)
         desk.sessions.compress("a", Wish(retention=0))
-        assert first in desk.sessions.context("a").messages[0]["content"]
+        assert desk.sessions.context("a").messages[0] == user(first)
 
 
 def test_another_model_counts_anew(desk: Desk) -> None:
@@ -279,7 +288,7 @@ def test_without_a_model_summaries_are_made_of_the_users_own_words(desk: Desk) -
         desk.say(75)
         sent = offline.prepare("a", [user("Go on.")])
         assert sent.compression is not None
-        assert "src/mod_" in sent.messages[0]["content"]
+        assert "src/mod_" in account_in(sent.messages)
         offline.summaries.regenerate("a")
 
 
@@ -288,7 +297,7 @@ def test_pruning_without_a_summary_leaves_a_mark(desk: Desk) -> None:
     desk.model.answer = lambda _: Failure("down")
     desk.say(80)
     sent = desk.sessions.prepare("a", [user("Go on.")])
-    assert "removed without a summary" in sent.messages[0]["content"]
+    assert "messages removed here" in sent.messages[1]["content"]
 
 
 @pytest.mark.parametrize(

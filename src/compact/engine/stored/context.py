@@ -1,20 +1,25 @@
-"""What a request of a stored session is made of: the summary that stands, what is pinned, what is recent, the input."""
+"""What a request of a stored session is made of: what the summary's plan leaves, what came since, and the input."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from compact.engine.stored.snapshots import SummarySnapshot
 from compact.formats import parse, tools_of
 from compact.messages import (
+    AccountItem,
     Conversation,
     Drop,
     EditKind,
+    Fold,
     Json,
     Message,
     Pass,
+    Plan,
     Reasoning,
     Tool,
     Where,
@@ -28,17 +33,22 @@ from compact.tokens import Counter
 _NEAR = 0.01
 _NAME = re.compile(r"(.+)\*(\d+(?:\.\d+)?)@(.*)")
 
+_Line: TypeAlias = Message | Fold
+
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """A stored session as a conversation; `messages` are its stored messages by the ids they have in there.
 
-    `input` is what the user is about to say; it stands at the end of the conversation, and is not stored.
+    `summary` is the one that stands, its plan and its view as they are applied. `originals` are the messages as they
+    were stored. `input` is what the user is about to say; it stands at the end of the conversation, and is not stored.
     """
 
     active: Active
+    summary: SummarySnapshot | None
     conversation: Conversation
     messages: dict[str, StoredMessage]
+    originals: dict[str, Message]
     input: tuple[Json, ...]
     tokens: int
 
@@ -46,32 +56,66 @@ class Assembled:
     def tools(self) -> tuple[Tool, ...]:
         return tuple(tools_of(self.conversation))
 
+    @property
+    def plan(self) -> Plan:
+        """What was done to the stored messages that stand."""
+        return self.summary.plan if self.summary else ()
+
+    @property
+    def made(self) -> Mapping[str, Fold]:
+        """The folds that stand in the conversation, by the ids of their messages."""
+        folds = self.summary.folds if self.summary else {}
+        return {
+            message.id: folds[name] for message in self.conversation.messages if (name := fold_of(message)) in folds
+        }
+
+    @property
+    def items(self) -> dict[str, tuple[AccountItem, ...]]:
+        """What the accounts are made of, by the ids of their messages."""
+        return {id: fold.items for id, fold in self.made.items() if fold.items}
+
+
+def fold_of(message: Message) -> str:
+    """The handle of the fold that made the message; for every other one its id."""
+    return message.id.partition(".")[0]
+
 
 def assemble(
-    active: Active, counter: Counter, kept: Sequence[StoredMessage] = (), input: Sequence[Json] = ()
+    active: Active,
+    summary: SummarySnapshot | None,
+    counter: Counter,
+    kept: Sequence[StoredMessage] = (),
+    input: Sequence[Json] = (),
 ) -> Assembled:
     """The conversation as it would be sent, and its size.
 
-    `kept` are messages from before the summary that stand all the same. What the database says of a message's size
-    is believed where the same tokenizer has counted it, by a factor that is not far off.
+    `kept` are the messages that the summary's view names. What the database says of a message's size is believed where
+    the same tokenizer has counted it, by a factor that is not far off. EditError where the plan does not fit.
     """
     session = active.session
     frame = parse([], format=session.format, system=session.system, tools=_listed(session.tools))
     frame = assuming(frame, {"model": session.model})
     stored = sorted({one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=_position)
     read = {str(one.position): one for one in stored}
-    lines = [_read(frame, one) for one in stored]
-    bare = _without_reasoning(frame, lines, active)
-    fresh = [frame.dialect.parse_message(wire, f"input-{at}") for at, wire in enumerate(input)]
-    whole = frame.with_messages(_with_summary(frame, active, [*bare, *fresh]))
+    originals = {str(one.position): _read(frame, one) for one in stored}
+    lines: list[_Line] = list(_in_order(summary, stored, originals))
+    # Edits and folds are for what is stored: nothing may touch what is not.
+    fresh = [replace(frame.dialect.parse_message(wire, f"input-{at}"), protected=True) for at, wire in enumerate(input)]
+    whole = frame.with_messages(list(_standing(frame, [*lines, *fresh])))
+    if summary is not None:
+        summary = _settled(summary, lines, originals, read)
+        for step in summary.plan:
+            edits = tuple(edit for edit in step.edits if not isinstance(edit, Fold))
+            whole = apply(whole, Pass(step.name, edits))[0] if edits else whole
     trusted = believed(stored, counter)
-    known = {message.id: read[message.id].tokens for message in lines if read[message.id].counter in trusted}
-    unchanged = {message.id for message, other in zip(lines, bare, strict=True) if message is other}
     sizes = (
-        known[message.id] if message.id in known and message.id in unchanged else counter.message(message)
+        read[message.id].tokens
+        if message is originals.get(message.id) and read[message.id].counter in trusted
+        else counter.message(message)
         for message in whole.messages
     )
-    return Assembled(active, whole, read, tuple(input), counter.frame(whole, tools_of(whole)) + sum(sizes))
+    tokens = counter.frame(whole, tools_of(whole)) + sum(sizes)
+    return Assembled(active, summary, whole, read, originals, tuple(input), tokens)
 
 
 def counter_name(counter: Counter) -> str:
@@ -88,50 +132,74 @@ def believed(messages: Iterable[StoredMessage], counter: Counter) -> set[str]:
     return {name for name in {one.counter for one in messages} if _holds(name, counter)}
 
 
-def kept_ids(active: Active) -> list[int]:
-    """The ids of the messages from before the summary that stand all the same."""
-    ids = active.summary.content.get("kept") if active.summary else None
-    return [id for id in ids if isinstance(id, int)] if isinstance(ids, list) else []
-
-
-def summary_text(active: Active) -> str:
-    return str(active.summary.content.get("summaryText", "")) if active.summary else ""
-
-
 def whole_exchanges(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
     """The messages in the groups that stay together."""
     for group in exchanges(tuple(messages)):
         yield tuple(messages[index] for index in group)
 
 
-def _with_summary(frame: Conversation, active: Active, messages: list[Message]) -> list[Message]:
-    """The messages with the summary before the first one that nothing pins."""
-    if active.summary is None:
-        return messages
-    at = next((index for index, message in enumerate(messages) if not message.protected), len(messages))
-    neighbours = (messages[at - 1] if at else None, messages[at] if at < len(messages) else None)
-    role = str(active.summary.content.get("role", "system"))
-    wires = frame.dialect.summary(summary_text(active), role, neighbours)
-    made = [frame.dialect.parse_message(wire, f"summary-{index}") for index, wire in enumerate(wires)]
-    return [*messages[:at], *made, *messages[at:]]
+def _in_order(
+    summary: SummarySnapshot | None, stored: Sequence[StoredMessage], originals: Mapping[str, Message]
+) -> Iterator[_Line]:
+    """What stands, in order: the summary's view with what was pinned since, and the messages after it."""
+    messages = [originals[str(one.position)] for one in stored]
+    if summary is None:
+        yield from messages
+        return
+    if not summary.placed:
+        at = next((index for index, message in enumerate(messages) if not message.protected), len(messages))
+        yield from messages[:at]
+        yield from summary.folds.values()
+        yield from messages[at:]
+        return
+    by_id = {one.id: message for one, message in zip(stored, messages, strict=True)}
+    kept, folds = set(summary.kept), summary.folds
+    since = [one.id for one in stored if one.id not in kept]
+    for at, entry in enumerate(summary.view):
+        # Ids grow with positions.
+        end = next((one for one in summary.view[at:] if isinstance(one, int)), (summary.cutoff or 0) + 1)
+        while since and since[0] < end:
+            yield by_id[since.pop(0)]
+        yield folds[entry] if isinstance(entry, str) else by_id[entry]
+    yield from map(by_id.__getitem__, since)
 
 
-def _without_reasoning(frame: Conversation, messages: list[Message], active: Active) -> list[Message]:
-    """The messages without what was thought up to a point: some vendors bind it to everything before it."""
-    upto = active.summary.content.get("thoughtless") if active.summary else None
-    if not isinstance(upto, int):
-        return messages
+def _standing(frame: Conversation, lines: Sequence[_Line]) -> Iterator[Message]:
+    """The lines as messages; a fold takes the role that its neighbours allow."""
+    for at, line in enumerate(lines):
+        if isinstance(line, Message):
+            yield line
+            continue
+        earlier = next((one for one in reversed(lines[:at]) if isinstance(one, Message)), None)
+        later = next((one for one in lines[at:] if isinstance(one, Message)), None)
+        wires = frame.dialect.summary(line.text, line.role, (earlier, later))
+        for index, wire in enumerate(wires):
+            id = line.handle if len(wires) == 1 else f"{line.handle}.{index}"
+            # In the role of the system it would be taken for an instruction that must stay.
+            yield replace(frame.dialect.parse_message(wire, id), protected=False)
+
+
+def _settled(
+    summary: SummarySnapshot,
+    lines: Sequence[_Line],
+    originals: Mapping[str, Message],
+    stored: Mapping[str, StoredMessage],
+) -> SummarySnapshot:
+    """The summary as it is applied: one of before version 3 with a plan and a view, as if it had been stored so."""
+    if summary.placed:
+        return summary
+    upto = -1 if summary.thoughtless is None else summary.thoughtless
     drops = tuple(
-        Drop(Where(message.id, index), EditKind.BOUND_TO_SUMMARIZED)
-        for message in messages
-        if message.id.isdigit() and int(message.id) <= upto
+        Drop(Where(id, index), EditKind.BOUND_TO_SUMMARIZED)
+        for id, message in originals.items()
+        if int(id) <= upto
         for index, block in enumerate(message.blocks)
         if isinstance(block, Reasoning)
     )
-    if not drops:
-        return messages
-    after, _ = apply(frame.with_messages(messages), Pass("Reasoning dropped", drops))
-    return list(after.messages)
+    entries = (line.handle if isinstance(line, Fold) else stored[line.id].id for line in lines)
+    view = tuple(entry for entry in entries if isinstance(entry, str) or entry <= (summary.cutoff or 0))
+    plan = (*summary.plan, Pass("Reasoning dropped", drops)) if drops else summary.plan
+    return replace(summary, plan=plan, view=view, placed=True, thoughtless=None)
 
 
 def _read(frame: Conversation, stored: StoredMessage) -> Message:

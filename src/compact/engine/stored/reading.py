@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compact.engine.stored.context import Assembled, assemble, believed, counter_name, kept_ids
+from compact.engine.stored.context import Assembled, assemble, believed, counter_name, fold_of
 from compact.engine.stored.preferences import Effective, Preferences
-from compact.errors import NewerVersion, NotFound
+from compact.engine.stored.snapshots import SummarySnapshot, read_summary, require_known, standing_edits, unfit
+from compact.errors import EditError, NotFound
 from compact.formats import parse
 from compact.messages import Json
-from compact.ports import SNAPSHOT_VERSION, Active, SessionStore, Snapshot, StoredMessage
+from compact.ports import Active, SessionStore, Snapshot, StoredMessage
 from compact.tokens import Counter
 
 _PAGE = 1000
@@ -28,37 +29,48 @@ class Reader:
     def now(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
         """The session as it would be sent, and what holds for it."""
         active = self.store.active(id)
-        if active.summary is not None:
-            _require_known(active.summary)
-        return self._assembled(active, input), self.preferences.effective(active.session)
+        summary = read_summary(active.summary) if active.summary else None
+        return self._assembled(active, summary, input), self.preferences.effective(active.session)
 
-    def before(self, id: str, summary: Snapshot) -> tuple[Assembled, Effective]:
-        """The session as it would be without a summary that stands: with the one before it, and all messages since."""
-        active = self.store.active(id)
-        earlier = [one for one in self.store.snapshots(id) if one.id < summary.id]
-        last = _require_known(earlier[-1]) if earlier else None
-        cutoff = last.cutoff if last else None
-        start = self.store.messages(id, [cutoff])[0].position if cutoff else -1
-        recent: list[StoredMessage] = []
-        while page := self.store.history(id, after=recent[-1].position if recent else start, limit=_PAGE):
-            recent += page
-        pinned = tuple(one for one in active.pinned if one.position <= start)
-        active = replace(active, summary=last, pinned=pinned, recent=tuple(recent))
-        return self._assembled(active, ()), self.preferences.effective(active.session)
+    def before(self, id: str, current: Snapshot) -> tuple[Assembled, Effective]:
+        """The session with the messages that the summary took out back in their places, and all others pinned.
+
+        What was done to the others still stands; where there is an earlier summary, that stands in its place.
+        """
+        now, effective = self.now(id)
+        earlier = [one for one in self.store.snapshots(id) if one.id < current.id]
+        last = read_summary(earlier[-1]) if earlier else SummarySnapshot()
+        start = self.store.messages(id, [last.cutoff])[0].position if last.cutoff else -1
+        messages: list[StoredMessage] = []
+        while page := self.store.history(id, after=messages[-1].position if messages else start, limit=_PAGE):
+            messages += page
+        standing = {fold_of(message) for message in now.conversation.messages}
+        pinned = tuple(one for one in now.active.pinned if one.position <= start)
+        recent = tuple(replace(one, pinned=True) if str(one.position) in standing else one for one in messages)
+        active = replace(now.active, summary=earlier[-1] if earlier else None, pinned=pinned, recent=recent)
+        before = self._assembled(active, last, ())
+        others = {fold_of(message) for message in before.conversation.messages} - standing
+        plan = (*standing_edits(before.plan, others), *standing_edits(now.plan, before.messages.keys() & standing))
+        last = replace(before.summary or last, plan=plan)
+        return self._assembled(active, last, ()), effective
 
     def summary(self, id: str) -> Snapshot:
         """The summary that stands."""
         summary = self.store.active(id).summary
         if summary is None:
             raise NotFound(f"session {id} has no summary", field="session", remedy="Compress it first.")
-        return _require_known(summary)
+        return require_known(summary)
 
-    def _assembled(self, active: Active, input: Sequence[Json]) -> Assembled:
+    def _assembled(self, active: Active, summary: SummarySnapshot | None, input: Sequence[Json]) -> Assembled:
         counter = self.counter_for(active.session.model)
-        kept = kept_ids(active)
-        messages = self.store.messages(active.session.id, kept) if kept else []
-        active, messages = self._counted(active, messages, counter)
-        return assemble(active, counter, messages, input)
+        kept = self.store.messages(active.session.id, summary.kept) if summary and summary.kept else []
+        active, kept = self._counted(active, kept, counter)
+        try:
+            return assemble(active, summary, counter, kept, input)
+        except EditError as error:
+            if active.summary is None:
+                raise
+            raise unfit(active.summary, str(error)) from None
 
     def _counted(
         self, active: Active, kept: list[StoredMessage], counter: Counter
@@ -83,14 +95,3 @@ class Reader:
             )
 
         return replace(active, pinned=counted(active.pinned), recent=counted(active.recent)), list(counted(kept))
-
-
-def _require_known(summary: Snapshot) -> Snapshot:
-    """The summary, if this version can read it."""
-    if summary.version <= SNAPSHOT_VERSION:
-        return summary
-    raise NewerVersion(
-        f"summary {summary.id} of session {summary.session} is of version {summary.version}, and this Compact reads "
-        f"version {SNAPSHOT_VERSION}",
-        remedy="Upgrade Compact.",
-    )

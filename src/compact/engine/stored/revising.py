@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from compact.engine.stored.service import WAIT, Compression, SessionService, Wish
+from compact.engine.stored.context import Assembled
+from compact.engine.stored.service import WAIT, Cause, Compression, SessionService, Wish
+from compact.engine.stored.snapshots import SummarySnapshot, describe_summary, read_summary
 from compact.errors import CompactionBlocked, InvalidInput
-from compact.messages import Json, seal
-from compact.ports import SNAPSHOT_VERSION, Event, Snapshot
+from compact.ports import Event, Snapshot
 
 
 class Revisions:
@@ -30,30 +30,28 @@ class Revisions:
                 raise CompactionBlocked("the session is being compressed by somebody else. Try again later.")
             current = self._reader.summary(id)
             assembled, effective = self._reader.before(id, current)
-            after = sum(one.tokens for one in assembled.messages.values() if one.id > (current.cutoff or 0))
-            wish = replace(wish or Wish(), retention=after)
-            return self._service.run(assembled, effective, wish, trigger="regenerated", replaces=current)
+            wish = replace(wish or Wish(), retention=0)
+            return self._service.run(assembled, effective, wish, Cause("regenerated", current))
 
     def edit(self, id: str, text: str) -> Snapshot:
         """Put a person's own words in the place of the summary that stands."""
         if not text.strip():
             raise InvalidInput("must not be empty", field="text", remedy="`undo` takes a summary back.")
-        current = self._reader.summary(id)
-        return self._put(current, text, {"trigger": "edited"}, basis=current.id)
+        self._reader.summary(id)
+        assembled, _ = self._reader.now(id)
+        return self._put(assembled, text, "edited")
 
     def take_over(self, id: str, source: str) -> Snapshot:
         """Give a session what the summary of another one says."""
-        words = _words(self._reader.summary(source))
-        standing = self._store.active(id).summary
-        origin: dict[str, Json] = {"trigger": "imported", "from": source}
-        if standing is None:
-            return self._put(Snapshot(id, "summary", {"role": "system"}, None, 0), words, origin, basis=None)
-        return self._put(standing, f"{_words(standing)}\n\n{words}", origin, basis=standing.id)
+        words = read_summary(self._reader.summary(source)).words
+        assembled, _ = self._reader.now(id)
+        earlier = f"{assembled.summary.words}\n\n" if assembled.summary else ""
+        return self._put(assembled, f"{earlier}{words}", "imported", source)
 
     def undo(self, id: str) -> None:
         """Take the last summary back; what stood before it stands again: the words it replaced, or the messages."""
         current = self._reader.summary(id)
-        replaced = current.content.get("replaces")
+        replaced = describe_summary(current).replaces
         before = next((one for one in self._store.snapshots(id, retired=True) if one.id == replaced), None)
         if before is None:
             self._store.retire(id, current.id)
@@ -61,24 +59,18 @@ class Revisions:
             self._require(self._store.put_snapshot(replace(before, id=0, retired=False), current.id, replace=True))
         self._service.tell(id, Event("compact.undone", {"snapshot": current.id}))
 
-    def _put(self, like: Snapshot, words: str, changes: Mapping[str, Json], *, basis: int | None) -> Snapshot:
-        """Store a summary with other words, in the place of the one it is like."""
-        content: dict[str, Json] = {**like.content, **changes, "words": words, "replaces": basis}
-        count, version = (value if isinstance(value := content.get(key), int) else 0 for key in ("messages", "version"))
-        content |= {"version": version + 1, "summaryText": seal(words, count, version + 1)}
-        tokens = self._reader.counter_for(self._store.session(like.session).model).text(content["summaryText"])
-        new = replace(like, id=0, content=content, tokens=tokens, version=SNAPSHOT_VERSION)
-        made = self._require(self._store.put_snapshot(new, basis, replace=basis is not None))
-        facts: dict[str, Json] = {"snapshot": made.id, "trigger": content["trigger"]}
-        self._service.tell(like.session, Event("compact.summary_changed", facts))
+    def _put(self, assembled: Assembled, words: str, trigger: str, source: str = "") -> Snapshot:
+        """Store a summary with other words, in the place of the one that stands."""
+        session, standing = assembled.active.session, assembled.active.summary
+        basis = standing.id if standing else None
+        new = (assembled.summary or SummarySnapshot()).reworded(words)
+        new = replace(new, trigger=trigger, source=source or new.source, replaces=basis)
+        snapshot = new.stored(session.id, self._reader.counter_for(session.model).text)
+        made = self._require(self._store.put_snapshot(snapshot, basis, replace=basis is not None))
+        self._service.tell(session.id, Event("compact.summary_changed", {"snapshot": made.id, "trigger": trigger}))
         return made
 
     def _require(self, made: Snapshot | None) -> Snapshot:
         if made is None:
             raise CompactionBlocked("the summary was changed by somebody else in the meantime. Try again.")
         return made
-
-
-def _words(summary: Snapshot) -> str:
-    """What a summary says, without the marks around it."""
-    return str(summary.content.get("words") or summary.content.get("summaryText", ""))

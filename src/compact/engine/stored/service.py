@@ -9,7 +9,9 @@ from time import perf_counter
 from uuid import uuid4
 
 from compact.engine.driver import AskModel
-from compact.engine.stored.compressing import Compressed, Job, choose, compress
+from compact.engine.gauge import Gauge
+from compact.engine.guard import floor_of
+from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
 from compact.engine.stored.reading import Reader
@@ -17,13 +19,15 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import format_named, parse, render
 from compact.messages import Json, message_bytes, message_texts
 from compact.policies import Decision, check_session_id, should_condense
+from compact.policies.stored import StoredSettings
 from compact.ports import Event, NewMessage, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
+from compact.providers import Recipe
 from compact.summaries.strategy import find_strategy
 from compact.tokens import Counter
 
 WAIT = 30.0
-"""Seconds that a request waits for somebody else's compression of the same session."""
-_MANUAL = "manual"
+"""Seconds that a request waits for another compaction of the same session."""
+_AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
 
 
@@ -32,12 +36,21 @@ class Wish:
     """How a compression is to be done, where not as the settings say.
 
     `retention` is how many tokens of the last messages stay, 0 for none. `note` says what matters, in a person's
-    words.
+    words. With `offline` no model is called.
     """
 
     retention: int | None = None
     note: str = ""
     strategy: str = ""
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a session is compressed, and which summary the new one replaces."""
+
+    trigger: str
+    replaces: Snapshot | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,7 @@ class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
     `ask_with` gives what asks the model of a profile, or None where there is none and summaries are made without.
+    `recipe_for` gives the recipe of a name, the default one for none.
     """
 
     def __init__(
@@ -89,12 +103,14 @@ class SessionService:
         store: SessionStore,
         counter_for: Callable[[str], Counter],
         ask_with: Callable[[str], AskModel | None],
+        recipe_for: Callable[[str], Recipe],
         observe: Callable[[str, Event], None],
     ) -> None:
         self.store = store
         self.reader = Reader(store, counter_for)
         self.preferences = self.reader.preferences
         self._ask_with = ask_with
+        self._recipe_for = recipe_for
         self._observe = observe
 
     def create(self, session: StoredSession) -> StoredSession:
@@ -127,9 +143,9 @@ class SessionService:
     def prepare(self, id: str, input: Sequence[Json] = (), *, wait: float = WAIT) -> Context:
         """What is to be sent, compressed first where it has reached the threshold.
 
-        CompactionBlocked where a summary failed and nobody has acknowledged the risk; InsufficientBudget where what
-        must be sent does not fit. While somebody else compresses the session this waits, and goes on with the old
-        context if that takes longer and still fits.
+        CompactionBlocked where a summary failed and the risk was not acknowledged; InsufficientBudget where what must
+        be sent does not fit. While another process compacts the session this waits, and goes on with the old context
+        if that takes longer and still fits.
         """
         context = self.context(id, input)
         session = context.session
@@ -144,43 +160,40 @@ class SessionService:
         """Compress a session now, whether it needs to be or not."""
         with self.store.compacting(id, wait) as alone:
             _require(alone)
-            return self.run(*self.reader.now(id), wish or Wish(), trigger=_MANUAL)
+            return self.run(*self.reader.now(id), wish or Wish(), Cause(_MANUAL))
 
     def preview(self, id: str, wish: Wish | None = None) -> Preview:
-        """What `compress` would do; nobody is asked, and nothing is changed."""
+        """What `compress` would do; no model is called, and nothing is changed."""
         assembled, effective = self.reader.now(id)
-        job = self._job(assembled, effective, wish or Wish())
-        choice = choose(job, job.retention)
-        warnings = _small(assembled.tokens, effective)
-        if choice is None:
-            return Preview(0, assembled.tokens, assembled.tokens, 0, (*warnings, "everything is pinned or recent"))
-        reads = sum(assembled.messages[message.id].tokens for message in choice.folded)
-        size = min(effective.settings.summary_tokens, max(reads // 4, 1))
-        return Preview(len(choice.folded), assembled.tokens, assembled.tokens - reads + size, reads, warnings)
+        job = self._job(assembled, effective, wish or Wish(), Cause(_MANUAL))
+        warnings, before = _small(assembled.tokens, effective), assembled.tokens
+        try:
+            done = compact_session(job, None)
+        except (CompactionBlocked, InsufficientBudget) as error:
+            return Preview(0, before, before, 0, (*warnings, str(error)))
+        reads = sum(one.tokens for one in done.gone)
+        return Preview(len(done.gone), before, done.assembled.tokens, reads, (*warnings, *done.warnings))
 
-    def run(
-        self, assembled: Assembled, effective: Effective, wish: Wish, *, trigger: str, replaces: Snapshot | None = None
-    ) -> Compression:
-        """Compress what was read, and store the summary; for whoever alone may compress the session."""
+    def run(self, assembled: Assembled, effective: Effective, wish: Wish, cause: Cause) -> Compression:
+        """Compact what was read, and store the summary; the caller holds the lock of the session."""
         session, began = assembled.active.session, perf_counter()
-        job = self._job(assembled, effective, wish)
-        choice = choose(job, job.retention)
-        going = len(choice.folded) if choice else 0
-        facts: dict[str, Json] = {"trigger": trigger, "messages": going, "tokens": assembled.tokens}
+        job = self._job(assembled, effective, wish, cause)
+        facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
         self.tell(session.id, Event("compact.compression_started", facts))
         try:
-            done = compress(job, self._ask_with(effective.settings.profile), lambda event: self.tell(session.id, event))
-            made = self._kept(done, trigger, replaces, assembled)
+            ask = None if wish.offline else self._ask_with(effective.settings.profile)
+            done = compact_session(job, ask, lambda event: self.tell(session.id, event))
+            made = self._kept(done, cause, assembled)
         except CompactError as error:
             failed = Event("compact.compression_failed", {**facts, "reason": str(error)}, perf_counter() - began, True)
             self.tell(session.id, failed)
             raise
         if session.blocked or session.acknowledged:
             self.store.change(session.id, {"blocked": "", "acknowledged": False})
-        warnings = (*done.warnings, *(_small(assembled.tokens, effective) if trigger == _MANUAL else ()))
+        warnings = (*done.warnings, *(_small(assembled.tokens, effective) if cause.trigger == _MANUAL else ()))
         seconds = perf_counter() - began
-        result = Compression(made, done.messages, assembled.tokens, done.assembled.tokens, seconds, warnings)
-        facts |= {"messages": done.messages, "after": result.tokens_after, "snapshot": made.id}
+        result = Compression(made, len(done.gone), assembled.tokens, done.assembled.tokens, seconds, warnings)
+        facts |= {"messages": result.messages, "after": result.tokens_after, "snapshot": made.id}
         self.tell(session.id, Event("compact.compression_finished", facts, seconds))
         return result
 
@@ -204,43 +217,66 @@ class SessionService:
         assembled, _ = self.reader.now(id)
         counter = self.reader.counter_for(assembled.active.session.model)
         kinds = counter.conversation(assembled.conversation, assembled.tools).by_kind
-        summary = sum(counter.message(m) for m in assembled.conversation.messages if m.id.startswith("summary-"))
+        summary = sum(counter.message(m) for m in assembled.conversation.messages if m.id in assembled.made)
         return {**kinds, "text": max(0, kinds.get("text", 0) - summary), "summary": summary} if summary else kinds
 
     def tell(self, id: str, event: Event) -> None:
-        """Tell whoever watches."""
+        """Report the event."""
         self._observe(id, event)
 
     def _prepared(self, id: str, input: Sequence[Json]) -> Context:
-        """The context for whoever alone may compress: somebody else may have done it while this one waited."""
+        """The context, compacted where that is still needed: another process may have done it while this one waited."""
         assembled, effective = self.reader.now(id, input)
         context = _context(assembled, effective)
         if not context.decision.triggered:
             return context
         try:
-            done = self.run(assembled, effective, Wish(), trigger="automatic")
+            done = self.run(assembled, effective, Wish(), Cause(_AUTOMATIC))
         except (CompactionBlocked, InsufficientBudget) as error:
             self.store.change(id, {"blocked": f"The automatic compression failed: {error}", "acknowledged": False})
             raise
         return replace(self.context(id, input), compression=done)
 
-    def _job(self, assembled: Assembled, effective: Effective, wish: Wish) -> Job:
-        settings = effective.settings
+    def _job(self, assembled: Assembled, effective: Effective, wish: Wish, cause: Cause) -> Job:
+        settings, window = effective.settings, effective.window
         if wish.strategy:
             settings = settings.model_copy(update={"strategy": find_strategy(wish.strategy).name})
         counter = self.reader.counter_for(assembled.active.session.model)
         retention = settings.retention_tokens if wish.retention is None else wish.retention
+        by_hand = cause.trigger != _AUTOMATIC
+        floor = floor_of(assembled.conversation, Gauge(counter, assembled.tools)).total
+        aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
+        recipe = _fitted(self._recipe_for(settings.recipe), settings, wish, retention)
+        # What stops by itself keeps to the retention itself.
+        target = None if by_hand and recipe.when_missed == "stop" else aim.target
+        recipe = recipe.changed(max_summary_tokens=aim.account)
         trigger = _context(assembled, effective).decision.trigger_at
-        return Job(assembled, settings, effective.window, trigger, counter, retention, wish.note)
+        return Job(assembled, recipe, settings, counter, window, trigger, retention, target)
 
-    def _kept(self, done: Compressed, trigger: str, replaces: Snapshot | None, assembled: Assembled) -> Snapshot:
-        basis = replaces or assembled.active.summary
-        told: dict[str, Json] = {"trigger": trigger, **({"replaces": replaces.id} if replaces else {})}
-        snapshot = replace(done.snapshot, content={**done.snapshot.content, **told})
-        made = self.store.put_snapshot(snapshot, basis.id if basis else None, replace=replaces is not None)
+    def _kept(self, done: Compacted, cause: Cause, assembled: Assembled) -> Snapshot:
+        """The summary, stored: in the place of the one that it replaces, or that covers as many messages."""
+        basis = cause.replaces or assembled.active.summary
+        replaces = cause.replaces or (basis if basis and basis.cutoff == done.summary.cutoff else None)
+        summary = replace(done.summary, trigger=cause.trigger, replaces=replaces.id if replaces else None)
+        new = summary.stored(assembled.active.session.id, self.reader.counter_for(assembled.active.session.model).text)
+        made = self.store.put_snapshot(new, basis.id if basis else None, replace=replaces is not None)
         if made is None:
             raise CompactionBlocked("the session was compressed by somebody else in the meantime. Try again.")
         return made
+
+
+def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int) -> Recipe:
+    """The recipe with the settings of stored sessions, where it has them."""
+    changes: dict[str, Json] = {
+        "strategy": settings.strategy,
+        "detail": settings.detail,
+        "on_failure": settings.on_summary_failure,
+        "recent_tokens": retention,
+    }
+    changes |= {"prompt": settings.prompt} if settings.prompt else {}
+    changes |= {"focus": wish.note} if wish.note else {}
+    changes |= {"recent_turns": 0, "tool_pairs": 0} if wish.retention is not None else {}
+    return recipe.changed(**changes)
 
 
 def _context(assembled: Assembled, effective: Effective) -> Context:

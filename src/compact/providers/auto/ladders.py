@@ -169,7 +169,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     fixed = untouchable(people)
     reading = read(origin)
     told = tell(origin, groups, reading)
-    recent = _recent(shown, groups, settings)
+    recent = _recent(shown, groups, settings, task.measure)
     focus = _focus(origin, reading, groups)
     stale = _superseded(reading)
     size = len(groups)
@@ -255,10 +255,13 @@ def _worth(ladder: Ladder, stale: AbstractSet[int]) -> tuple[float, float]:
     return words, done
 
 
-def _recent(messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings) -> set[int]:
-    """The exchanges at the end that come first: so many turns without calls, and so many calls."""
+def _recent(
+    messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings, measure: Measure
+) -> set[int]:
+    """The exchanges at the end that come first: so many turns without calls, so many calls, and so many tokens."""
     found: set[int] = set()
     heard = called = 0
+    room = settings.recent_tokens
     for at in range(len(groups) - 1, -1, -1):
         calls = sum(len(messages[index].calls) for index in groups[at])
         if calls and called < settings.tool_pairs:
@@ -267,6 +270,10 @@ def _recent(messages: Sequence[Message], groups: Sequence[Exchange], settings: A
         elif not calls and heard < 2 * settings.recent_turns:
             found.add(at)
             heard += 1
+        if room > 0:
+            room -= sum(measure.message(messages[index]) for index in groups[at])
+            if room >= 0:
+                found.add(at)
     return found
 
 

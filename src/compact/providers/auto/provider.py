@@ -83,7 +83,9 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
         return 0
     reads = task.reads or task.window
     free = composition.target - composition.floor - composition.frame
-    room = min(settings.max_summary_tokens, reads // _SHARE, max(free // 2, composition.target // _SHARE), free)
+    nothing_first = not (settings.recent_turns or settings.tool_pairs or settings.recent_tokens)
+    most = free if nothing_first else max(free // 2, composition.target // _SHARE)
+    room = min(settings.max_summary_tokens, reads // _SHARE, most, free)
     return room if room >= _LEAST_SUMMARY else 0
 
 

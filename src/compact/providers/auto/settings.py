@@ -19,6 +19,8 @@ class AutoSettings(Configuration):
     """Turns at the end that come first when it is chosen what stays whole: a person's message and its answer."""
     tool_pairs: int = Field(default=4, ge=0)
     """Calls at the end that come first, with their results."""
+    recent_tokens: int = Field(default=0, ge=0)
+    """The last exchanges that fit into so many tokens come first, too."""
     roles_kept: tuple[str, ...] = ("system", "developer")
     """Messages of these roles stay."""
     strategy: str = "task_state"

@@ -8,7 +8,7 @@ may touch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -42,6 +42,8 @@ class LayersSettings(Configuration):
     """Turns at the end that stay as they are: what a person said and what was answered, calls aside."""
     tool_pairs: int = Field(default=4, ge=1)
     """Calls at the end that stay as they are, with their results."""
+    recent_tokens: int | None = Field(default=None, ge=0)
+    """The last exchanges that fit into so many tokens stay, instead of turns and calls."""
     roles_kept: tuple[str, ...] = ("system", "developer")
     """Messages of these roles stay."""
     strategy: str = "task_state"
@@ -76,10 +78,9 @@ class LayersSettings(Configuration):
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The exchanges of a conversation: how many are kept as recent, and which go into the summary."""
+    """The exchanges of a conversation: what is kept as recent, in words, and which go into the summary."""
 
-    turns: int
-    pairs: int
+    kept: str
     folded: tuple[Message, ...]
 
 
@@ -117,7 +118,12 @@ def _is_worth_it(task: Task, settings: LayersSettings, folded: Sequence[Message]
 def _choose(task: Task, settings: LayersSettings) -> Layers:
     """As much of what is recent as leaves room for the summary below the target."""
     eligible = _eligible(task.conversation, settings)
-    choices = (_layers(task.conversation.messages, eligible, *counts) for counts in _reductions(settings))
+    messages = task.conversation.messages
+    if settings.recent_tokens is None:
+        choices = (_layers(messages, eligible, *counts) for counts in _reductions(settings))
+    else:
+        rooms = dict.fromkeys((settings.recent_tokens, settings.recent_tokens // 2, 0))
+        choices = (_layers_by_tokens(task, eligible, room) for room in rooms)
     layers = next(choices)
     if task.target is None:
         return layers
@@ -143,13 +149,13 @@ def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
 
 
 def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exchange]:
-    """The exchanges that nothing pins. A summary may have had to take the user's role; it is still nobody's word."""
+    """The exchanges that nothing pins. A summary may stand in any role; it is still no one's word."""
     messages = conversation.messages
     people = conversation.with_messages([message for message in messages if not is_summary(message)])
     fixed = untouchable(people)
 
     def pinned(message: Message) -> bool:
-        return message.id in fixed or message.role in settings.roles_kept
+        return message.id in fixed or (message.role in settings.roles_kept and not is_summary(message))
 
     return [group for group in exchanges(messages) if not any(pinned(messages[index]) for index in group)]
 
@@ -167,8 +173,29 @@ def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: in
         elif not calls and heard < 2 * turns and first.role in _SPEAKERS and not is_summary(first):
             recent.add(group)
             heard += 1
-    older = sorted(index for group in eligible if group not in recent for index in group)
-    return Layers(turns, pairs, tuple(messages[index] for index in older))
+    counted = (f"{count} {what}{'s' * (count != 1)}" for count, what in ((turns, "turn"), (pairs, "call")))
+    return Layers(" and ".join(counted), _older(messages, eligible, recent))
+
+
+def _layers_by_tokens(task: Task, eligible: Sequence[Exchange], room: int) -> Layers:
+    """What goes when the last exchanges that fit into so many tokens are kept, an open question not counted.
+
+    What is pinned counts among them.
+    """
+    messages, left = task.conversation.messages, room
+    recent: set[Exchange] = set()
+    groups = exchanges(messages)
+    asked = bool(groups) and messages[groups[-1][0]].from_user
+    for group in reversed(groups[:-1] if asked else groups):
+        left -= _size(task, [messages[index] for index in group])
+        if left < 0:
+            break
+        recent.add(group)
+    return Layers(f"{room:,} tokens", _older(messages, eligible, recent))
+
+
+def _older(messages: Sequence[Message], eligible: Sequence[Exchange], recent: set[Exchange]) -> tuple[Message, ...]:
+    return tuple(messages[index] for index in sorted(at for group in eligible if group not in recent for at in group))
 
 
 def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
@@ -192,10 +219,7 @@ def _folded(task: Task, layers: Layers, summary: Summary | NoSummary) -> Pass:
     if isinstance(folded, Declined):
         return Pass(PASS, (), (f"no summary: {folded.reason}",))
     told = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)
-    turns, calls = (
-        f"{count} {what}{'s' * (count != 1)}" for count, what in ((layers.turns, "turn"), (layers.pairs, "call"))
-    )
-    return Pass(PASS, (folded,), (f"{turns} and {calls} kept", *told))
+    return Pass(PASS, (replace(folded, role=task.account.role),), (f"{layers.kept} kept", *told))
 
 
 def _size(task: Task, messages: Sequence[Message]) -> int:

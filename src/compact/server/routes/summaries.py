@@ -54,9 +54,9 @@ def compress_session(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL
 
 
 @router.post("/retry")
-def retry_compression(id: SessionId, sessions: Sessions) -> CompressionDone:
+def retry_compression(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionDone:
     """Try a compression again that has failed; where it succeeds, the session may go on."""
-    return compression_of(sessions.compress(id))
+    return compression_of(sessions.compress(id, _wish(wish)))
 
 
 @router.post("/acknowledge")
@@ -98,7 +98,7 @@ def undo_summary(id: SessionId, sessions: Sessions) -> SessionView:
 
 
 def _wish(wish: CompressionWish) -> Wish:
-    return Wish(wish.retention, wish.note, wish.strategy)
+    return Wish(wish.retention, wish.note, wish.strategy, wish.offline)
 
 
 def _priced(preview: Preview, profile: str) -> tuple[str | None, str, str]:

@@ -202,6 +202,7 @@ class CompressionWish(BaseModel):
     retention: int | None = Field(default=None, ge=0, le=100_000_000)
     note: str = Field(default="", max_length=2_000)
     strategy: str = Field(default="", max_length=64)
+    offline: bool = Field(default=False, description="Call no model.")
 
 
 class CompressionPreview(BaseModel):

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 from compact.app.inspecting import Inspection, showable
 from compact.app.stored import StoredSessions
-from compact.engine.stored.context import Assembled, kept_ids
+from compact.engine.stored.context import Assembled
 from compact.engine.stored.preferences import Effective
 from compact.engine.stored.service import Compression
+from compact.engine.stored.snapshots import describe_summary, read_summary
 from compact.formats import parse
-from compact.messages import ROLES_NEVER_PRUNED, Json
+from compact.messages import ROLES_NEVER_PRUNED
 from compact.policies import should_condense
-from compact.ports import Active, Snapshot, StoredMessage, StoredSession
+from compact.ports import Snapshot, StoredMessage, StoredSession
 from compact.server.routes.shapes.conversations import (
     CUT,
     Blocked,
@@ -80,19 +81,18 @@ def blocked_of(session: StoredSession) -> Blocked:
 
 def summary_of(snapshot: Snapshot) -> SummaryView:
     """A summary with its badge; the marks around its words are left out."""
-    content = snapshot.content
-    words = str(content.get("words") or content.get("summaryText", ""))
+    summary = describe_summary(snapshot)
     return SummaryView(
         id=snapshot.id,
-        text=showable(words.strip()),
-        version=_number(content.get("version")) or 1,
-        messages=_number(content.get("messages")) or 0,
+        text=showable(summary.words.strip()),
+        version=summary.number or 1,
+        messages=summary.messages,
         tokens=snapshot.tokens,
-        tokens_before=_number(content.get("tokensBefore")),
-        tokens_after=_number(content.get("tokensAfter")),
-        trigger=str(content.get("trigger", "")),
-        strategy=str(content.get("strategy", "")),
-        source=showable(str(content.get("from", ""))),
+        tokens_before=summary.tokens_before,
+        tokens_after=summary.tokens_after,
+        trigger=summary.trigger,
+        strategy=summary.strategy,
+        source=showable(summary.source),
         cutoff=snapshot.cutoff,
         created=snapshot.created,
         retired=snapshot.retired,
@@ -119,7 +119,7 @@ def messages_of(
     read = [frame.dialect.parse_message(json.loads(one.raw), str(one.id)) for one in stored]
     inspection = Inspection(frame.with_messages(read), model=session.model)
     covered = (summary.cutoff if summary else None) or 0
-    kept = {*kept_ids(Active(session, summary, (), ()))}
+    kept = set(read_summary(summary).kept) if summary else set()
     found = []
     for index, one in enumerate(stored):
         gone = one.id <= covered and one.id not in kept
@@ -157,9 +157,9 @@ def _kinds(counter: Counter, assembled: Assembled) -> dict[str, int]:
     whole = assembled.conversation
     kinds = dict(counter.conversation(whole, assembled.tools).by_kind)
     bare = parse([], format=whole.format)
-    around = counter.conversation(bare).total
+    around, made = counter.conversation(bare).total, assembled.made
     for message in (*([whole.system] if whole.system else ()), *whole.messages):
-        name = "summary" if message.id.startswith("summary-") else "system"
+        name = "summary" if message.id in made else "system"
         if name == "summary" or message.role in ROLES_NEVER_PRUNED:
             alone = counter.conversation(bare.with_messages([message])).by_kind
             for kind, tokens in alone.items():
@@ -174,7 +174,3 @@ def _part(kind: str, name: str, text: str, cut: int | None) -> MessagePart:
     return MessagePart.model_validate(
         {"kind": kind, "name": name, "text": shown, "truncated": len(shown) < len(text), "characters": len(text)}
     )
-
-
-def _number(value: Json) -> int | None:
-    return value if isinstance(value, int) else None

@@ -1,0 +1,188 @@
+"""Compacting a stored session by the engine: from what would be sent now to a summary that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from compact.engine.compaction import Goal, Inputs, compact
+from compact.engine.driver import AskModel, Outcome
+from compact.engine.gauge import Gauge
+from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
+from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
+from compact.errors import CompactionBlocked, InsufficientBudget
+from compact.messages import Fold, stands_for, untouchable
+from compact.policies.stored import StoredSettings
+from compact.ports import Active, Observe, StoredMessage
+from compact.providers import Recipe
+from compact.providers.provider import AccountStyle
+from compact.tokens import Counter
+
+_LEAST_ACCOUNT, _SHARE = 256, 4
+"""An account of what goes takes this part of it, but no model is asked for fewer tokens."""
+_FRAME = 100
+"""Tokens that are kept free for what stands around an account."""
+_NO_SUMMARY = "no summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One compaction: of what, by which recipe and settings, for a model that reads `window` tokens.
+
+    `retention` is how many tokens of the last messages are to stay, `trigger` from how many tokens on a session is
+    compacted. `target` is the tokens to come down to; None leaves it to the recipe.
+    """
+
+    assembled: Assembled
+    recipe: Recipe
+    settings: StoredSettings
+    counter: Counter
+    window: int
+    trigger: int
+    retention: int
+    target: int | None
+
+    @property
+    def inputs(self) -> Inputs:
+        """The named inputs of the engine for this session."""
+        assembled = self.assembled
+        return Inputs(
+            Gauge(self.counter, assembled.tools),
+            self.window,
+            AccountStyle(self.settings.summary_role),
+            originals=assembled.originals,
+            items=assembled.items,
+        )
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, self.window)
+
+    def recent(self) -> list[StoredMessage]:
+        """The last messages that fit into the retention, in whole exchanges."""
+        found: list[StoredMessage] = []
+        room, stored = self.retention, self.assembled.messages
+        for group in reversed(list(whole_exchanges(self.assembled.conversation.messages))):
+            members = [stored[message.id] for message in group if message.id in stored]
+            room -= sum(one.tokens for one in members)
+            if room < 0:
+                break
+            found += members
+        return found
+
+    def scope(self) -> int:
+        """About how many messages the account would stand for."""
+        stored, kept = self.assembled.messages, {str(one.position) for one in self.recent()}
+        return len(stored.keys() - kept - untouchable(self.assembled.conversation))
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A summary that is not stored yet, the session with it, and the stored messages that it took out."""
+
+    summary: SummarySnapshot
+    assembled: Assembled
+    gone: tuple[StoredMessage, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a compaction comes down to, and how long the account may be so that the retention fits beside it."""
+
+    target: int
+    account: int
+
+
+def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, retention: int | None) -> Aim:
+    """What a session of so many tokens comes down to, of which `floor` must stay.
+
+    By hand that is what must stay, the retention and an account of the rest; never more than what an automatic
+    compaction comes down to, for which `retention` is None.
+    """
+    target = max(1, min(int(window * settings.target), tokens - 1))
+    stays = floor + (settings.retention_tokens if retention is None else retention)
+    if retention is not None and tokens > stays:
+        account = min(settings.summary_tokens, max((tokens - stays) // _SHARE, _LEAST_ACCOUNT)) + _FRAME
+        target = min(target, stays + min(account, (tokens - stays) * 3 // _SHARE))
+    elif retention is not None:
+        target = tokens
+    beside = _FRAME if retention != 0 else 0
+    return Aim(target, min(settings.summary_tokens, max(target - stays - beside, _LEAST_ACCOUNT)))
+
+
+def compact_session(job: Job, ask: AskModel | None, observe: Observe | None = None) -> Compacted:
+    """Compact what would be sent now.
+
+    CompactionBlocked where nothing may go, or where no summary could be had and none may be done without;
+    InsufficientBudget where what must stay does not fit.
+    """
+    outcome = compact(job.assembled.conversation, job.recipe, job.goal, replace(job.inputs, observe=observe), ask)
+    failed = next((done.skipped for done in outcome.passes if done.skipped.startswith(_NO_SUMMARY)), "")
+    if failed and job.settings.on_summary_failure == "block":
+        raise CompactionBlocked(f"{failed}. Try again, compact without a model, or acknowledge the risk.")
+    if not outcome.plan:
+        raise CompactionBlocked("everything is pinned or recent. Unpin messages, or keep fewer tokens of recent ones.")
+    standing = {fold_of(message) for message in outcome.conversation.messages}
+    gone = tuple(one for id, one in job.assembled.messages.items() if id not in standing)
+    summary = _summary(job, outcome, standing, gone)
+    after = _with(job, summary)
+    if after.tokens > job.window:
+        raise InsufficientBudget(
+            f"{after.tokens:,} tokens are left where the model reads {job.window:,}. Unpin messages, shorten the "
+            "input, the system prompt or the tools, or use a model with a larger context window.",
+            needed=after.tokens,
+            budget=job.window,
+        )
+    return Compacted(replace(summary, tokens_after=after.tokens), after, gone, tuple(_warnings(job, outcome, after)))
+
+
+def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredMessage, ...]) -> SummarySnapshot:
+    """What was done in all, to this day, to the messages that are stored."""
+    before, stored = job.assembled, job.assembled.messages
+    earlier = before.summary or SummarySnapshot()
+    plan = standing_edits((*before.plan, *outcome.plan), standing)
+    edited = {edit.where.message for step in plan for edit in step.edits if not isinstance(edit, Fold)}
+    touched = [one.id for one in gone] + [one.id for id, one in stored.items() if id in edited]
+    cutoff = max((*touched, earlier.cutoff or 0))
+    entries = dict.fromkeys(
+        stored[message.id].id if message.id in stored else fold_of(message)
+        for message in outcome.conversation.messages
+        if not message.id.startswith("input-")
+    )
+    made = [message for message in outcome.conversation.messages if message.id.startswith("fold-")]
+    summary = SummarySnapshot(
+        plan=plan,
+        view=tuple(entry for entry in entries if isinstance(entry, str) or entry <= cutoff),
+        cutoff=cutoff or None,
+        first=earlier.first or min((one.id for one in gone), default=None),
+        messages=sum(map(stands_for, made)),
+        number=earlier.number + 1,
+        role=job.settings.summary_role,
+        recipe=job.recipe.name,
+        strategy=job.settings.strategy,
+        tokens_before=before.tokens,
+    )
+    return replace(summary, words=words_of(summary.text))
+
+
+def _with(job: Job, summary: SummarySnapshot) -> Assembled:
+    """The session as it will be with the summary."""
+    active, cutoff, kept = job.assembled.active, summary.cutoff or 0, set(summary.kept)
+    everything = job.assembled.messages.values()
+    pinned = tuple(one for one in everything if one.pinned and one.id <= cutoff)
+    recent = tuple(one for one in everything if one.id > cutoff)
+    standing = Active(active.session, None, pinned, recent)
+    return assemble(standing, summary, job.counter, [one for one in everything if one.id in kept], job.assembled.input)
+
+
+def _warnings(job: Job, outcome: Outcome, after: Assembled) -> Iterator[str]:
+    whole = {id(message) for message in outcome.conversation.messages}
+    before = {message.id: message for message in job.assembled.conversation.messages}
+    recent = job.recent()
+    kept = [one for one in recent if id(before[str(one.position)]) in whole]
+    if len(kept) < len(recent):
+        tokens = sum(one.tokens for one in kept)
+        yield f"only {tokens:,} tokens of recent messages were kept, not {job.retention:,}"
+    if after.tokens >= job.trigger:
+        yield f"the context is nearly full: {after.tokens:,} of {job.window:,} tokens"
