@@ -45,17 +45,21 @@ class Keeper:
         self._undone: set[str] = set()
         self._events: defaultdict[str, deque[Event]] = defaultdict(lambda: deque(maxlen=_WAITING))
 
-    def keep(self, session: str, after: Projection, report: Report) -> None:
-        """Make durable what the compaction removes, and what it did; only then may it be removed."""
+    def keep(self, session: str, after: Projection, report: Report, emit: Observe) -> None:
+        """Make durable what the compaction removes, and what it did; only then may it be removed.
+
+        `emit` gets the events of that.
+        """
         done = after.compactions[-1]
         log = [line.message.wire for line in after.log]
         if not self._config.redaction.enabled and (self._archive is not None or self._heard):
             told = {"severity": "high", "message": "redaction is off: secrets are archived and traced as they are"}
-            self.emit(session, Event("compact.redaction_disabled", told, failed=True))
+            emit(Event("compact.redaction_disabled", told, failed=True))
         self._undone.discard(session)
         with storing():
             if self._archive is not None:
-                self._export(self._archive, session, done, log, report)
+                for event in self._export(self._archive, session, done, log, report):
+                    emit(event)
             self._put(session, after, len(after.compactions) - 1)
 
     def follow_on(self, session: str, after: Projection, before: Sequence[int]) -> None:
@@ -163,12 +167,14 @@ class Keeper:
         self._tracer.close()
         self._complaints.close()
 
-    def _export(self, archive: Archive, session: str, done: Compaction, log: list[Json], report: Report) -> None:
+    def _export(
+        self, archive: Archive, session: str, done: Compaction, log: list[Json], report: Report
+    ) -> Iterator[Event]:
         export = Export(session, done.number, self._clean(log), self._clean(_summary(session, done, report)))
         step, places = _saved(archive, export)
         for place in places:
             facts: dict[str, Json] = {"session_id": session, "step": step, "storage_adapter": archive.adapter}
-            self.emit(session, Event("compact.archival", {**facts, "path": place}))
+            yield Event("compact.archival", {**facts, "path": place})
 
     @cached_property
     def _redactor(self) -> Redactor:

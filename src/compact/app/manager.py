@@ -39,7 +39,7 @@ from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
 from compact.ports import Event, Observe
 
-_UNREACHED = ("summary_pruned", "failure")
+_WITHOUT = ("summary_pruned", "summary_created")
 
 
 class CompactManager:
@@ -268,7 +268,7 @@ class CompactManager:
         with self._keeper.alone(session.id):
             counted = session.current.counting_from(self._keeper.last(session.id))
             after = counted.compacted(outcome.plan, outcome.conversation)
-            self._keeper.keep(session.id, after, report)
+            self._keeper.keep(session.id, after, report, call.emit)
         session.projection, session.report, call.report = after, report, report
         for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
             call.emit(event)
@@ -297,7 +297,7 @@ class CompactManager:
             inputs = self.compactor.inputs(basis, gauge, seen.append)
             observe = partial(_relayed, keeper, session.id)
             outcome = self.compactor.compact(basis, decision, inputs, self._asker(observe))
-            failed = (event for event in seen if (event.name, event.properties.get("kind")) == _UNREACHED)
+            failed = (one for one in seen if one.name in _WITHOUT and one.properties.get("kind") == "failure")
             if event := next(failed, None):
                 raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
             return replace(outcome, events=tuple(seen))

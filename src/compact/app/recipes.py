@@ -131,4 +131,8 @@ def _from_policy(policy: Policy, provider: Provider) -> dict[str, Json]:
                 remedy="Leave it out, or choose a recipe that has it, such as auto or layers.",
             )
         changes[setting] = getattr(policy, field)
+        try:
+            configure(provider.settings, {setting: changes[setting]})
+        except InvalidConfiguration as error:
+            raise InvalidConfiguration(error.problem, field=f"policy.{field}", remedy=error.remedy) from None
     return changes

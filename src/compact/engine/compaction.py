@@ -20,6 +20,7 @@ from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
 
 _AUTO = AutoProvider()
+_FAILED = frozenset({"summary_failed", "summary_refused"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def compact(
     run_ = _Run(conversation, recipe, inputs, ask)
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target)
-        if goal.target is not None and recipe.when_missed == "continue" and not recipe.provider.capabilities.lossless:
+        if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
             run_.auto(goal.target)
     if goal.budget is not None and run_.judge.tokens > goal.budget and recipe.provider.id not in _KEEPING_THEIR_ERROR:
         run_.over_budget(goal.budget)
@@ -97,9 +98,17 @@ class _Run:
             run(steps, self.judge, self._asker(self._ask))
         except CompactError:
             raise
-        except Exception as error:  # noqa: BLE001 - a provider is other people's code; the passes it got through stand
+        except Exception as error:  # a provider is other people's code; the passes it got through stand
+            if recipe.provider.id == _AUTO.id:
+                raise
             self._fell_back(f"{recipe.provider.name} failed ({type(error).__name__}: {error})")
             self.auto(target)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a summary failed, and the recipe says that the messages stay then."""
+        wanted = getattr(self._recipe.settings, "on_failure", "")
+        return wanted == "block" and any(event.name in _FAILED for event in self.judge.outcome().events)
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""

@@ -9,7 +9,8 @@ from compact.messages import has_mark, summary_handle
 from compact.summaries.items import is_heading, is_item
 
 _OWN = re.compile(
-    r"⟨(?:=lines \d[^\n⟨⟩]*|recall cut-[0-9a-f]{8}"
+    r"\[… [\d,]{1,12} (?:lines?|characters?) omitted …\]"
+    r"|⟨(?:=lines \d[^\n⟨⟩]*|recall cut-[0-9a-f]{8}"
     r"| (?:=lines \d|Superseded: |Truncated: \d|Content suppressed|Summarized (?:by|in) |Original was \d|Tool: "
     r"|lines from \d|\d+ earlier messages? removed, recall |Summary of \d|End of summary, |Recalled |End of recall, "
     r"|The user's next )"
@@ -40,7 +41,7 @@ def unmarked(text: str, *, mentions: bool = False) -> str:
 
     `mentions`: the names that a mark gives of what was cut stay; they are facts, but no line of the text.
     """
-    if "⟨" not in text:
+    if "⟨" not in text and "[… " not in text:
         return text
     kept: list[str] = []
     at, torn = 0, Torn.NOTHING

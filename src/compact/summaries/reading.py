@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from compact.facts import Source, written_by
-from compact.messages import Attachment, Image, Message, Place, Text, ToolCall, ToolResult, pairs
+from compact.messages import Attachment, Image, Message, Place, Text, ToolCall, ToolResult, is_summary, pairs
 from compact.summaries.actions import Action, actions_of
 from compact.summaries.marks import unmarked, without_summaries
 from compact.summaries.outcomes import conclude
@@ -73,7 +73,7 @@ def read(messages: Sequence[Message]) -> Reading:
 def _listen(reading: Reading, index: int, message: Message) -> None:
     """Notes what is said in a message."""
     source = written_by(message)
-    if source not in (Source.USER, Source.ASSISTANT):
+    if source not in (Source.USER, Source.ASSISTANT) or is_summary(message):
         return
     speaker, beside = quote(message.name, _LONGEST_NAME), _beside(message) if source is Source.USER else ""
     spoken = False

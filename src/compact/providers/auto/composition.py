@@ -189,7 +189,7 @@ class Composition:
             spare += left - (2 if left < 0 else 0)
         if best is None:
             return self.least()
-        return Pass(PASS, best[1], self._notes(best[2]), ahead=True)
+        return Pass(PASS, best[1], self._notes(best[2], summary), ahead=True)
 
     def least(self) -> Pass:
         """The pass that leaves nothing but what must stay, with a marker for the rest."""
@@ -211,11 +211,14 @@ class Composition:
             after, _ = apply(after, mending)
         return self.task.measure.conversation(after)
 
-    def _notes(self, done: Allocation) -> tuple[str, ...]:
+    def _notes(self, done: Allocation, summary: str | None) -> tuple[str, ...]:
         own = [at for at, ladder in enumerate(self.ladders) if not ladder.text]
         whole = sum(self._is_whole(at, done) for at in own)
         told = sum(Level.NONE < done.levels[at] < Level.CUT for at in own)
         gone = sum(done.levels[at] is Level.NONE for at in own)
+        if summary:
+            cut = len(own) - whole - gone
+            return (f"{whole} exchanges whole, {cut} cut, {gone} in the summary of a model",)
         return (
             f"{whole} exchanges whole, {len(own) - whole - told - gone} cut, {told} told in the account, {gone} not",
         )
@@ -321,11 +324,21 @@ def _stands_for_others(message: Message) -> bool:
 
 
 def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
-    """The allocation with so many tokens less: lines go, the oldest first, long ones before short ones."""
+    """The allocation with so many tokens less: lines go first, the oldest first, then whole messages."""
     levels = list(done.levels)
-    for limit, lower in ((Level.LONG, Level.SHORT), (Level.SHORT, Level.NONE), (Level.MORE, Level.CUT)):
+    for limit, lower in _LOWER:
         for at, ladder in enumerate(ladders):
             if excess > 0 and levels[at] is limit and not ladder.fixed:
-                excess -= ladder.cost(levels[at]) - ladder.cost(lower)
+                excess -= ladder.shown_cost(limit) - ladder.shown_cost(lower)
                 levels[at] = lower
     return Allocation(levels, left=0)
+
+
+_LOWER = (
+    (Level.LONG, Level.SHORT),
+    (Level.MORE, Level.CUT),
+    (Level.SHORT, Level.NONE),
+    (Level.CUT, Level.SHORT),
+    (Level.WHOLE, Level.SHORT),
+    (Level.SHORT, Level.NONE),
+)

@@ -60,11 +60,23 @@ class AutoProvider:
             verdict = yield from propose(composition.summarized(summary, removed) if summary else composition.fitted())
             if not isinstance(verdict, Rejected):
                 return
-            if not verdict.messages - kept:
+            fault = _at_fault(task.conversation.messages, verdict.messages) - kept
+            if not fault:
                 break
-            kept |= verdict.messages
+            kept |= fault
             composition = Composition(task, settings, target, kept)
         yield from propose(Composition(task, settings, target).least())
+
+
+def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[str]:
+    """The messages that a rejection names, and their neighbours: a rule may be about what stands beside them."""
+    found = {
+        messages[near].id
+        for at, message in enumerate(messages)
+        if message.id in named
+        for near in range(max(at - 1, 0), min(at + 2, len(messages)))
+    }
+    return frozenset(found)
 
 
 def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:
@@ -105,5 +117,5 @@ def _ask(
     )
     answer = yield from summarize(request, task.measure)
     if isinstance(answer, NoSummary) and settings.on_failure == "offline":
-        yield Event("summary_created", {"tokens": 0, "offline": True, "reason": answer.reason})
+        yield Event("summary_created", {"tokens": 0, "offline": True, "kind": answer.kind, "reason": answer.reason})
     return answer
