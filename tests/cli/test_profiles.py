@@ -197,7 +197,7 @@ def test_a_summary_that_failed_is_told(
 
 def test_offline_names_who_could_be_asked(run: Run, file: Path) -> None:
     told = run("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
-    assert " - Summaries were made without a model, in a form of their own; --profile names one to ask" in told.out
+    assert " - Written offline: no model was called; --profile names one to ask" in told.out
 
 
 def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:

@@ -55,7 +55,7 @@ class Summarized:
             told.append(f" - No summary was made; {self.remedy}")
         elif self.how == "offline":
             other = "" if self.failures else "; --profile names one to ask"
-            told.append(f" - Summaries were made without a model, in a form of their own{other}")
+            told.append(f" - Written offline: no model was called{other}")
         return told
 
     @property

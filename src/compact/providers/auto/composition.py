@@ -156,11 +156,9 @@ class Composition:
         done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
         return tuple(self._gone(done.levels))
 
-    def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
-        """The pass with a model's summary of the messages that `removed` named."""
-        ids = {message.id for message in removed}
-        told = {at for at, ladder in enumerate(self.ladders) if not ladder.fixed and ids.intersection(self._ids[at])}
-        path = [step for step in build_path(self.ladders, self.floor, lines=False) if step.at not in told]
+    def summarized(self, text: str) -> Pass:
+        """The pass with a model's summary; what it leaves of its room shows more of the newest messages."""
+        path = build_path(self.ladders, self.floor, lines=False)
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
     def _allocated(self, path: Sequence[Step], account: int) -> Allocation:

@@ -57,7 +57,7 @@ class AutoProvider:
         summary = answer.text if isinstance(answer, Summary) else ""
         kept: frozenset[str] = frozenset()
         for _ in range(_ROUNDS):
-            verdict = yield from propose(composition.summarized(summary, removed) if summary else composition.fitted())
+            verdict = yield from propose(composition.summarized(summary) if summary else composition.fitted())
             if not isinstance(verdict, Rejected):
                 return
             fault = _at_fault(task.conversation.messages, verdict.messages) - kept
