@@ -166,7 +166,7 @@ class StoredSessions(SessionService):
         return Detection(profile.name, listing.named, len(listing.models), tuple(stored))
 
     def _profile(self, name: str) -> AskModel | None:
-        """What asks the model of a profile; None where nobody is configured, so that no model is asked.
+        """What asks the model of a profile; None where there is none, so that no model is called.
 
         Profiles are read anew each time: one that is configured while the program runs is asked from then on.
         """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,11 +18,12 @@ from compact.engine.stored.service import Wish
 from compact.engine.stored.snapshots import read_summary
 from compact.errors import InsufficientBudget, StoredPlanMismatch
 from compact.formats import parse, render, tools_of
-from compact.messages import Json, Replace, assuming
+from compact.messages import Json, Replace, assuming, is_summary
 from compact.ports import ModelConfig, StoredSession
 from compact.providers.provider import AccountStyle
 from compact.testing.generate import random_body
 from tests.app.stored.conftest import Desk, account_in, user
+from tests.fixtures.stored.reading import PLACE
 
 LONG = "\n".join(f"line {number}: the parser of module {number} splits at tabs" for number in range(300))
 
@@ -197,3 +200,22 @@ def test_a_damaged_plan_is_an_error_that_undo_mends(desk: Desk, change: dict[str
         desk.sessions.context("a")
     desk.sessions.summaries.undo("a")
     assert desk.sessions.context("a").messages == before
+
+
+@pytest.mark.parametrize("session", ["openai-chat.cascade", "anthropic-messages.cascade", "thoughtless"])
+def test_what_an_earlier_version_stored_is_compacted_further(tmp_path: Path, session: str) -> None:
+    database = Path(shutil.copy(PLACE / "database" / "sessions.db", tmp_path))
+    with StoredSessions(database) as sessions:
+        before = sessions.context(session).messages
+        format = sessions.session(session).format
+        done = sessions.compress(session, Wish(retention=0, offline=True))
+        assert done.tokens_after == sessions.context(session).tokens < done.tokens_before
+        sent = sessions.context(session).messages
+        first = next(one for one in parse(sent, format=format).messages if one.from_user and not is_summary(one))
+        assert first.text.startswith("Please mend shop/")
+        assert sum(map(is_summary, parse(sent, format=format).messages)) == 1
+        again = sessions.summaries.regenerate(session, Wish(offline=True))
+        assert again.snapshot.content["trigger"] == "regenerated"
+        sessions.summaries.undo(session)
+        sessions.summaries.undo(session)
+        assert json.dumps(sessions.context(session).messages) == json.dumps(before)

@@ -267,7 +267,7 @@ def test_who_does_not_want_to_wait_goes_on_with_the_old_context_if_it_fits(desk:
     with StoredSessions(desk.url, ask=desk.model) as others, others.store.compacting("a", 1) as alone:
         assert alone
         assert desk.sessions.prepare("a", wait=0).compression is None
-        with pytest.raises(CompactionBlocked, match="somebody else"):
+        with pytest.raises(CompactionBlocked, match="another process"):
             desk.sessions.compress("a", wait=0)
     assert desk.sessions.prepare("a", wait=0).compression is not None
 

@@ -127,7 +127,7 @@ def believed(messages: Iterable[StoredMessage], counter: Counter) -> set[str]:
     """Those who counted the messages whose counts hold for this counter, by their names.
 
     A learned factor is an estimate and moves a little with every answer of the vendor. Counts by one that is less than
-    1% off hold, or whoever reads a session would have to count and store all of it again each time.
+    1% off hold, or each reading would count and store all of the session again.
     """
     return {name for name in {one.counter for one in messages} if _holds(name, counter)}
 

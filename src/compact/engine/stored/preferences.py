@@ -109,7 +109,7 @@ class Preferences:
         return found
 
     def _values(self, scope: str) -> dict[str, Json]:
-        """What is set, read as today's settings whatever wrote it; what nobody knows any more is left out."""
+        """What is set, read as today's settings whatever wrote it; what is no longer known is left out."""
         values = migrate_stored(self._store.setting(scope))
         return {name: value for name, value in values.items() if name in StoredSettings.model_fields}
 

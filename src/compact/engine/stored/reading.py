@@ -16,6 +16,8 @@ from compact.ports import Active, SessionStore, Snapshot, StoredMessage
 from compact.tokens import Counter
 
 _PAGE = 1000
+_SHARE = 8
+"""A first request that takes more than this part of the model's maximum input stays away."""
 
 
 class Reader:
@@ -31,6 +33,24 @@ class Reader:
         active = self.store.active(id)
         summary = read_summary(active.summary) if active.summary else None
         return self._assembled(active, summary, input), self.preferences.effective(active.session)
+
+    def base(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
+        """The session as it is compacted: as it would be sent, with what a person asked first as a message.
+
+        Summaries of before version 3 only quote that.
+        """
+        assembled, effective = self.now(id, input)
+        active = assembled.active
+        summary = read_summary(active.summary) if active.summary else None
+        if summary is None or summary.placed:
+            return assembled, effective
+        frame = parse([], format=active.session.format)
+        read = ((one, frame.dialect.parse_message(json.loads(one.raw), "")) for one in self.store.history(id, limit=20))
+        first = next((one for one, message in read if message.from_user), None)
+        if first is None or str(first.position) in assembled.messages or first.tokens > effective.window // _SHARE:
+            return assembled, effective
+        active = replace(active, pinned=(first, *active.pinned))
+        return self._assembled(active, summary, input), effective
 
     def before(self, id: str, current: Snapshot) -> tuple[Assembled, Effective]:
         """The session with the messages that the summary took out back in their places, and all others pinned.

@@ -27,7 +27,7 @@ class Revisions:
         """Write the summary that stands anew, of the same messages."""
         with self._store.compacting(id, WAIT) as alone:
             if not alone:
-                raise CompactionBlocked("the session is being compressed by somebody else. Try again later.")
+                raise CompactionBlocked("the session is being compressed by another process. Try again later.")
             current = self._reader.summary(id)
             assembled, effective = self._reader.before(id, current)
             wish = replace(wish or Wish(), retention=0)
@@ -72,5 +72,5 @@ class Revisions:
 
     def _require(self, made: Snapshot | None) -> Snapshot:
         if made is None:
-            raise CompactionBlocked("the summary was changed by somebody else in the meantime. Try again.")
+            raise CompactionBlocked("the summary was changed by another process in the meantime. Try again.")
         return made

@@ -160,11 +160,11 @@ class SessionService:
         """Compress a session now, whether it needs to be or not."""
         with self.store.compacting(id, wait) as alone:
             _require(alone)
-            return self.run(*self.reader.now(id), wish or Wish(), Cause(_MANUAL))
+            return self.run(*self.reader.base(id), wish or Wish(), Cause(_MANUAL))
 
     def preview(self, id: str, wish: Wish | None = None) -> Preview:
         """What `compress` would do; no model is called, and nothing is changed."""
-        assembled, effective = self.reader.now(id)
+        assembled, effective = self.reader.base(id)
         job = self._job(assembled, effective, wish or Wish(), Cause(_MANUAL))
         warnings, before = _small(assembled.tokens, effective), assembled.tokens
         try:
@@ -231,7 +231,7 @@ class SessionService:
         if not context.decision.triggered:
             return context
         try:
-            done = self.run(assembled, effective, Wish(), Cause(_AUTOMATIC))
+            done = self.run(*self.reader.base(id, input), Wish(), Cause(_AUTOMATIC))
         except (CompactionBlocked, InsufficientBudget) as error:
             self.store.change(id, {"blocked": f"The automatic compression failed: {error}", "acknowledged": False})
             raise
@@ -261,7 +261,7 @@ class SessionService:
         new = summary.stored(assembled.active.session.id, self.reader.counter_for(assembled.active.session.model).text)
         made = self.store.put_snapshot(new, basis.id if basis else None, replace=replaces is not None)
         if made is None:
-            raise CompactionBlocked("the session was compressed by somebody else in the meantime. Try again.")
+            raise CompactionBlocked("the session was compressed by another process in the meantime. Try again.")
         return made
 
 
@@ -300,7 +300,7 @@ def _sendable(context: Context) -> Context:
 
 def _require(alone: bool) -> None:  # noqa: FBT001 - it is the whole question
     if not alone:
-        raise CompactionBlocked("the session is being compressed by somebody else. Try again later.")
+        raise CompactionBlocked("the session is being compressed by another process. Try again later.")
 
 
 def _small(tokens: int, effective: Effective) -> tuple[str, ...]:
