@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -82,7 +83,7 @@ class Composition:
         self._sources: dict[str, Excerpts] = {}
         messages = task.conversation.messages
         self._earlier = [] if steady else earlier_items(messages, task.items)
-        own = build_ladders(task, settings, exchanges(messages))
+        own = _ladders(task, settings)
         for ladder in own:
             stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
             if stays:
@@ -295,10 +296,19 @@ class Composition:
             made = self._sources.get(each.source)
             if made is None:
                 interest = Interest(self._mentioned, self._next_words.get(each.where.message, frozenset()))
-                made = self._sources[each.source] = Excerpts(each.source, each.tokens, interest)
+                tokens = self.task.measure.text(each.source)
+                made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
             text = made.within(room, self.task.measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._settings.handles else text
         return self._excerpts[key]
+
+
+def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:
+    """The ladders of the conversation, which is read once however often it is composed."""
+    memo, key = task.conversation.memo, (build_ladders, settings)
+    if key not in memo:
+        memo[key] = build_ladders(task, settings, exchanges(task.conversation.messages))
+    return [replace(ladder) for ladder in memo[key]]
 
 
 def steady_prefixes(task: Task, target: int) -> Iterator[int]:
