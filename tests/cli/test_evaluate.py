@@ -79,17 +79,17 @@ def test_a_narrow_screen_has_room_for_every_recipe(run: Run, file: Path, monkeyp
 
 
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
-    options = ("--recipe", "balanced", "--share", "0.3", "--rounds", "3", "--json")
+    options = ("--recipe", "layers", "--share", "0.3", "--rounds", "3", "--json")
     told = json.loads(run("evaluate", file, *options).out)
     assert told["models"] == ["gpt-4o"]
     (row,) = told["recipes"]
-    assert (row["recipe"], row["share"], row["lost"]) == ("balanced", 0.3, 0)
+    assert (row["recipe"], row["share"], row["lost"]) == ("layers", 0.3, 0)
     assert (row["cases"], row["in_room"]) == (2, 2)
     assert told["survives_faults"] == 1
     assert told["faults"]["answers"] >= told["faults"]["tried"] >= 30
     assert (told["comparisons"], told["summaries"]) == ([], {})
     assert (told["decay"]["sessions"], told["decay"]["made_up"]) == (1, 0)
-    rounds = told["decay"]["recipes"]["balanced"]
+    rounds = told["decay"]["recipes"]["layers"]
     assert [one["number"] for one in rounds] == [1, 2, 3]
     assert all(one["in_context"] + one["recoverable"] == pytest.approx(1) and not one["lost"] for one in rounds)
 
@@ -153,9 +153,9 @@ def test_prompts_are_compared_by_asking_the_profile(
     run: Run, file: Path, server: FakeVendors, prompts: list[object]
 ) -> None:
     server.reply(answer)
-    options = ["--recipe", "balanced", "--recipe", "cost", *prompts, "--profile", "mine", "--share", "0.25"]
+    options = ["--recipe", "layers", "--recipe", "cost", *prompts, "--profile", "mine", "--share", "0.25"]
     told = json.loads(run("evaluate", file, *options, "--json").out)
-    few, many = (f"balanced with {prompts[at]}" for at in (1, 3))
+    few, many = (f"layers with {prompts[at]}" for at in (1, 3))
     assert [row["recipe"] for row in told["recipes"]] == [few, many, *(f"cost with {prompts[at]}" for at in (1, 3))]
     first = told["comparisons"][0]
     assert (first["recipe"], first["than"]) == (many, few)
@@ -173,10 +173,10 @@ def test_what_asking_came_to_is_told(run: Run, file: Path, server: FakeVendors) 
     save_prompt("own", MANY)
     server.reply(answer)
     options = ("--prompt", "own", "--profile", "mine", "--share", "0.25")
-    told = run("evaluate", file, "--recipe", "balanced", "--prompt", "task_state", *options, "--rounds", "2")
+    told = run("evaluate", file, "--recipe", "layers", "--prompt", "task_state", *options, "--rounds", "2")
     assert told.status == 0
-    assert re.search(r"balanced with own +balanced with task_state +25%", told.out)
-    assert re.search(r"balanced with own +4 +0 +0 +4 +\$0\.00", told.out)
+    assert re.search(r"layers with own +layers with task_state +25%", told.out)
+    assert re.search(r"layers with own +4 +0 +0 +4 +\$0\.00", told.out)
     assert "compacted 2 times in a row" in told.out
     told = run("evaluate", file, "--recipe", "cost", *options[:-1], "0.9")
     assert "Needed no summary, so that no prompt matters: cost with own." in told.out

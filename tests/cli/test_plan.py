@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_summaries_have_a_price_before_they_are_made(run: Run, file: Path) -> None:
-    told = json.loads(run("plan", file, "-t", "20%", "--json").out)["recipes"]
+    told = json.loads(run("plan", file, "-t", "10%", "--json").out)["recipes"]
     asking = {name for name, one in told.items() if one["summaries"]}
     assert asking == {"auto", "layers", "native", "quality", "cost", "balanced", "v3"}
     assert all(Decimal(told[name]["cost"]) > 0 for name in asking)

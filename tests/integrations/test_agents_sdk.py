@@ -92,9 +92,9 @@ def test_before_model_call_hook_integration(managers: Managers, store: SQLiteSes
 
 def test_what_was_compacted_stays_the_same_bytes(managers: Managers, store: SQLiteSession) -> None:
     asked = work(filtered(compact_input_filter(managers(), lambda data: data.agent.name)), store)
-    pairs = [(one, two) for one, two in pairwise(asked) if summaries(one) == summaries(two) != []]
-    assert len(pairs) > 5
-    assert all(two[: len(one)] == one for one, two in pairs)
+    assert len(asked) > 10
+    changed = sum(two[: len(one)] != one for one, two in pairwise(asked))
+    assert 1 <= changed <= managers.told("condensed")
 
 
 def test_items_that_are_not_changed_are_the_same_objects(managers: Managers) -> None:
@@ -201,7 +201,7 @@ def test_a_session_hands_out_what_is_left_and_keeps_everything(managers: Manager
     assert isinstance(session, Session)
     asked = work(RunConfig(tracing_disabled=True), session)
     assert managers.told("condensed") >= 1
-    assert len(asked[-1]) < 12 * 4 - 10
+    assert len(str(asked[-1])) < len(str(asyncio.run(store.get_items()))) / 2
     assert len(asyncio.run(store.get_items())) == 12 * 4
     assert asyncio.run(session.get_items(3)) == asyncio.run(store.get_items(3))
     assert asyncio.run(session.pop_item()) is not None

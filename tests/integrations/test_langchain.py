@@ -85,8 +85,9 @@ def test_requests_stay_within_the_window_and_the_state_stays_whole(managers: Man
     own = {id(message) for message in state}
     others = [str(message.content) for message in asked[-1] if id(message) not in own]
     assert [text for text in others if "⟨recall cut-" not in text] == ["Be brief.", *summaries(asked[-1])]
-    pairs = [(one, two) for one, two in pairwise(asked) if summaries(one) == summaries(two) != []]
-    assert all([m.content for m in two][: len(one)] == [m.content for m in one] for one, two in pairs)
+    texts = [[message.content for message in messages] for messages in asked]
+    changed = sum(two[: len(one)] != one for one, two in pairwise(texts))
+    assert 1 <= changed <= managers.told("condensed")
 
 
 def test_the_async_twin_does_the_same(managers: Managers) -> None:
