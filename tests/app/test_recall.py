@@ -240,8 +240,10 @@ def test_what_was_recalled_is_not_condensed_at_once(make: Make, policy: Json) ->
     assert manager.report("s") is not before
     assert recalls(sent) == recalls(held)
     assert make(policy=policy).preflight("s", sent) == sent, "the same bytes after a restart"
-    later = [*sent, *reads(50, 62), {"role": "user", "content": "Done?"}]
-    assert recalls(manager.manual_compact("s", later)) == [], "by now it is old"
+    for start in (50, 70):  # what stands at the front may stay once, for the vendor's cache
+        later = [*sent, *reads(start, start + 12), {"role": "user", "content": "Done?"}]
+        sent = manager.manual_compact("s", later)
+    assert recalls(sent) == [], "by now it is old"
 
 
 def test_recalls_alone_never_exhaust_the_budget(make: Make) -> None:

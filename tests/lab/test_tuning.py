@@ -80,14 +80,14 @@ def test_only_policies_that_a_file_can_say_are_tried(trials: list[Trial]) -> Non
 def test_retention_is_whole_without_a_compaction_and_falls_with_the_target(rehearsal: Rehearsal) -> None:
     roomy = replace(rehearsal.terms, window=200_000)
     assert Rehearsal(rehearsal.session, roomy).trial(Policy()).retention == 1.0
-    shallow, deep = (
-        rehearsal.trial(Policy(preset="v1", trigger_pct=0.8, target_pct=target)).retention for target in (0.7, 0.05)
+    shallow, usual, deep = (
+        rehearsal.trial(Policy(preset="v2", trigger_pct=0.8, target_pct=target)).retention
+        for target in (0.7, 0.35, 0.05)
     )
-    usual = rehearsal.trial(Policy(preset="v2", trigger_pct=0.8, target_pct=0.7)).retention
     assert shallow is not None
-    assert deep is not None
     assert usual is not None
-    assert 0 <= deep <= shallow < usual < 1
+    assert deep is not None
+    assert 0 < deep < usual < shallow <= 1
 
 
 @pytest.mark.parametrize("name", ["auto", "layers", "v2", "balanced"])

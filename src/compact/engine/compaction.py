@@ -61,8 +61,9 @@ def compact(
     """Compact the conversation by the recipe.
 
     Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
-    would exceed its budget, it does so in any case but one: the provider `layers` raises InsufficientBudget. Without
-    `ask`, no model is called, and what a model would write is written offline.
+    would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and where a
+    summary failed, a recipe with `on_failure="block"` changes nothing. Without `ask`, no model is called, and what a
+    model would write is written offline.
     """
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
@@ -71,7 +72,8 @@ def compact(
         run_.provider(goal.target)
         if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
             run_.auto(goal.target)
-    if goal.budget is not None and run_.judge.tokens > goal.budget and recipe.provider.id not in _KEEPING_THEIR_ERROR:
+    keeps_error = run_.blocked or recipe.provider.id in _KEEPING_THEIR_ERROR
+    if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
     return run_.judge.outcome()
 
@@ -107,8 +109,11 @@ class _Run:
     @property
     def blocked(self) -> bool:
         """Whether a summary failed, and the recipe says that the messages stay then."""
-        wanted = getattr(self._recipe.settings, "on_failure", "")
-        return wanted == "block" and any(event.name in _FAILED for event in self.judge.outcome().events)
+        if getattr(self._recipe.settings, "on_failure", "") != "block":
+            return False
+        names = [event.name for event in self.judge.outcome().events]
+        last = next((name for name in reversed(names) if name in (*_FAILED, "summary_created")), "")
+        return last in _FAILED  # where a refused question was answered the next time, there is a summary
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""

@@ -99,8 +99,8 @@ class Composition:
         self.floor = self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
         self._path = build_path(self.ladders, self.floor)
         self.target = target
-        self._within_reach = target >= self.floor
-        if not self._within_reach:
+        self.within_reach = target >= self.floor
+        if not self.within_reach:
             # Out of reach: what must stay, and a short account of the rest.
             self.target = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
             self._path = [step for step in self._path if step.level <= Level.LONG]
@@ -112,7 +112,7 @@ class Composition:
         recent = (
             at for at, one in enumerate(self.ladders) if one.boost == RECENT and one.whole <= self.target // _LARGE
         )
-        return self._within_reach and all(self._is_whole(at, done) for at in recent)
+        return self.within_reach and all(self._is_whole(at, done) for at in recent)
 
     @cached_property
     def _mentioned(self) -> set[str]:

@@ -65,7 +65,7 @@ class AutoProvider:
                 break
             kept |= fault
             composition = Composition(task, settings, target, kept)
-        yield from propose(Composition(task, settings, target).least())
+        yield from _propose_without_account(task, settings, target)
 
 
 def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[str]:
@@ -77,6 +77,19 @@ def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[s
         for near in range(max(at - 1, 0), min(at + 2, len(messages)))
     }
     return frozenset(found)
+
+
+def _propose_without_account(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, None]:
+    """Cut only, or leave nothing but what must stay: first the one that reaches the target.
+
+    Some vendors accept no account before the current step, as what was thought there must stand behind what it did.
+    """
+    cut = Composition(task, settings, target, steady=1)
+    least = Composition(task, settings, target).least
+    for proposed in (cut.fitted, least) if cut.within_reach else (least, cut.fitted):
+        verdict = yield from propose(proposed())
+        if isinstance(verdict, Applied):
+            return
 
 
 def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:
