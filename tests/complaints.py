@@ -1,4 +1,4 @@
-"""A session as people have them, and the ways to condense it."""
+"""A session as people have them, and the recipes to compact it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ WAYS: dict[str, dict[str, Any]] = {
     },
     **{preset.name: {"preset": preset.name} for preset in presets()},
     "native": {"provider": "native"},
+    "auto": {"recipe": "auto"},
 }
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
-SUMMARIZING = ("native", "cost", "balanced")
+SUMMARIZING = ("native", "cost", "balanced", "auto")
 SUPPRESSING: dict[str, Any] = {
     "provider": "smart",
     "config": {
