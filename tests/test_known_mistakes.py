@@ -29,6 +29,7 @@ from tests.complaints import (
     signed,
     source,
     step,
+    stopping,
     thought,
     written,
 )
@@ -72,7 +73,7 @@ def test_pictures_and_reasoning_come_through(way: str) -> None:
     }
     for format, talk in talks.items():
         before = parse(talk, format=format)
-        after = compact.condense(before, target=0.4, **WAYS[way]).conversation
+        after = Condensation(before, "gpt-4o", 0.4).run(stopping(way)).conversation
         for kind in (Image, Reasoning):
             blocks = [
                 [block for message in conversation.messages for block in message.blocks if isinstance(block, kind)]
