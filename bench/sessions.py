@@ -15,7 +15,7 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from compact.app.counting import counter_for
+from compact.app import counter_for, resolve_recipe
 from compact.engine.stored.context import counter_name
 from compact.engine.stored.service import SessionService
 from compact.ports import NewMessage, Snapshot, StoredSession
@@ -117,7 +117,7 @@ def _fill(store: DatabaseStore, length: int) -> None:
 def _report(store: DatabaseStore, length: int, out: TextIO) -> None:
     """A line for what the store reads, and one for all that a request waits for."""
     name, session = "PostgreSQL" if store.database.is_postgresql else "SQLite", f"of-{length}"
-    service = SessionService(store, counter_for, lambda _: None, lambda *_: None)
+    service = SessionService(store, counter_for, lambda _: None, lambda _: resolve_recipe(), lambda *_: None)
 
     def read() -> int:
         active = store.active(session)

@@ -93,8 +93,9 @@ def served(python: Path) -> Iterator[str]:
 
 def summarize(url: str, seconds: float) -> int:
     """Condenses a part of the session, tells what came of it, and says whether the way there and back works."""
-    from compact.app.condensing import Condensation, choose
-    from compact.app.costing import Costing, Summarizer, Way, condense_metered
+    from compact.app import Condensation, resolve_recipe
+    from compact.app.costing import Costing, condense_metered
+    from compact.app.pricing import Summarizer
     from compact.app.profiles import ask_with
     from compact.formats import parse
     from compact.messages import restore
@@ -107,7 +108,7 @@ def summarize(url: str, seconds: float) -> int:
     profile = configure(Profile, {**values, "timeout": seconds, "concurrency": 1, "attempts": 1})
     summarizer, conversation = Summarizer.of(profile), parse(body)
     settings = {"max_summary_tokens": 64, "max_input_tokens": 6000, "on_failure": "offline"}
-    way = Way("native", *choose("native", None, settings))
+    recipe = resolve_recipe("native", config=settings)
     costing = Costing(Condensation(conversation, "gpt-4o", None))
     asked: list[tuple[Ask, Answer]] = []
 
@@ -118,8 +119,8 @@ def summarize(url: str, seconds: float) -> int:
             asked.extend(zip(asks, answers, strict=True))
             return answers
 
-        foreseen, began = costing.foresee(way).asks, time.monotonic()
-        result, _ = condense_metered(costing, way, [summarizer], ask)
+        foreseen, began = costing.foresee(recipe).asks, time.monotonic()
+        result, _ = condense_metered(costing, recipe, [summarizer], ask)
         took = time.monotonic() - began
         again = access(foreseen)
     completions = [(ask, got) for ask, got in asked if isinstance(got, Completion)]

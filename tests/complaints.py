@@ -1,18 +1,20 @@
-"""A session as people have them, and the ways to condense it."""
+"""A session as people have them, and the recipes to compact it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import compact
+from compact.app import resolve_recipe
 from compact.formats import FORMATS, parse, render, request_body
 from compact.messages import Conversation, Json
-from compact.providers import presets
+from compact.providers import Recipe, presets
 
 TASK = "Port the parser in src/parse.py to Rust. Never touch setup.cfg."
 CORRECTION = "No, use serde, not nom. Keep the public API as it is."
@@ -28,10 +30,11 @@ WAYS: dict[str, dict[str, Any]] = {
     },
     **{preset.name: {"preset": preset.name} for preset in presets()},
     "native": {"provider": "native"},
+    "auto": {"recipe": "auto"},
 }
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
-SUMMARIZING = ("native", "cost", "balanced")
+SUMMARIZING = ("native", "cost", "balanced", "auto")
 SUPPRESSING: dict[str, Any] = {
     "provider": "smart",
     "config": {
@@ -56,13 +59,6 @@ UNKNOWN: dict[str, Json] = {
     "anthropic-messages": {"role": "user", "content": [{"type": "hologram", "beam": [1, {"a": None}]}]},
     "google-gemini": {"role": "user", "parts": [{"hologram": {"beam": [1, {"a": None}]}}]},
 }
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def call(id: str, name: str, **arguments: Json) -> Json:
@@ -118,6 +114,12 @@ def condense(messages: list[Json] | Conversation, way: str, target: float | None
     result = compact.condense(messages, target=target, **WAYS[way])
     assert (render(messages) if isinstance(messages, Conversation) else messages) == before
     return result
+
+
+def stopping(way: str) -> Recipe:
+    """The recipe by itself: it stops where its own passes end."""
+    named = {"name" if key == "recipe" else key: value for key, value in WAYS[way].items()}
+    return replace(resolve_recipe(**named), when_missed="stop")
 
 
 def written(value: Json) -> str:

@@ -9,20 +9,22 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
 import pytest
 
 import compact
-from compact.app import Condensation, choose, counter_for
-from compact.engine import ProviderManager
-from compact.engine.manager import Occasion, ProfileConfig
-from compact.errors import CondensationStalled
+from compact import CompactConfig, CompactManager
+from compact.app import Condensation, counter_for, resolve_recipe
+from compact.engine import AskModel, Gauge, Goal, Inputs
+from compact.engine import compact as run_engine
+from compact.errors import InsufficientBudget
 from compact.formats import parse, render, violations
 from compact.messages import EditKind, Fold, Json, Opaque, ToolCall, is_summary, pairs
 from compact.messages import restore as restore_plan
-from compact.policies import Threshold
+from compact.policies import StorageSettings
 from compact.ports import Answer, Ask, Completion, Failure, Refusal, Usage
 from tests.complaints import (
     CORRECTION,
@@ -34,7 +36,6 @@ from tests.complaints import (
     TASK,
     UNKNOWN,
     WAYS,
-    Clock,
     condense,
     in_format,
     session,
@@ -42,11 +43,13 @@ from tests.complaints import (
     signed,
     source,
     step,
+    stopping,
     thought,
     written,
 )
 
 COUNTER = counter_for("gpt-4o")
+MARK = re.compile(r"⟨|\[Account |\[… [^]]* omitted")
 
 
 def assert_accepted(before: Json, after: Json, format: str) -> None:
@@ -77,29 +80,34 @@ def test_complaint_1_the_task_instructions_and_corrections_survive(way: str) -> 
         assert CORRECTION in written(result.messages)
 
 
-def test_complaint_2_condensing_does_not_loop() -> None:
-    clock, asked = Clock(), []
+def inputs(window: int) -> Inputs:
+    return Inputs(Gauge(COUNTER, ()), window)
+
+
+def manager_of(folder: Path, window: int, ask: AskModel) -> CompactManager:
+    storage = StorageSettings(path=str(folder))
+    return CompactManager(CompactConfig(model="gpt-4o", max_context_tokens=window, storage=storage), ask=ask)
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_complaint_2_condensing_does_not_loop(tmp_path: Path, fits: bool) -> None:
+    asked = []
 
     def summarize(asks: Sequence[Ask]) -> tuple[Answer, ...]:
         asked.append(len(asks))
         return tuple(Completion("Much was done.") for _ in asks)
 
-    manager = ProviderManager(COUNTER, threshold=Threshold(share=0.9), clock=clock)
-    huge = parse([{"role": "user", "content": source(1, 300)}, *session(3)])
-    occasion = Occasion(window=COUNTER.conversation(huge).total // 2)
-    for _ in range(2):
-        assert manager.condense_if_needed(huge, occasion, summarize).decision.triggered
-    with pytest.raises(CondensationStalled, match=r"3 times in a row .* cannot be condensed") as stalled:
-        manager.condense_if_needed(huge, occasion, summarize)
-    tried = len(asked)
-    for _ in range(100):
-        with pytest.raises(CondensationStalled):
-            manager.condense_if_needed(huge, occasion, summarize)
-    assert len(asked) == tried <= 3
-    clock.now = stalled.value.retry_after + 1
-    with pytest.raises(CondensationStalled):
-        manager.condense_if_needed(huge, occasion, summarize)
-    assert len(asked) > tried
+    huge = [{"role": "user", "content": source(1, 900)}, *session(3)]
+    must_stay = COUNTER.conversation(parse([huge[0], *huge[-3:]])).total
+    with manager_of(tmp_path, must_stay + (2000 if fits else 1000), summarize) as manager:
+        for _ in range(50):
+            if fits:
+                huge = [*huge[:-3], *step(len(huge), mark="more"), *huge[-3:]]
+                assert manager.preflight("huge", huge)
+            else:
+                with pytest.raises(InsufficientBudget, match="must stay as they are"):
+                    manager.preflight("huge", huge)
+    assert len(asked) <= 3 if fits else asked == []
 
 
 @EVERY_WAY
@@ -132,8 +140,7 @@ def test_complaint_3_what_the_summarizer_reads_fits_its_window() -> None:
     before = parse(
         [*session(10)[:2], {"role": "tool", "tool_call_id": "r0", "content": source(0, 900)}, *session()[3:]]
     )
-    manager = ProviderManager(COUNTER, active="native")
-    after = manager.condense(before, Occasion(window=window, target=1000), summarize).conversation
+    after = run_engine(before, resolve_recipe("native"), Goal(1000), inputs(window), summarize).conversation
     sizes = [COUNTER.text(ask.instructions) + COUNTER.text(ask.material) + ask.max_tokens for ask in seen]
     assert len(seen) > 1
     assert max(sizes) <= window
@@ -333,7 +340,7 @@ def test_complaint_15_a_summary_of_a_summary_neither_decays_nor_grows() -> None:
     ],
     ids=["failed", "refused", "empty", "blank", "raised"],
 )
-@pytest.mark.parametrize("provider", ["native", "smart"])
+@pytest.mark.parametrize("provider", ["native", "smart", "auto"])
 def test_complaint_16_a_failed_summary_never_replaces_the_history(provider: str, answer: Answer | Exception) -> None:
     def fail(asks: Sequence[Ask]) -> tuple[Answer, ...]:
         if isinstance(answer, Exception):
@@ -341,13 +348,11 @@ def test_complaint_16_a_failed_summary_never_replaces_the_history(provider: str,
         return tuple(answer for _ in asks)
 
     batch = {"lossless_prelude": {"enabled": False}, "passes": [{"id": "all", "mode": "batch"}]}
-    manager = ProviderManager(COUNTER, active=provider, profiles={"": ProfileConfig(settings={"smart": batch})})
-    before = parse(session())
-    done = manager.condense(before, Occasion(window=128_000, target=2000), fail)
-    assert done.report is not None
+    recipe = resolve_recipe(provider, config=batch if provider == "smart" else {"on_failure": "block"})
+    done = run_engine(parse(session()), replace(recipe, when_missed="stop"), Goal(2000), inputs(128_000), fail)
     assert render(done.conversation) == session()
-    assert all(each.skipped for each in done.report.passes)
-    assert done.report.passes
+    assert all(each.skipped for each in done.passes)
+    assert done.passes
 
 
 @EVERY_FORMAT
@@ -360,8 +365,7 @@ def test_complaint_17_blocks_of_unknown_kinds_are_counted_and_left_alone(way: st
     assert compact.count_tokens(messages) > compact.count_tokens(known)
     result = compact.condense(parse(messages, format=format), target=0.3, **WAYS[way])
     assert compact.restore(result) == messages
-    chosen = choose(WAYS[way].get("provider"), WAYS[way].get("preset"), WAYS[way].get("config"))
-    alone = Condensation(before, "gpt-4o", 0.3).run(*chosen, give_way=False)
+    alone = Condensation(before, "gpt-4o", 0.3).run(stopping(way))
     if way not in SUMMARIZING:
         assert UNKNOWN[format] in alone.messages
 
@@ -370,7 +374,7 @@ def test_complaint_17_blocks_of_unknown_kinds_are_counted_and_left_alone(way: st
 def test_complaint_18_behind_every_marker_is_what_it_stands_for(way: str) -> None:
     before = session()
     result = condense(before, way, target=0.2)
-    marked = {message.id for message in result.conversation.messages if "⟨" in written(message.wire)}
+    marked = {message.id for message in result.conversation.messages if MARK.search(written(message.wire))}
     made = {id for done in result.plan for id in done.added}
     held = {message.id for done in result.plan for _, message in done.originals}
     assert marked or way.startswith("lossless")
@@ -379,19 +383,14 @@ def test_complaint_18_behind_every_marker_is_what_it_stands_for(way: str) -> Non
     assert gone <= held
 
 
-def test_complaint_18_the_name_in_a_marker_leads_to_what_went() -> None:
-    before = parse(session())
-    manager = ProviderManager(COUNTER, threshold=Threshold(share=0.5))
-    done = manager.condense_if_needed(before, Occasion(window=4000), lambda asks: tuple(Failure("down") for _ in asks))
-    assert COUNTER.conversation(done.conversation).total < COUNTER.conversation(before).total
-    names = [name for message in done.conversation.messages for name in re.findall(r"recall (\S+) ⟩", message.text)]
-    assert names
-    folds = {edit.handle: edit for step in done.plan for edit in step.edits if isinstance(edit, Fold)}
-    originals = {message.id: message.wire for step in done.plan for _, message in step.originals}
-
-    def recall(id: str) -> list[Json]:
-        return [wire for part in folds[id].messages for wire in recall(part)] if id in folds else [originals[id]]
-
-    recalled = [wire for name in names for wire in recall(name)]
-    assert recalled == [wire for wire in session() if wire not in render(done.conversation)]
-    assert render(restore_plan(done.conversation, done.plan)) == session()
+def test_complaint_18_the_name_in_a_marker_leads_to_what_went(tmp_path: Path) -> None:
+    with manager_of(tmp_path, 4000, lambda asks: tuple(Failure("down") for _ in asks)) as manager:
+        sent = manager.preflight("chat", session())
+        assert compact.count_tokens(sent) < compact.count_tokens(session())
+        handles = set(re.findall(r"recall ((?:fold|sum|cut)-[0-9a-f]+)", written(sent)))
+        recalled = [wire for handle in handles for wire in manager.recall(handle, "chat").messages]
+        changed = [wire for wire in session() if wire not in sent]
+        assert changed
+        assert all(wire in recalled for wire in changed)
+        assert all(wire in session() for wire in recalled)
+        assert manager.undo("chat") == session()

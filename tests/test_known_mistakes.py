@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import compact
-from compact.app import Condensation, choose
+from compact.app import Condensation, resolve_recipe
 from compact.formats import FORMATS, parse, render, violations
 from compact.messages import Image, Reasoning, has_references, pairs, unfold, unresolved
 from compact.models import find_model
@@ -18,6 +18,7 @@ from tests.complaints import (
     EVERY_FORMAT,
     EVERY_WAY,
     PICTURE,
+    SUMMARIZING,
     SUPPRESSING,
     TASK,
     WAYS,
@@ -28,11 +29,12 @@ from tests.complaints import (
     signed,
     source,
     step,
+    stopping,
     thought,
     written,
 )
 
-WITHOUT_FOLDS = [way for way in WAYS if way not in ("native", "cost", "balanced")]
+WITHOUT_FOLDS = [way for way in WAYS if way not in SUMMARIZING]
 
 
 @EVERY_FORMAT
@@ -71,7 +73,7 @@ def test_pictures_and_reasoning_come_through(way: str) -> None:
     }
     for format, talk in talks.items():
         before = parse(talk, format=format)
-        after = compact.condense(before, target=0.4, **WAYS[way]).conversation
+        after = Condensation(before, "gpt-4o", 0.4).run(stopping(way)).conversation
         for kind in (Image, Reasoning):
             blocks = [
                 [block for message in conversation.messages for block in message.blocks if isinstance(block, kind)]
@@ -138,8 +140,8 @@ def test_thresholds_follow_the_window() -> None:
     assert not should_condense(9000, 128_000, PROVIDERS).triggered
     step = {"id": "cut", "execution": {"type": "conditional", "window_share": 0.5}}
     step["individual"] = {"defaults": {"tool_results": {"operation": "truncate"}}}
-    way = choose("smart", None, {"lossless_prelude": {"enabled": False}, "passes": [step]})
-    small, large = (Condensation(parse(session()), model, None).run(*way) for model in ("gpt-4", "gpt-4o"))
+    recipe = resolve_recipe("smart", config={"lossless_prelude": {"enabled": False}, "passes": [step]})
+    small, large = (Condensation(parse(session()), model, None).run(recipe) for model in ("gpt-4", "gpt-4o"))
     assert small.plan
     assert large.plan == ()
     assert "do not exceed its threshold of 64,000" in large.report.passes[0].skipped

@@ -380,34 +380,3 @@ def test_no_question_is_asked_twice() -> None:
 def test_wrong_settings_are_named(settings: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidConfiguration, match=field):
         configure(SmartSettings, settings)
-
-
-def test_the_same_text_is_asked_about_once() -> None:
-    answers = [LONG, f"other {LONG}", LONG, LONG]
-    read = [message for n, text in enumerate(answers) for message in step(f"c{n}", "read", {"path": f"{n}"}, text)]
-    conversation = parse([user("go"), *read, *(assistant("so") for _ in range(6)), user("and?")])
-    asked: list[Ask] = []
-
-    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        asked.extend(asks)
-        return tuple(Completion("A file.") for _ in asks)
-
-    outcome = drive(PROVIDER, smart(each(tool_results=do("summarize", max_tokens=16))), conversation, ask=answer)
-    assert [ask.sources for ask in asked] == [("2",), ("4",)]
-    (done,) = outcome.plan
-    assert [edit.where.message for edit in done.edits if isinstance(edit, Replace)] == ["2", "4", "6", "8"]
-
-
-@pytest.mark.parametrize("share", [0.9, 0.7, 0.5, 0.35])
-def test_a_pass_that_cuts_everything_stops_at_the_target(share: float) -> None:
-    conversation = bundled()
-    target = int(tokens_of(conversation) * share)
-    settings = smart(
-        each(
-            tool_results=do("truncate", max_lines=1, max_chars=100),
-            tool_parameters=do("truncate", max_lines=1, max_chars=40),
-        )
-    )
-    outcome = drive(PROVIDER, settings, conversation, target)
-    assert 0.99 * target <= tokens_of(outcome.conversation) <= target
-    assert drive(PROVIDER, settings, outcome.conversation, target).plan == ()
