@@ -1,4 +1,4 @@
-"""Every entry point compacts by the same engine: from an empty state, the same recipe and inputs give the same bytes."""
+"""Every entry point compacts by the same engine: the same recipe and inputs give the same bytes."""
 
 from __future__ import annotations
 

@@ -61,9 +61,9 @@ def compact(
     """Compact the conversation by the recipe.
 
     Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
-    would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and where a
-    summary failed, a recipe with `on_failure="block"` changes nothing. Without `ask`, no model is called, and what a
-    model would write is written offline.
+    would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and a
+    recipe with `on_failure="block"` changes nothing where a summary failed. Without `ask`, no model is called, and what
+    a model would write is written offline.
     """
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)

@@ -58,7 +58,8 @@ class TruncationProvider:
     def _round(self, task: Task, goal: Goal, settings: TruncationSettings) -> tuple[Pass, bool]:
         """The next pass, and whether it is sure that none follows; how it came about is not kept while it is judged."""
         cuts, candidates, last = _cuts(task, goal, settings)
-        return as_pass(self.id, cuts, [f"{candidates} candidate{'s' * (candidates > 1)} identified"] if cuts else []), last
+        notes = [f"{candidates} candidate{'s' * (candidates > 1)} identified"] if cuts else []
+        return as_pass(self.id, cuts, notes), last
 
 
 def _cuts(task: Task, goal: Goal, settings: TruncationSettings) -> tuple[list[Shortening], int, bool]:
