@@ -49,6 +49,17 @@ def test_the_laws_hold_where_they_once_did_not(
     assert_laws(parse(body, format=format), recipe, target)
 
 
+@pytest.mark.parametrize(
+    ("seed", "size", "target"), [("13 100496", 8, 0.8), ("27 1028687", 20, 0.5), ("28 1510", 20, 0.5)]
+)
+def test_system_messages_in_between_do_not_keep_auto_from_its_target(seed: str, size: int, target: float) -> None:
+    before = parse(random_body(random.Random(seed), "anthropic-messages", size=size), format="anthropic-messages")
+    assert any(message.role == "system" for message in before.messages)
+    result = compact.condense(before, target=target)
+    assert result.target_met
+    assert "[Account" in str(result.messages)
+
+
 def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
     messages = [{"role": "user", "content": "word " * 500}, {"role": "assistant", "content": "yes"}]
     result = compact.condense(messages, target=10)

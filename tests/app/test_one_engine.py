@@ -43,8 +43,8 @@ from tests.server.conftest import VENDOR_KEY, Recorder
 RECIPES = ("auto", "balanced", "layers", "v2", "speed", "quality")
 CONVERSATIONS, ROUNDS = 50, 10
 """In each of the four formats: 2,000 conversations in all."""
-WINDOWS = (1_000, 2_000, 4_000)
-TRIGGER, TARGET = 0.3, 0.2
+WINDOWS = (1_500, 4_000, 8_000)
+TRIGGER, TARGET = 0.15, 0.08
 STORED = AccountStyle(StoredSettings().summary_role)
 
 Sent: TypeAlias = str | None
@@ -169,11 +169,11 @@ def test_every_entry_point_gives_the_same_bytes(format: str, number: int, tmp_pa
     with managers(tmp_path) as find:
         for at in range(CONVERSATIONS):
             rng = Random(f"{format} {number} {at}")
-            recipe, window, size = rng.choice(RECIPES), rng.choice(WINDOWS), rng.choice((6, 12, 24))
+            recipe, window, size = rng.choice(RECIPES), rng.choice(WINDOWS), rng.choice((12, 24, 40))
             session = parse(random_body(rng, format, size=size), format=format)
             terms = Terms(find_model(MODELS[format]), window, TRIGGER, TARGET, 0.0)
             compared += assert_one_engine(session, recipe, terms, find, f"s{at}")
-    assert compared > CONVERSATIONS // 10
+    assert compared > CONVERSATIONS // 3
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -11,7 +11,7 @@ from compact.messages import Json
 from compact.policies import Policy, configure
 from compact.providers import Preset, Provider, Recipe, WhenMissed, find_provider
 from compact.providers import presets as built_in_presets
-from compact.providers.registry import provider_ids
+from compact.providers.registry import BUILT_IN, provider_ids
 from compact.settings.presets import find_preset
 from compact.settings.recipes import default_recipe
 
@@ -100,7 +100,7 @@ def _find(name: str, provider: str | None, preset: str | None) -> tuple[Preset |
     base, colon, level = name.partition(":")
     if not preset and base == _LOSSLESS and colon:
         return None, find_provider(base), {"level": level}
-    if provider or (not preset and name in provider_ids()):
+    if provider or (not preset and _is_provider(name)):
         return None, find_provider(name), {}
     try:
         found = find_preset(name)
@@ -110,6 +110,12 @@ def _find(name: str, provider: str | None, preset: str | None) -> tuple[Preset |
         known = ", ".join((*provider_ids(), *(one.name for one in built_in_presets())))
         raise InvalidConfiguration(error.problem, field="recipe", remedy=f"Known recipes: {known}.") from None
     return found, find_provider(found.provider), {}
+
+
+def _is_provider(name: str) -> bool:
+    """Whether a provider has that name; what is installed is looked through only for names that are not our own."""
+    ours = name in BUILT_IN or any(name == preset.name for preset in built_in_presets())
+    return name in BUILT_IN if ours else name in provider_ids()
 
 
 def _label(preset: Preset | None, provider: Provider, chosen: Mapping[str, Json]) -> str:

@@ -152,6 +152,10 @@ class Composition:
         """The pass with an account written without a model, as close below the target as it gets."""
         return self._closest(self._path, 0 if self._steady else self.frame, None)
 
+    def told(self) -> Pass:
+        """The pass that leaves nothing but what must stay, and tells the rest in the account."""
+        return self._closest([step for step in self._path if step.level <= Level.LONG], self.frame, None)
+
     def removed(self, room: int) -> tuple[Message, ...]:
         """The messages that a summary of so many tokens would stand for."""
         done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
@@ -189,6 +193,10 @@ class Composition:
         if best is None:
             return self.least()
         return Pass(PASS, best[1], self._notes(best[2], summary), ahead=True)
+
+    def reaches(self, proposal: Pass) -> bool:
+        """Whether the pass comes down to the target that was set."""
+        return self.within_reach and self._size(proposal.edits) <= self.target
 
     def least(self) -> Pass:
         """The pass that leaves nothing but what must stay, with a marker for the rest."""

@@ -56,8 +56,12 @@ class AutoProvider:
             return
         summary = answer.text if isinstance(answer, Summary) else ""
         kept: frozenset[str] = frozenset()
+        reachable = composition.within_reach
         for _ in range(_ROUNDS):
-            verdict = yield from propose(composition.summarized(summary) if summary else composition.fitted())
+            proposal = composition.summarized(summary) if summary else composition.fitted()
+            if kept and reachable and not composition.reaches(proposal):
+                break
+            verdict = yield from propose(proposal)
             if not isinstance(verdict, Rejected):
                 return
             fault = _at_fault(task.conversation.messages, verdict.messages) - kept
@@ -65,7 +69,7 @@ class AutoProvider:
                 break
             kept |= fault
             composition = Composition(task, settings, target, kept)
-        yield from _propose_without_account(task, settings, target)
+        yield from _propose_otherwise(task, settings, composition, target)
 
 
 def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[str]:
@@ -79,14 +83,18 @@ def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[s
     return frozenset(found)
 
 
-def _propose_without_account(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, None]:
-    """Cut only, or leave nothing but what must stay: first the one that reaches the target.
+def _propose_otherwise(
+    task: Task, settings: AutoSettings, last: Composition, target: int
+) -> Generator[Step, Any, None]:
+    """Cut only, or tell all that may go in the account, or nothing of it; else keep all that was at fault.
 
     Some vendors accept no account before the current step, as what was thought there must stand behind what it did.
     """
     cut = Composition(task, settings, target, steady=1)
-    least = Composition(task, settings, target).least
-    for proposed in (cut.fitted, least) if cut.within_reach else (least, cut.fitted):
+    none = Composition(task, settings, target)
+    first, then = ([cut], [last]) if cut.within_reach else ([], [last, cut])
+    beyond = [one.fitted for one in then if task.tokens > one.target]
+    for proposed in (*(one.fitted for one in first), none.told, none.least, *beyond):
         verdict = yield from propose(proposed())
         if isinstance(verdict, Applied):
             return
