@@ -10,7 +10,7 @@ import sys
 from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from compact import CompactConfig, CompactManager
+from compact import CompactConfig, CompactManager, count_tokens
 from compact.integrations.agents_sdk import compact_input_filter
 from compact.policies import Policy, TracingSettings
 
@@ -105,9 +105,8 @@ async def main(ariadne: str) -> None:
         run_config = RunConfig(call_model_input_filter=compact_input_filter(manager, session), tracing_disabled=True)
         for question, _, _ in STEPS:
             result = await Runner.run(agent, question, session=session, run_config=run_config)
-            sent = len(model.calls[-1].input)
-            stored = len(await session.get_items())
-            print(f"{question:<50} {stored:>3} items stored, {sent:>3} sent")
+            sent, stored = model.calls[-1].input, await session.get_items()
+            print(f"{question:<50} {count_tokens(stored):>7,} tokens stored, {count_tokens(sent):>6,} sent")
             print(f"  {result.final_output}")
         report = manager.report("coding-session")
     if report:

@@ -39,13 +39,12 @@ def main() -> None:
                 {"role": "assistant", "content": f"Source {number}: {TOPICS[number % len(TOPICS)]} rises."},
                 {"role": "user", "content": "Go on."},
             ]
-            before = len(messages)
-            messages = manager.preflight("long-research", messages)
-            used = count_tokens(messages, model=config.model)
-            largest = max(largest, used)
-            if len(messages) < before:
+            ready = manager.prepare("long-research", messages)
+            messages = ready.messages
+            largest = max(largest, count_tokens(messages, model=config.model))
+            if ready.compacted:
                 rounds += 1
-                print(f"after source {number}: {before} messages became {len(messages)}, {used:,} tokens")
+                print(f"after source {number}: {ready.tokens_before:,} tokens became {ready.tokens_after:,}")
     print(f"read {read:,} tokens in a window of {WINDOW:,}: {rounds} compactions, never more than {largest:,} sent")
 
 

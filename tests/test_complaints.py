@@ -97,12 +97,12 @@ def test_complaint_2_condensing_does_not_loop(tmp_path: Path, fits: bool) -> Non
         asked.append(len(asks))
         return tuple(Completion("Much was done.") for _ in asks)
 
-    huge = [{"role": "user", "content": source(1, 900)}, *session(3)]
+    huge = [{"role": "user", "content": source(1, 1200)}, *session(3)]
     must_stay = COUNTER.conversation(parse([huge[0], *huge[-3:]])).total
-    with manager_of(tmp_path, must_stay + (2000 if fits else 1000), summarize) as manager:
-        for _ in range(50):
+    with manager_of(tmp_path, must_stay + (2400 if fits else 1000), summarize) as manager:
+        for number in range(20):
             if fits:
-                huge = [*huge[:-3], *step(len(huge), mark="more"), *huge[-3:]]
+                huge.append({"role": "assistant", "content": f"Noted: {number}."})
                 assert manager.preflight("huge", huge)
             else:
                 with pytest.raises(InsufficientBudget, match="must stay as they are"):

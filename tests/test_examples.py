@@ -54,7 +54,8 @@ def test_coding_session_tells_ariadne(tmp_path: Path) -> None:
         names = {span["name"] for span in ariadne.spans}
     assert {"compact.token_estimate", "compact.trigger_decision", "compact.condensed"} <= names
     assert events == ""
-    stored, sent = map(int, re.findall(r"(\d+) items stored, +(\d+) sent", told)[-1])
+    sizes = re.findall(r"([\d,]+) tokens stored, +([\d,]+) sent", told)[-1]
+    stored, sent = (int(number.replace(",", "")) for number in sizes)
     assert sent < stored / 2
     assert "Repaired in shop/taxes.py; 48 tests pass." in told
     before, after = (int(number.replace(",", "")) for number in re.findall(r"[\d,]+(?= tokens to|\.$)", told)[-2:])

@@ -1,4 +1,4 @@
-"""What Lossless says of an answer that gives way is true, and what gives way is held by what stands for it."""
+"""What Lossless says of an answer that goes is true, and what goes is held by what stands for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def session(*steps: Step) -> Conversation:
 
 
 def gone(*steps: Step) -> list[str]:
-    """What stands for the answers, and for what was written, that gave way."""
+    """What stands for the answers, and for what was written, that went."""
     return [edit.with_ for edit in find_superseded(session(*steps), len)]
 
 

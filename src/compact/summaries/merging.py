@@ -79,7 +79,7 @@ def _fill(
 ) -> Iterator[Item]:
     """What fits, the most important first; nothing is taken in place of something more important.
 
-    Only one that is very long gives way to what comes after it.
+    Only one that is very long makes room for what comes after it.
     """
     left, lowest = budget, 0
     opened: set[tuple[str, str]] = set()

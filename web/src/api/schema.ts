@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Replay Session
-         * @description Play an open transcript again; nobody is asked, and summaries are charged at a cheap model's price.
+         * @description Play an open transcript again; no model is called, and summaries are charged at a cheap model's price.
          */
         post: operations["replay_session"];
         delete?: never;
@@ -761,7 +761,7 @@ export interface paths {
         };
         /**
          * List Playable Ways
-         * @description The ways in which a session can be played: the two plain ones, the built-in presets, and one's own.
+         * @description What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets.
          */
         get: operations["list_playable_ways"];
         put?: never;
@@ -1546,6 +1546,12 @@ export interface components {
              * @default
              */
             note: string;
+            /**
+             * Offline
+             * @description Call no model.
+             * @default false
+             */
+            offline: boolean;
             /** Retention */
             retention?: number | null;
             /**
@@ -5229,7 +5235,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CompressionWish"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -44,7 +44,7 @@ class LosslessProvider:
     id = "lossless"
     name = "Lossless"
     description = (
-        "Repeated text becomes references, layout becomes plain, superseded answers give way. Nothing is lost."
+        "Repeated text becomes references, layout becomes plain, superseded answers go. Nothing is lost."
     )
     version = "1"
     capabilities = Capabilities(lossless=True, speed="fast")

@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Lines of a text as hashes, with the runs that begin there, and the spans that give way to references."""
+    """Lines of a text as hashes, with the runs that begin there, and the spans that become references."""
 
     source: Source
     hashes: tuple[int, ...]
