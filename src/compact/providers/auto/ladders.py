@@ -57,7 +57,7 @@ _BULKY = 2_400
 BULKY_MARKER = 16
 _LINE_END = 1
 _USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
-RECENT, _FOCUS, _SUPERSEDED = 10.0, 4.0, 0.3
+RECENT, _FOCUS, _SUPERSEDED = 3.0, 4.0, 0.3
 _OLDEST = 0.15
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""

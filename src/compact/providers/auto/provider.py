@@ -69,6 +69,8 @@ class AutoProvider:
                 break
             kept |= fault
             composition = Composition(task, settings, target, kept)
+            if task.tokens <= composition.target:
+                return  # all that may go has gone
         yield from _propose_otherwise(task, settings, composition, target)
 
 
