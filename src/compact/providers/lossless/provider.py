@@ -43,9 +43,7 @@ class LosslessProvider:
 
     id = "lossless"
     name = "Lossless"
-    description = (
-        "Repeated text becomes references, layout becomes plain, superseded answers go. Nothing is lost."
-    )
+    description = "Repeated text becomes references, layout becomes plain, superseded answers go. Nothing is lost."
     version = "1"
     capabilities = Capabilities(lossless=True, speed="fast")
     settings = LosslessSettings
