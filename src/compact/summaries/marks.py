@@ -54,12 +54,7 @@ def unmarked(text: str) -> str:
 
 def is_cut(value: str) -> bool:
     """Whether a value of a call was cut: it says so by a mark, or by three dots between its halves."""
-    return has_mark(value) or _OWN.search(value) is not None or is_torn(value)
-
-
-def is_torn(name: str) -> bool:
-    """Whether a name is two halves with dots between them."""
-    return "..." in name.strip(".")
+    return has_mark(value) or _OWN.search(value) is not None or "..." in value.strip(".")
 
 
 def without_summaries(text: str) -> str:

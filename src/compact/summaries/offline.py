@@ -29,6 +29,8 @@ from compact.summaries.worth import (
 
 Count: TypeAlias = Callable[[str], int]
 
+SHARE = 2
+"""A summary made offline takes at most this part of what it stands for: there is nothing to gain by telling all."""
 _LAST_RESORT = (120, 60, 30)
 """Characters that stay of a line where none fits."""
 _MOST_TRIED = 3
