@@ -64,5 +64,3 @@ def test_what_is_done_once_is_a_request(text: str) -> None:
 )
 def test_what_is_only_told_directs_nobody(text: str) -> None:
     assert strengths(text) == []
-
-

@@ -32,18 +32,54 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 
 
 def test_a_coding_session() -> None:
-    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot()
+    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
+- user: "The login test fails. Find out why and fix it, but never touch the database schema."
+- assistant: "Let me look." → ran `pytest test_login.py`: failed: "FAILED test_login.py::test_stays - assert 0; 1 failed in 0.52s"
+- read /srv/shop/src/auth/session.py
+- assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py
+- ran `pytest test_login.py`: "3 passed in 0.41s"
+- ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
+- assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
+- user: "yes"
+- user: "please use 2 spaces in src/web"\
+""")
 
 
 def test_a_service_call_in_another_format() -> None:
-    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot()
+    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot("""\
+- user: "Hi, my name is Noah Ito. I need to change the address of my order #W4219264."
+- get_order_details(order_id=#W4219264): "{'order_id': '#W4219264', 'status': 'pending', 'items': [{'item_id': '8886009523', 'price': 1944.02}]}"
+- assistant: "I found order #W4219264. What is the new address?"
+- user: "619 Broadway, Suite 484, Seattle, WA 98187"
+- called set_address(order_id=#W4219264, zip=98187): failed: "Error: order is locked until 18:00"
+- called set_address(order_id=#W4219264, zip=98187): "ok"
+- assistant: "The address of order #W4219264 has been changed. It will arrive on 2026-03-04."\
+""")
 
 
 def test_less_room_leaves_what_is_worth_most() -> None:
-    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot()
-    assert summarize_offline(coding_session(), budget=60, count=count) == snapshot()
-    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot()
-    assert summarize_offline(coding_session(), budget=8, count=count) == snapshot()
+    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot("""\
+- (4 more messages, not told here)
+- user: "The login test fails. Find out why and fix it, but never touch the database schema."
+- read /srv/shop/src/auth/session.py
+- assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py
+- ran `pytest test_login.py`: "3 passed in 0.41s"
+- assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
+- user: "yes"
+- user: "please use 2 spaces in src/web"\
+""")
+    assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
+- (9 more messages, not told here)
+- user: "The login test fails. Find out why and fix it, but never touch the database schema."
+- read /srv/shop/src/auth/session.py
+- user: "yes"
+- user: "please use 2 spaces in src/web"\
+""")
+    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\
+- (13 more messages, not told here)
+- user: "please use 2 spaces in src/web"\
+""")
+    assert summarize_offline(coding_session(), budget=8, count=count) == snapshot('- user: "please use 2 spaces…"')
 
 
 def test_nothing_in_nothing_out() -> None:
@@ -54,7 +90,9 @@ def test_nothing_in_nothing_out() -> None:
 
 
 def test_a_list_keeps_the_words_that_announce_it() -> None:
-    told = summarize(chat(user("**Never:**\n- Ignore critical issues\n- Delete the production database"), assistant("Ok.")))
+    told = summarize(
+        chat(user("**Never:**\n- Ignore critical issues\n- Delete the production database"), assistant("Ok."))
+    )
     assert told == '- user: "Never: - Ignore critical issues - Delete the production database"\n- assistant: "Ok."'
 
 
@@ -136,13 +174,23 @@ def test_marks_of_what_was_pruned_are_counted() -> None:
         ("bash", {"command": "cd /a && make test 2>&1 | tail -5"}, "all ok", '- ran `make test`: "all ok"'),
         ("bash", {"command": "echo 1 > a.txt && make"}, "done", '- edited a.txt; ran `make`: "done"'),
         ("bash", {"command": "make test"}, "error: boom", '- ran `make test`: failed: "error: boom"'),
-        ("bash", {"command": "./deploy"}, "<returncode>3</returncode>\nit broke", '- ran `./deploy`: failed: "it broke"'),
+        (
+            "bash",
+            {"command": "./deploy"},
+            "<returncode>3</returncode>\nit broke",
+            '- ran `./deploy`: failed: "it broke"',
+        ),
         ("str_replace_editor", {"command": "view", "path": "q.py"}, "x", "- read q.py"),
         ("str_replace_editor", {"command": "create", "path": "q.py", "file_text": "x"}, "ok", "- wrote q.py"),
         ("delete_file", {"path": "a.py"}, "ok", "- deleted a.py"),
         ("move_file", {"source": "./a.py", "destination": "b.py"}, "ok", "- moved a.py to b.py"),
         ("set_price", {"id": "7"}, '{"id": "7"}', "- called set_price(id=7): \"{'id': '7'}\""),
-        ("bash", {"command": "git push"}, " ! [rejected]   main -> main", '- ran `git push`: failed: "! [rejected] main -> main"'),
+        (
+            "bash",
+            {"command": "git push"},
+            " ! [rejected]   main -> main",
+            '- ran `git push`: failed: "! [rejected] main -> main"',
+        ),
         ("edit_file", {"path": "a.py", "new": "x"}, "No match found", '- edited a.py: failed: "No match found"'),
     ],
 )
