@@ -1,5 +1,7 @@
 """What an offline summary says of whole conversations."""
 
+# ruff: noqa: E501 - lines of accounts are long
+
 from __future__ import annotations
 
 import pytest
