@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from compact.app.transcripts import read_transcript
-from compact.facts import WEIGHTS
+from compact.facts import WEIGHTS, standings
 from compact.lab.retention import KINDS, used_again
 from compact.messages import Conversation
-from compact.summaries.ledger import Ledger, keep_ledger
-from compact.summaries.reading import read
 
 CUTS = (0.5, 0.75)
 HELD_OUT = ("cc-entire-cli", "opencode-nimbus", "pi")
@@ -53,10 +51,8 @@ def cuts(source: str, session: Conversation) -> Iterator[Cut]:
         before = session.messages[:at]
         needed = {(fact.kind, fact.text) for fact in used_again(before, session.messages[at:])}
         if needed:
-            ledger = Ledger()
-            keep_ledger(before, read(before), ledger)
-            named = ((key, entry) for key, entry in ledger.entries.items() if entry.kind in KINDS)
-            rows = tuple((tuple(map(float, entry.features(at))), key in needed) for key, entry in named)
+            named = [standing for standing in standings(before).values() if standing.kind in KINDS]
+            rows = tuple((tuple(map(float, one.features(at))), (one.kind, one.text) in needed) for one in named)
             if any(needed for _, needed in rows):
                 yield Cut(source, rows)
 

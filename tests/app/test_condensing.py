@@ -205,7 +205,7 @@ def test_a_summary_without_a_model_does_not_repeat_what_stands_above_it(provider
     assert result.messages[0] == talk[0]
     assert sum(first in str(message["content"]) for message in result.messages) == 1
     (summary,) = (str(message["content"]) for message in result.messages if "Summary of" in str(message["content"]))
-    assert f'"{first[:60]}' in summary  # what became of it stands beside its first words
+    assert first[:60] not in summary
 
 
 def test_wrong_configuration_is_told() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from compact.facts import Strength, directives_in
-from compact.facts.sentences import word_count
 
 
 def strengths(text: str) -> list[Strength]:
@@ -65,9 +64,3 @@ def test_what_is_done_once_is_a_request(text: str) -> None:
 )
 def test_what_is_only_told_directs_nobody(text: str) -> None:
     assert strengths(text) == []
-
-
-def test_words_are_counted_in_scripts_without_spaces() -> None:
-    assert word_count("one two, three") == 3
-    assert word_count("请不要修改生产数据库。") == 6
-    assert word_count("") == 0

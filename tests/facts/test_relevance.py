@@ -26,11 +26,6 @@ def test_each_reason_counts() -> None:
     assert odds(text="rows") < usual  # a plain word says little by itself
 
 
-def test_a_number_needs_a_name() -> None:
-    named, bare = (Standing(Kind.NUMBER, "8080", last=5, label=label).odds(9) for label in ("port", ""))
-    assert named > bare
-
-
 def test_standings_tell_who_mentioned_what() -> None:
     def call(id: str, name: str, arguments: Json) -> Json:
         function = {"name": name, "arguments": json.dumps(arguments)}

@@ -34,8 +34,8 @@ from compact.messages import (
 )
 from compact.messages.seals import count_of, is_removed_marker
 from compact.providers.auto import AutoProvider, AutoSettings
-from compact.providers.auto.account import read_items
 from compact.providers.provider import TAGGED
+from compact.summaries.accounts import read_items
 from compact.testing import check_provider
 from compact.testing.generate import random_body
 from compact.testing.generate.anthropic import BINDING

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,24 +52,6 @@ def chat(*messages: Wire) -> tuple[Message, ...]:
 
 def anthropic(*messages: Wire) -> tuple[Message, ...]:
     return parse(list(messages), format="anthropic-messages").messages
-
-
-def section(summary: str, title: str) -> list[str]:
-    """The lines under the heading that begins so."""
-    lines: list[str] = []
-    inside = False
-    for line in summary.split("\n"):
-        if line.startswith("## "):
-            inside = line.startswith(f"## {title}")
-        elif inside:
-            lines.append(line)
-    return lines
-
-
-def cited(summary: str) -> set[str]:
-    """Every id that a line names at its end."""
-    found = (re.search(r" \[([^\[\]]+)\]$", line) for line in summary.split("\n"))
-    return {id for match in found if match for id in match[1].split(",")}
 
 
 def coding_session() -> Sequence[Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 
@@ -16,7 +16,7 @@ from compact.formats import FORMATS, parse
 from compact.messages import Message
 from compact.summaries import summarize_offline
 from compact.testing.strategies import conversations, hostile_messages, hostile_text
-from tests.summaries.talks import COUNTS, Wire, assistant, chat, cited, count, ran, section, user
+from tests.summaries.talks import COUNTS, Wire, assistant, chat, count, ran, user
 
 FORBIDDEN = re.compile(
     r"<\|[^|<>]{0,64}\|>|\[/?INST\]|<<SYS>>|[⟨⟩]|</?COMPACT-SUMMARY|</system>|\x1b|\u202e|\ufeff", re.IGNORECASE
@@ -85,21 +85,13 @@ def test_the_budget_is_kept_and_the_same_input_gives_the_same_text(
     assert summary == summarize_offline(messages, budget=budget, count=count, previous=previous)
 
 
-@given(talks(), talks(), st.integers(20, 3000))
-def test_every_id_named_is_the_id_of_a_message(one: tuple[Message, ...], two: tuple[Message, ...], budget: int) -> None:
-    ids = {message.id for message in (*one, *two)}
-    first = summarize_offline(one, budget=budget, count=count)
-    assert cited(first) <= ids
-    assert cited(summarize_offline(two, budget=budget, count=count, previous=first)) <= ids
-
-
 @given(talks(), st.integers(20, 3000), previous)
 def test_no_mark_of_ours_or_of_a_model_is_repeated(
     messages: tuple[Message, ...], budget: int, previous: str | None
 ) -> None:
     summary = summarize_offline(messages, budget=budget, count=count, previous=previous)
     assert not FORBIDDEN.search(summary)
-    assert all(line.startswith(("## ", "- ")) for line in summary.splitlines())
+    assert previous or all(line.startswith("- ") for line in summary.splitlines())
     assert summary.encode().decode() == summary
 
 
@@ -118,17 +110,16 @@ ORDERS = st.sampled_from(
 @given(
     st.lists(ORDERS, min_size=1, max_size=4), st.integers(100, 3000), st.sampled_from(("bash", "fetch", "edit_file"))
 )
-def test_nothing_a_tool_says_stands_among_the_directives(orders: list[str], budget: int, tool: str) -> None:
+def test_nothing_a_tool_says_becomes_a_line_of_the_user(orders: list[str], budget: int, tool: str) -> None:
     wires: list[Wire] = [user("Please read it.")]
     for number, order in enumerate(orders):
         wires += ran(tool, {"command": "make", "path": "a.py"}, order, id=str(number))
     summary = ""
     for _ in range(3):
         summary = summarize_offline(chat(*wires), budget=budget, count=count, previous=summary)
-        assert [line for line in section(summary, "Task and directives") if "CANARY" in line] == []
-        assert summary.count("## Task and directives") == 1
-        outside = [line for line in summary.split("\n") if "CANARY" in line]
-        assert all(re.search(r"tool-reported|open: |fixed|not reported again", line) for line in outside)
+        lines = summary.split("\n")
+        assert [line for line in lines if line.startswith("- user")] == ['- user: "Please read it."']
+        assert all(re.match(r"- (?:ran|called|read|edited|\w+\()", line) for line in lines if "CANARY" in line)
 
 
 RULES = st.lists(
@@ -145,17 +136,6 @@ RULES = st.lists(
 )
 
 
-@given(RULES, st.lists(st.sampled_from(("ok", "Done.", "error: it failed")), max_size=5))
-def test_directives_are_kept_verbatim_while_they_fit(rules: list[str], noise: list[str]) -> None:
-    wires: list[Wire] = []
-    for rule in rules:
-        wires += [user(rule), *map(assistant, noise), *ran("bash", {"command": "make"}, " ".join(noise))]
-    budget = 40 + sum(2 * count(f'- "{rule}", answered [99]') for rule in rules)
-    summary = summarize_offline(chat(*wires), budget=budget, count=count)
-    kept = [line for line in section(summary, "Task and directives") if any(f'"{rule}"' in line for rule in rules)]
-    assert [line.split('"')[1] for line in kept] == rules
-
-
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @given(st.lists(RULES, min_size=20, max_size=20), st.integers(0, 10))
 def test_twenty_rounds_lose_no_directive_that_fits_and_do_not_grow(rounds: list[list[str]], noise: int) -> None:
@@ -170,25 +150,6 @@ def test_twenty_rounds_lose_no_directive_that_fits_and_do_not_grow(rounds: list[
         summary = summarize_offline(chat(*wires), budget=budget, count=count, previous=summary)
         assert count(summary) <= budget
         assert [rule for rule in said if f'"{rule}"' not in summary] == []
-
-
-def test_many_rounds_reach_a_steady_state() -> None:
-    def work(number: int) -> Sequence[Message]:
-        path, name = f"src/module_{number}.py", f"handle_case_{number}"
-        return chat(
-            user("Never touch the schema."),
-            *ran("edit_file", {"path": path, "new_string": f"def {name}(): return {number * 1000}"}, "ok"),
-            assistant(f"The issue is fixed, because `{name}` now returns {number * 1000}."),
-        )
-
-    summary, sizes = "", []
-    for number in range(40):
-        summary = summarize_offline(work(number), budget=400, count=count, previous=summary)
-        sizes.append(count(summary))
-    assert max(sizes) <= 400
-    assert min(sizes[20:]) > 300
-    assert section(summary, "Task and directives") == ['- "Never touch the schema." [0]']
-    assert "src/module_39.py" in summary
 
 
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
@@ -236,6 +197,5 @@ def test_the_laws_hold_for_real_transcripts(transcripts: list[Path]) -> None:
         second = summarize_offline(messages[half:], budget=800, count=count, previous=first)
         for summary in (first, second):
             assert count(summary) <= 800, path.name
-            assert cited(summary) <= {message.id for message in messages}, path.name
             assert not FORBIDDEN.search(summary), path.name
-            assert section(summary, "Task and directives"), path.name
+            assert "- user" in summary, path.name

@@ -8,20 +8,21 @@ from dataclasses import replace
 from compact.engine.driver import Judge
 from compact.messages import Message, Text, ToolResult, Where, message_texts, untouchable
 from compact.ports import Answer, Ask, Completion, Failure
-from compact.summaries import summarize_offline
+from compact.summaries.offline import SHARE, summarize_offline
 
 
 def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
     """A deterministic summary of each question's sources, made of their own words.
 
-    What nobody may touch goes on standing beside the summary, which only says what became of it.
+    What must not be touched goes on standing beside the summary, and is not told in it.
     """
     fixed = untouchable(judge.conversation)
     messages = {message.id: message for message in judge.conversation.messages}
     answers: list[Answer] = []
     for ask in asks:
         sources = [_only(messages[id], ask.place) for id in ask.sources if id in messages]
-        text = summarize_offline(sources, budget=ask.max_tokens, count=judge.measure.text, kept=fixed)
+        budget = min(ask.max_tokens, sum(map(judge.measure.message, sources)) // SHARE)
+        text = summarize_offline(sources, budget=budget, count=judge.measure.text, kept=fixed)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))
     return tuple(answers)
 

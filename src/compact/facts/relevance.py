@@ -26,8 +26,7 @@ WEIGHTS = MappingProxyType(
         "no tool ever showed it": 1.7,
         "a user named it": 1.3,
         "the model named it": 1.2,
-        "a number": 0.7,
-        "a number without a name": -1.3,
+        "a number": -0.6,
         "a plain word": -0.4,
     }
 )
@@ -37,7 +36,7 @@ _VALUES = tuple(WEIGHTS.values())
 
 @dataclass(slots=True)
 class Standing:
-    """A fact, and how often, when last and by whom it was mentioned; `label` is what a number is called."""
+    """A fact, and how often, when last and by whom it was mentioned."""
 
     kind: Kind
     text: str
@@ -46,19 +45,16 @@ class Standing:
     by_user: bool = False
     by_assistant: bool = False
     shown: bool = False
-    label: str = ""
 
     def features(self, length: int) -> tuple[float, ...]:
         """What the weights are for, after so many messages, in their order."""
-        is_number = self.kind is Kind.NUMBER
         return (
             log2(max(length - self.last, 1)),
             log2(self.mentions + 1),
             not self.shown,
             self.by_user,
             self.by_assistant,
-            is_number,
-            is_number and not self.label,
+            self.kind is Kind.NUMBER,
             self.kind is Kind.IDENTIFIER and self.text.isalpha() and self.text.islower(),
         )
 

@@ -23,7 +23,6 @@ _ABBREVIATIONS = ("e.g", "i.e", " vs", "etc", " Mr", "Mrs", " Dr", " No")
 _MARK = re.compile(r"[\s>#*•·–—-]*+(?:\d{1,3}[.)][ \t]+)?")
 _LONGEST = 500
 # Chinese, Japanese, Thai and their neighbours write no spaces between words; a word is about two characters long.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]")
 
 
 def sentences_in(text: str) -> Iterator[Span]:
@@ -38,12 +37,6 @@ def sentences_in(text: str) -> Iterator[Span]:
                     yield span
         if at < end and (span := _clean(text, at, end)):
             yield span
-
-
-def word_count(text: str) -> int:
-    """About how many words a text has, in scripts without spaces, too."""
-    spaced = len(text.split())
-    return spaced if text.isascii() else spaced + len(_UNSPACED.findall(text)) // 2
 
 
 def _ends(text: str, stop: re.Match[str]) -> bool:

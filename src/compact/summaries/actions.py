@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compact.facts import command_of, only_reads, strings_in
+from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.messages import ToolCall
 from compact.summaries.marks import is_cut, unmarked
 from compact.summaries.quoting import quote
 from compact.summaries.shell import read_shell
 
-UNTOLD = "…"
-"""What stands for the arguments of a call where none can be told."""
 CHANGES = ("edited", "wrote", "deleted", "moved")
 
 _EDITING = re.compile(
@@ -46,6 +44,9 @@ _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
 _LONGEST_PATH = 300
+_UNTOLD = "…"
+"""What stands for the arguments of a call where none can be told."""
+_LONGEST_SUBJECT = 160
 _ARGUMENTS = 8
 
 
@@ -99,7 +100,21 @@ def describe(call: ToolCall, longest: int) -> str:
     given = list(strings_in(call.arguments))
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
     shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in told[:_ARGUMENTS]]
-    return quote(f"{call.name}({', '.join(shown) if shown or not given else UNTOLD})", longest)
+    return quote(f"{call.name}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
+
+
+def subject(action: Action) -> str:
+    """What the action was done to: the same file, or the same command, however it is spelled."""
+    if action.is_command:
+        # Without where it runs and what is done with its output.
+        return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT)
+    if action.kind == "moved":
+        return " to ".join(map(_plain_path, action.subject.split(" to ")))
+    return _plain_path(action.subject) if action.subject else describe(action.call, _LONGEST_SUBJECT)
+
+
+def _plain_path(path: str) -> str:
+    return path.removeprefix("./") if len(path) > 2 else path
 
 
 def _changed(call: ToolCall) -> Iterator[tuple[str, str]]:

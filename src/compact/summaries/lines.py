@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from compact.facts import Source
 from compact.messages import Exchange, Message
-from compact.summaries.actions import CHANGES, Action, describe
+from compact.summaries.actions import CHANGES, Action, describe, subject
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance
-from compact.summaries.tallies import subject
 
-USER, ASSISTANT = "- user", "- assistant"
+USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
+_WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
@@ -66,7 +66,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     """What each exchange holds, in order; the reading is of these messages."""
     said: defaultdict[int, list[Utterance]] = defaultdict(list)
     acted: defaultdict[int, list[Action]] = defaultdict(list)
-    for spoken in sorted((*reading.utterances, *reading.sent), key=lambda spoken: spoken.index):
+    for spoken in sorted((*reading.utterances, *reading.sent, *reading.printed), key=lambda spoken: spoken.index):
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
@@ -81,7 +81,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
 
 
 def _quoted(spoken: Utterance, longest: int) -> str:
-    who = USER if spoken.source is Source.USER else ASSISTANT
+    who = _WHO[spoken.source]
     if spoken.speaker:
         who = f"{who} ({spoken.speaker})"
     text = quote(spoken.text, longest).replace('"', "'")
@@ -97,7 +97,7 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
 
 def _done(action: Action, longest: int) -> str:
     """What was done, with what came of it."""
-    what = subject(action, "")
+    what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}"
     if action.kind == "read" and not action.is_command and (looks := _looks_up(action)):
         did = looks

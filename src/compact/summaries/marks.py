@@ -6,7 +6,7 @@ import re
 from enum import IntEnum
 
 from compact.messages import has_mark, summary_handle
-from compact.summaries.items import is_heading, is_item
+from compact.summaries.headings import is_heading, is_item
 
 _OWN = re.compile(
     r"\[… [\d,]{1,12} (?:lines?|characters?) omitted …\]"
@@ -15,16 +15,17 @@ _OWN = re.compile(
     r"|lines from \d|\d+ earlier messages? removed, recall |Summary of \d|End of summary, |Recalled |End of recall, "
     r"|The user's next )"
     r"[^\n⟨⟩]*"
-    r"| (?P<cut>\.\.\. truncated )| Mentions: (?P<mentions>[^\n⟨⟩]*))⟩"
+    r"| (?P<cut>\.\.\. truncated )| Mentions: [^\n⟨⟩]*)⟩"
 )
 _TEARING = re.compile(r"⟨ Truncated: \d+ more (?:(?P<characters>characters)|lines) ")
 _LONGEST_WORD = 300
 _LAST_WORD = re.compile(rf"\S{{1,{_LONGEST_WORD}}}\Z")
 _FIRST_WORD = re.compile(r"\s*\S+")
 _SEALED = re.compile(
-    r"(?:<COMPACT-SUMMARY v\d{1,9}>\n)?⟨ Summary of \d{1,9} earlier messages?, (?P<code>[0-9a-f]{8}) ⟩\n"
+    r"(?:<COMPACT-SUMMARY v\d{1,9}>\n)?(?:⟨ Summary of \d{1,9} earlier messages?, (?P<summary>[0-9a-f]{8}) ⟩"
+    r"|\[Account (?P<account>[0-9a-f]{8}): it stands for [^\n]{1,200}\])\n"
 )
-_END = "\n⟨ End of summary, {}"
+_ENDS = {"summary": ("\n⟨ End of summary, {}", "⟩"), "account": ("\n[End of account {}", "]")}
 _MOST_SEALED = 20  # nobody quotes more, and looking for the end of each takes time
 
 
@@ -36,11 +37,8 @@ class Torn(IntEnum):
     WORD = 2
 
 
-def unmarked(text: str, *, mentions: bool = False) -> str:
-    """The text without our marks, and without the words that a cut left in halves.
-
-    `mentions`: the names that a mark gives of what was cut stay; they are facts, but no line of the text.
-    """
+def unmarked(text: str) -> str:
+    """The text without our marks, and without the words that a cut left in halves."""
     if "⟨" not in text and "[… " not in text:
         return text
     kept: list[str] = []
@@ -49,8 +47,6 @@ def unmarked(text: str, *, mentions: bool = False) -> str:
         tears, piece = _tears(mark, text), text[at : mark.start()]
         whole = _from_first_whole_word(piece, torn)
         kept.append(_to_last_whole_word(whole) if tears is Torn.WORD else whole)
-        if mentions and mark["mentions"]:
-            kept.append(mark["mentions"])
         # Marks may follow each other; what is behind the last of them is torn by the first.
         torn, at = max(tears, Torn.NOTHING if piece.strip() else torn), mark.end()
     return "".join([*kept, _from_first_whole_word(text[at:], torn)])
@@ -58,12 +54,7 @@ def unmarked(text: str, *, mentions: bool = False) -> str:
 
 def is_cut(value: str) -> bool:
     """Whether a value of a call was cut: it says so by a mark, or by three dots between its halves."""
-    return has_mark(value) or _OWN.search(value) is not None or is_torn(value)
-
-
-def is_torn(name: str) -> bool:
-    """Whether a name is two halves with dots between them."""
-    return "..." in name.strip(".")
+    return has_mark(value) or _OWN.search(value) is not None or "..." in value.strip(".")
 
 
 def without_summaries(text: str) -> str:
@@ -72,7 +63,7 @@ def without_summaries(text: str) -> str:
     What is sealed goes as a whole. Where the seal is missing, only lines go that are lines of a summary: under a
     heading of ours, with the messages they come from.
     """
-    if "⟨ Summary of " in text:
+    if "⟨ Summary of " in text or "[Account " in text:
         text = _without_sealed(text)
     if "## " not in text:
         return text
@@ -96,8 +87,10 @@ def _without_sealed(text: str) -> str:
         begin = _SEALED.search(text, at)
         if begin is None:
             break
-        end = text.find(_END.format(begin["code"]), begin.end())
-        end = text.find("⟩", end + 3) + 1 if end >= 0 else 0
+        frame = begin.lastgroup or ""
+        closing, bracket = _ENDS[frame]
+        end = text.find(closing.format(begin[frame]), begin.end() - 1)
+        end = text.find(bracket, end + 3) + 1 if end >= 0 else 0
         sealed = end > 0 and summary_handle(text[begin.start() : end])
         kept.append(text[at : begin.start() if sealed else begin.end()])
         at = end if sealed else begin.end()

@@ -106,6 +106,8 @@ class Material:
 
         What is new is not merged with what was known before: an answer may still be shortened, that may not.
         """
+        if all(answer.finished for answer in answers):
+            return "\n".join(answer.text for answer in answers)
         if any(answer.finished for answer in answers) or not (self.earlier or any(answer.record for answer in answers)):
             texts = [self.text(answer.record) if answer.record else answer.text for answer in answers]
             numbered = (f"Part {number} of {len(texts)}\n\n{text}" for number, text in enumerate(texts, 1))

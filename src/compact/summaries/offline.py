@@ -1,29 +1,62 @@
-"""A summary made of the conversation's own words, without a model."""
+"""A summary made of the conversation's own words, without a model: the lines of an account."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
-from compact.facts import Kind, Source
-from compact.messages import Message, is_summary
-from compact.summaries.carrying import ROOT, carry
-from compact.summaries.decisions import answer_items, decision_items
-from compact.summaries.filling import FEW, Basket, Count, fit, take_directives, take_shares
-from compact.summaries.items import Item, Section
-from compact.summaries.ledger import Ledger, keep_ledger
+from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
+from compact.summaries.accounts import LONGEST_ITEM, earlier_items, is_framing, join_lines, read_items, unlisted
+from compact.summaries.lines import LONG, SHORT, tell
 from compact.summaries.marks import unmarked
-from compact.summaries.naming import merge, name_items
-from compact.summaries.plans import follow, plans
-from compact.summaries.reading import Reading, read
-from compact.summaries.steps import step_items
-from compact.summaries.tallies import Tallies, common_root, finding_items, state_items
-from compact.summaries.turns import answer, user_items
+from compact.summaries.quoting import shorten, without_marks
+from compact.summaries.reading import read
+from compact.summaries.worth import (
+    LEAST_STEP,
+    LONG_SHOWS,
+    OLDEST,
+    SHORT_SHOWS,
+    Worth,
+    fade,
+    line_value,
+    superseded,
+    weigh,
+    weigh_item,
+)
 
-# No line has fewer tokens than this, which bounds how many can be chosen.
-_SHORTEST_LINE = 6
-# How the ids of messages begin that a fold made, until they are sent and read again.
-_FOLD = "fold-"
+Count: TypeAlias = Callable[[str], int]
+
+SHARE = 2
+"""A summary made offline takes at most this part of what it stands for: there is nothing to gain by telling all."""
+_LAST_RESORT = (120, 60, 30)
+"""Characters that stay of a line where none fits."""
+_MOST_TRIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What one line can tell, in short and at length: an exchange, or what an earlier account said.
+
+    `messages` are those that no line tells of where this one is left out.
+    """
+
+    short: str
+    long: str
+    worth: Worth
+    recency: float = OLDEST
+    messages: int = 0
+
+
+class _Step(NamedTuple):
+    """Tell a statement, in short or at `length`; `key` is what that is worth for each token."""
+
+    key: float
+    at: int
+    length: bool
+    price: int
 
 
 def summarize_offline(
@@ -36,97 +69,112 @@ def summarize_offline(
 ) -> str:
     """The messages in at most `budget` tokens, as `count` counts them; the same input gives the same text.
 
-    `previous` is an earlier summary of what came before these messages; it is merged in. Without it, a summary that
-    stands among the messages is. `kept` are the ids of messages that go on standing beside it: of those only the first
-    words are said, and what became of them. Nothing that a tool said stands among the user's directives, and every line
-    names the messages it comes from.
+    One line tells one exchange, the oldest first: who said what, what was done and what came of it. What earlier
+    summaries among the messages say comes first, word for word; `previous` is one that is not among them. Where not all
+    fits, that is told which is worth most for each token, and a line says how many messages are not told. `kept` are
+    the ids of messages that go on standing beside it: they are not told.
     """
-    messages, previous = _without_earlier(messages, previous)
-    tallies, ledger = Tallies(), Ledger()
-    carried, reading = carry(previous, tallies, ledger), read(messages)
-    keep_ledger(messages, reading, ledger)
-    paths = ((entry.text, entry.mentions) for entry in ledger.entries.values() if entry.kind is Kind.PATH)
-    root = carried.root or common_root(paths)
-    follow(carried.plan, reading.actions)
-    for action in reading.actions:
-        if not plans(action):
-            tallies.count(action, root)
-    items = _distinct(
-        [
-            *(map(answer, carried.items) if _answers_first(reading) else carried.items),
-            *carried.plan.items(),
-            *_spoken_items(reading, budget // _SHORTEST_LINE + 1, kept),
-            *state_items(tallies.of.values(), reading.length),
-            *finding_items(tallies.of.values(), reading.length),
-            *step_items(reading, root),
-        ]
-    )
-    basket = Basket(budget, count)
-    take_directives(items, basket)
-    if not basket.items and any(item.tier for item in items):
-        return _least(items, budget, count)
-    if root:
-        basket.take(Item(Section.STATE, f"{ROOT}{root}", (), float("-inf"), 100), basket.left / 4)
-    take_shares(items, basket)
-    if basket.left > FEW:
-        names = merge(ledger.entries.values(), root)
-        for item in name_items(names, reading.length, basket):
-            basket.take(item, basket.left)
-    basket.take_best(items, basket.left)
-    return fit(basket.items, budget, count) or _least(items, budget, count)
+    earlier = earlier_items(messages, {}, longest := max(min(LONGEST_ITEM, budget), 1))
+    if previous:
+        items = read_items(unmarked(previous), longest)
+        earlier = [*(item for item in items if not is_framing(item.text)), *earlier]
+    silent = sum(map(stands_for, filter(is_pruned, messages)))
+    told = list(_told(messages, kept))
+    statements = [*_carried(earlier, {each.long for each in told}), *told]
+    return _Choice(statements, silent, budget, count).text if statements else ""
 
 
-def _spoken_items(reading: Reading, most: int, kept: Collection[str]) -> Iterator[Item]:
-    """What was said, at most so many lines of each kind; an answer of the user stands with its question."""
-    answers = list(answer_items(reading))
-    yield from user_items(reading, most, kept, {int(item.order) for item in answers})
-    yield from answers
-    yield from decision_items(reading, most)
+def _carried(items: Sequence[AccountItem], told: AbstractSet[str]) -> Iterator[_Statement]:
+    """What earlier accounts said, once; not what is told again."""
+    texts = ("\n".join(map(without_marks, item.text.split("\n"))) for item in items)
+    for text in dict.fromkeys(texts):
+        if text not in told:
+            yield _Statement(text, text, weigh_item(text))
 
 
-def _without_earlier(messages: Sequence[Message], previous: str | None) -> tuple[Sequence[Message], str]:
-    """The messages that are no summaries, and what the summaries say where nothing else is given."""
-    folds = [message for message in messages if _is_earlier(message)]
-    rest = [message for message in messages if not _is_earlier(message)] if folds else messages
-    return rest, unmarked("\n".join(message.text for message in folds) if previous is None else previous)
+def _told(messages: Sequence[Message], kept: Collection[str]) -> Iterator[_Statement]:
+    """The exchanges that hold something to tell."""
+    groups, reading = exchanges(messages), read(messages)
+    stale = superseded(reading)
+    for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
+        members = [messages[index] for index in group]
+        if not (told.said or told.actions) or all(message.id in kept for message in members):
+            continue
+        if not any(is_summary(message) or is_pruned(message) for message in members):
+            recency = fade(at, len(groups))
+            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told, stale), recency, len(members))
 
 
-def _answers_first(reading: Reading) -> bool:
-    """Whether the assistant answers, before the user speaks again, what had been asked before these messages."""
-    for spoken in reading.utterances:
-        if spoken.source is Source.USER or spoken.closing:
-            return spoken.source is not Source.USER
-    return False
+class _Choice:
+    """Which statements are told within the budget, and at which length."""
 
+    def __init__(self, statements: Sequence[_Statement], silent: int, budget: int, count: Count) -> None:
+        self._statements = statements
+        self._silent = silent
+        self._budget = budget
+        self._count = count
 
-def _distinct(items: Sequence[Item]) -> list[Item]:
-    """The items without those that say the same in the same section; the ids of all of them are kept."""
-    merged: dict[tuple[Section, str], Item] = {}
-    for item in items:
-        same = merged.get(key := (item.section, item.text.casefold()))
-        if same is None:
-            merged[key] = item
-        elif item.section is not Section.STEPS:
-            merged[key] = _joined(same, item)
-    return list(merged.values())
+    @property
+    def text(self) -> str:
+        """The lines that are worth most for each token, in order; the beginning of one where none fits."""
+        taken = self._taken(self._budget)
+        if self._silent or len({step.at for step in taken}) < len(self._statements):
+            untold = self._silent + sum(each.messages for each in self._statements)
+            taken = self._taken(self._budget - self._price(unlisted(untold)))
+        while taken:
+            text = self._written(taken)
+            if self._count(text) <= self._budget:
+                return text
+            taken.pop()
+        return self._least()
 
+    @cached_property
+    def _steps(self) -> list[_Step]:
+        """All steps, those first that are worth most for each token; of two alike the newer one."""
+        steps = []
+        for at, each in enumerate(self._statements):
+            price, value = self._price(each.short), line_value(each.worth, each.recency, SHORT_SHOWS)
+            key = value / max(price, LEAST_STEP)
+            steps.append(_Step(key, at, length=False, price=price))
+            if each.long != each.short:
+                more = max(self._price(each.long) - price, 0)
+                gain = line_value(each.worth, each.recency, LONG_SHOWS) - value
+                steps.append(_Step(min(key, gain / max(more, LEAST_STEP)), at, length=True, price=more))
+        return sorted(steps, key=lambda step: (-step.key, -step.at, step.length))
 
-def _joined(one: Item, other: Item) -> Item:
-    first, last = sorted((one, other), key=lambda item: item.order)
-    ids = tuple(dict.fromkeys(first.ids + last.ids))
-    return replace(last, ids=ids, value=max(one.value, other.value) + 0.5, tier=max(one.tier, other.tier))
+    def _taken(self, left: int) -> list[_Step]:
+        """The steps that fit, the best first; no line is told at length where it is not told in short."""
+        taken: list[_Step] = []
+        begun: set[int] = set()
+        for step in self._steps:
+            if step.price <= left and (not step.length or step.at in begun):
+                left -= step.price
+                begun.add(step.at)
+                taken.append(step)
+        return taken
 
+    def _written(self, taken: Sequence[_Step]) -> str:
+        lengths = {step.at: step.length for step in taken}
+        items = []
+        silent = self._silent
+        for at, each in enumerate(self._statements):
+            if at in lengths:
+                items.append(AccountItem(each.long if lengths[at] else each.short))
+            else:
+                silent += each.messages
+        lines = join_lines(items)
+        return "\n".join([unlisted(silent), *lines] if silent else lines)
 
-def _least(items: Sequence[Item], budget: int, count: Count) -> str:
-    """The most valuable line, or the beginning of it, where not even a heading fits."""
-    for item in sorted(items, key=lambda item: (-item.tier, -item.value))[:3]:
-        shorter = (replace(item.shortened(longest), ids=()).line for longest in (120, 60, 30))
-        for line in (item.line, *shorter):
-            if 0 < count(line) <= budget:
-                return line
-    return ""
+    def _least(self) -> str:
+        """The beginning of the line that is worth most, where no whole one fits."""
+        for step in [step for step in self._steps if not step.length][:_MOST_TRIED]:
+            whole = self._statements[step.at].short.rpartition("\n")[2]
+            for longest in _LAST_RESORT:
+                line = shorten(whole, longest)
+                line += '"' * (line.count('"') % 2)
+                if 0 < self._count(line) <= self._budget:
+                    return line
+        return ""
 
-
-def _is_earlier(message: Message) -> bool:
-    """Whether the message stands for others: a summary of ours, or a mark of what was pruned."""
-    return message.id.startswith(_FOLD) or is_summary(message)
+    def _price(self, line: str) -> int:
+        return self._count(f"{line}\n")

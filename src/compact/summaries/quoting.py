@@ -32,10 +32,15 @@ _TAG = re.compile(r"<(/?)([a-z]+(?:[-_][a-z]+)+)>")
 _NOT_THE_USERS = re.compile(r"reminder|caveat|stdout|stderr|output|observation|environment|command-message|system")
 
 
+def without_marks(line: str) -> str:
+    """A line of ours as it stands; of others', with every mark of ours or of a model taken out."""
+    return _HALF_TAG.sub("", _MARK.sub(" ", _visible(line)))
+
+
 def quote(text: str, longest: int = LONGEST) -> str:
     """The text as one line without marks, cut at a word."""
     # Only so much is looked at as could be left.
-    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text[: 4 * longest]))
+    text = _visible(text[: 4 * longest])
     # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
     text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if "**" in text or "\\n" in text else text
     line = " ".join(_HEADING.sub(" ", _HALF_TAG.sub("", _MARK.sub(" ", text))).split()).rstrip(" *")
@@ -52,6 +57,10 @@ def shorten(line: str, longest: int) -> str:
     cut = line[: max(longest - 1, 0)]
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def _visible(text: str) -> str:
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text))
 
 
 def users_own(text: str) -> str:

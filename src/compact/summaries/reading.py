@@ -32,41 +32,40 @@ class Utterance:
     speaker: str = ""
     beside: str = ""
 
-    def named(self, text: str) -> str:
-        """A text of it, with who said it where that is known."""
-        return f"{self.speaker}: {text}" if self.speaker else text
-
 
 @dataclass(slots=True)
 class Reading:
-    """What the messages say and do, in their order; `by_place` finds the actions of a call and of its result.
+    """What the messages say and do, in their order.
 
-    `sent` are messages of users that are nothing but images and files.
+    `sent` are messages of users that are nothing but images and files, `printed` results whose calls are not there.
     """
 
-    length: int = 0
     utterances: list[Utterance] = field(default_factory=list)
     sent: list[Utterance] = field(default_factory=list)
+    printed: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
-    by_place: dict[Place, list[Action]] = field(default_factory=dict)
 
 
 def read(messages: Sequence[Message]) -> Reading:
     """Walks the messages once; what a system prompt says is not retold."""
-    reading = Reading(len(messages))
+    reading = Reading()
     answers = pairs(messages)
+    by_place: dict[Place, list[Action]] = {}
     for index, message in enumerate(messages):
         _listen(reading, index, message)
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
-                done = list(actions_of(block, index, message.id))
-                reading.by_place[index, position] = done
-                reading.actions += done
-            elif isinstance(block, ToolResult) and (call := answers.get((index, position))):
-                done = reading.by_place[index, position] = reading.by_place[call]
+                by_place[index, position] = list(actions_of(block, index, message.id))
+                reading.actions += by_place[index, position]
+            elif not isinstance(block, ToolResult):
+                continue
+            elif call := answers.get((index, position)):
+                done = by_place[call]
                 alone = not any(action.kind == "ran" for action in done)
                 for action in done:
                     conclude(action, message.id, block, alone=alone)
+            elif (text := _spoken(block.text)).strip():
+                reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     return reading
 
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Literal
 
 from compact.errors import InvalidConfiguration
-from compact.summaries import items as offline
+from compact.summaries.headings import OTHERS_WORDS, USERS_WORDS
 
 NAMES = ("task_state", "decision_log", "code_delta", "brief", "general", "code")
 DEFAULT = "task_state"
@@ -123,7 +123,7 @@ def fill(template: str, values: dict[str, str]) -> str:
 def known_sections(strategy: Strategy) -> dict[str, Section]:
     """Every section a summary may have been written with, by its title in small letters.
 
-    An earlier summary may come from another strategy, or have been made offline.
+    An earlier summary may come from another strategy, or from a version that made them offline.
     """
     return _built_in() | {section.title.casefold(): section for section in strategy.sections}
 
@@ -143,8 +143,7 @@ def _remedy(placeholder: str) -> str:
 
 @cache
 def _built_in() -> dict[str, Section]:
-    words = (offline.Section.DIRECTIVES, offline.Section.SAID)
-    sections = [Section(one.value, "", instructs=one in words) for one in offline.Section]
+    sections = [Section(title, "", instructs=title in USERS_WORDS) for title in (*USERS_WORDS, *OTHERS_WORDS)]
     sections += [section for strategy in strategies() for section in strategy.sections]
     return {section.title.casefold(): section for section in sections}
 

@@ -14,7 +14,7 @@ from compact.ports import Ask, Event, Measure
 from compact.summaries.ladder import Good, Stop, Trouble
 from compact.summaries.material import Draft, Material, OnFailure, Request
 from compact.summaries.merging import fit, merge
-from compact.summaries.offline import summarize_offline
+from compact.summaries.offline import SHARE, summarize_offline
 from compact.summaries.opening import with_first_request
 from compact.summaries.record import Record, render_record, with_ids
 
@@ -134,7 +134,8 @@ def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary |
     """What is done where no answer is usable."""
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
-        text = summarize_offline(request.messages, budget=material.limit, count=count, kept=request.kept)
+        budget = min(material.limit, material.size // SHARE)
+        text = summarize_offline(request.messages, budget=budget, count=count, kept=request.kept)
         if text:
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
             return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)

@@ -1,29 +1,16 @@
-"""The account: what stands in the conversation for the messages before the boundary."""
+"""The lines of the account: those of earlier accounts, and one for each exchange that is not shown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compact.messages import AccountItem, Message, body_of, is_summary
+from compact.messages import AccountItem
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
-from compact.summaries.lines import LONG, SHORT, USER, Told
-
-_USER, _OTHER = 4.0, 1.2
-_OLD = 0.15
-_LONGEST_ITEM = 1_600
-
-
-def earlier_items(messages: Sequence[Message], known: Mapping[str, tuple[AccountItem, ...]]) -> list[AccountItem]:
-    """What accounts among the messages say, as it was stored or as it can be read from them."""
-    found: list[AccountItem] = []
-    for message in messages:
-        if is_summary(message):
-            found += known.get(message.id) or read_items(body_of(message))
-    return [item for item in found if not _FRAMING.fullmatch(item.text)]
+from compact.summaries.lines import LONG, SHORT, Told
+from compact.summaries.worth import OLDEST, weigh_item
 
 
 def carry(items: Sequence[AccountItem], measure: Measure) -> list[Ladder]:
@@ -31,9 +18,8 @@ def carry(items: Sequence[AccountItem], measure: Measure) -> list[Ladder]:
     ladders = []
     for number, item in enumerate(items):
         size = measure.text(item.text) + 1
-        weight = _USER if item.text.startswith(USER) else _OTHER
         ladder = Ladder(number - len(items), (), Told(""), size, text=item.text, lines=(size, size))
-        ladder.worth, ladder.recency = (weight * (len(item.text) / 4 + 4) ** 0.6, 0.0), _OLD
+        ladder.worth, ladder.recency = weigh_item(item.text), OLDEST
         ladders.append(ladder)
     return ladders
 
@@ -55,60 +41,3 @@ def account_lines(
             room = replace(room, words=done.quotes[at])
         lines.append(AccountItem(ladder.told.line(room), ids[at]))
     return lines
-
-
-def unlisted(count: int) -> str:
-    """The line that says how many messages no line tells of."""
-    return f"- ({count} more message{'s' * (count != 1)}, not told here)"
-
-
-def kept_below(count: int) -> str:
-    """The line that says how many messages below the account are older than the last it tells of."""
-    return f"- ({count} of the messages below {'are' if count != 1 else 'is'} older than the last of these)"
-
-
-NO_ROOM = "there is no room to tell of them"
-_FRAMING = re.compile(
-    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\))"
-)
-_SINCE = "## After that"
-
-
-def join_lines(items: Sequence[AccountItem]) -> list[str]:
-    """The lines of an account; those that follow a summary with headings get one of their own."""
-    lines: list[str] = []
-    headed = False
-    for item in items:
-        if headed and not item.text.startswith("#"):
-            lines.append(_SINCE)
-        headed = item.text.startswith("#")
-        lines.append(item.text)
-    return lines
-
-
-def read_items(body: str) -> list[AccountItem]:
-    """The statements of an account: its lines, and under headings whole paragraphs, each with its heading."""
-    items: list[AccountItem] = []
-    heading, lines = "", list[str]()
-
-    def close() -> None:
-        text = ""
-        for line in lines:
-            if text and len(text) + len(line) > _LONGEST_ITEM:
-                items.append(AccountItem(text))
-                text = ""
-            text = f"{text}\n{line}" if text else f"{heading}\n{line}" if heading else f"- {line.removeprefix('- ')}"
-            if not heading:
-                items.append(AccountItem(text))
-                text = ""
-        if text:
-            items.append(AccountItem(text))
-
-    for line in body.split("\n"):
-        if line.startswith("#"):
-            close()
-            heading, lines = line, []
-        elif line.strip():
-            lines.append(line)
-    close()
-    return items

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from compact.providers.auto.ladders import Ladder, Level
 from compact.summaries.lines import LONG, SHORT
+from compact.summaries.worth import LEAST_STEP
 
-_LEAST_STEP = 8
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
 _SMALL = 20
@@ -117,7 +117,7 @@ def _upgrades(ladder: Ladder, place: int, key: float) -> list[Step]:
 
 
 def _rate(ladder: Ladder, low: Level, high: Level) -> float:
-    return max(0.0, ladder.value(high) - ladder.value(low)) / max(_LEAST_STEP, ladder.cost(high) - ladder.cost(low))
+    return max(0.0, ladder.value(high) - ladder.value(low)) / max(LEAST_STEP, ladder.cost(high) - ladder.cost(low))
 
 
 def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
@@ -132,7 +132,7 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
             continue
         below = _below(ladder) if lines else Level.NONE
         gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))
-        price = max(_LEAST_STEP, ladder.cost(Level.CUT) - ladder.cost(below))
+        price = max(LEAST_STEP, ladder.cost(Level.CUT) - ladder.cost(below))
         members = [place]
         while blocks and blocks[-1][0] / blocks[-1][1] < gain / price:
             earlier = blocks.pop()
@@ -226,7 +226,7 @@ def _room_for(ladder: Ladder, wanted: int) -> int:
 def _quote(ladder: Ladder, at: int, full: Allocation) -> None:
     """Quote more of what was said in an exchange that is a line."""
     level = full.levels[at]
-    if full.left <= _LEAST_STEP or level not in _QUOTED or ladder.text:
+    if full.left <= LEAST_STEP or level not in _QUOTED or ladder.text:
         return
     said = ladder.told.longest
     shown = min(said, _QUOTED[level])

@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
-from math import exp
 
-from compact.facts import Source
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Exchange,
@@ -28,11 +26,11 @@ from compact.messages import (
 from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
-from compact.summaries.actions import CHANGES, Action
+from compact.summaries.actions import CHANGES, subject
 from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
-from compact.summaries.tallies import subject
+from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, superseded, weigh
 
 
 class Level(IntEnum):
@@ -56,16 +54,10 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
-RECENT, _FOCUS, _SUPERSEDED = 3.0, 4.0, 0.3
-_OLDEST = 0.15
-_SPAN, _LEAST_SPAN = 0.15, 4
-"""How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
-_FADING = 0.4
-"""Lines lose their worth with age more slowly than messages: detail goes first."""
+RECENT, _FOCUS = 3.0, 4.0
 _SHOWN = {
-    Level.SHORT: (0.4, 0.5),
-    Level.LONG: (0.85, 0.6),
+    Level.SHORT: SHORT_SHOWS,
+    Level.LONG: LONG_SHOWS,
     Level.CUT: (1.0, 0.7),
     Level.MORE: (1.0, 0.85),
     Level.WHOLE: (1.0, 1.0),
@@ -102,7 +94,7 @@ class Ladder:
     island: bool = False
     bulky: bool = False
     lines: tuple[int, int] = (0, 0)
-    worth: tuple[float, float] = (0.0, 0.0)
+    worth: Worth = (0.0, 0.0)
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -153,7 +145,7 @@ class Ladder:
         words, done = self.worth
         line = min(level, Level.LONG)
         of_words, of_done = _SHOWN[line]
-        value: float = self.recency**_FADING * (of_words * words + of_done * done)
+        value = line_value(self.worth, self.recency, _SHOWN[line])
         if level is line or (self.bulky and level is Level.CUT):
             return value
         more_words, more_done = _SHOWN[level]
@@ -171,7 +163,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     told = tell(origin, groups, reading)
     recent = _recent(shown, groups, settings, task.measure)
     focus = _focus(origin, reading, groups)
-    stale = _superseded(reading)
+    stale = superseded(reading)
     size = len(groups)
     ladders = []
     for at, group in enumerate(groups):
@@ -183,8 +175,8 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.island = not stays and at in focus
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
-        ladder.recency = _OLDEST + (1 - _OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
-        ladder.worth = _worth(ladder, stale)
+        ladder.recency = fade(at, size)
+        ladder.worth = weigh(ladder.told, stale)
         if not stays:
             ladder.lines = _line_sizes(told[at], task.measure)
         ladders.append(ladder)
@@ -242,19 +234,6 @@ def _arguments(messages: Sequence[Message], group: Exchange) -> int:
     return sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
 
 
-def _worth(ladder: Ladder, stale: AbstractSet[int]) -> tuple[float, float]:
-    """What the words and the deeds of an exchange are worth."""
-    words = 0.0
-    for spoken in ladder.told.said:
-        weight = _USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
-        words += weight * (len(spoken.text) / 4 + 4) ** 0.6
-    done = 0.0
-    for action in ladder.told.actions:
-        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
-        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * (len(action.result) / 4 + 10) ** 0.4
-    return words, done
-
-
 def _recent(
     messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings, measure: Measure
 ) -> set[int]:
@@ -290,28 +269,10 @@ def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Excha
                 found.pop(action.subject, None)
                 found[action.subject] = action.index
         elif action.kind == "ran":
-            name = subject(action, "")
+            name = subject(action)
             failed.pop(name, None)
             if action.failed:
                 failed[name] = action.index
     planned = [action.index for action in reading.actions if plans(action)]
     last = [*list(found.values())[-_MOST_FILES:], *list(failed.values())[-1:], *planned[-1:]]
     return {owner[index] for index in last}
-
-
-def _superseded(reading: Reading) -> set[int]:
-    """The actions that a later one of the same kind repeats."""
-    seen: set[tuple[str, str]] = set()
-    stale: set[int] = set()
-    for action in reversed(reading.actions):
-        key = _key(action)
-        if key in seen:
-            stale.add(id(action))
-        seen.add(key)
-    return stale
-
-
-def _key(action: Action) -> tuple[str, str]:
-    if plans(action):
-        return "plan", action.call.name
-    return action.kind, subject(action, "")

@@ -1,0 +1,81 @@
+"""The lines of an account, and reading an earlier one back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from compact.messages import AccountItem, Message, body_of, is_summary
+
+NO_ROOM = "there is no room to tell of them"
+LONGEST_ITEM = 1_600
+_FRAMING = re.compile(
+    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\))"
+)
+_SINCE = "## After that"
+
+
+def unlisted(count: int) -> str:
+    """The line that says how many messages no line tells of."""
+    return f"- ({count} more message{'s' * (count != 1)}, not told here)"
+
+
+def kept_below(count: int) -> str:
+    """The line that says how many messages below the account are older than the last it tells of."""
+    return f"- ({count} of the messages below {'are' if count != 1 else 'is'} older than the last of these)"
+
+
+def earlier_items(
+    messages: Sequence[Message], known: Mapping[str, tuple[AccountItem, ...]], longest: int = LONGEST_ITEM
+) -> list[AccountItem]:
+    """What accounts among the messages say, as it was stored or as it can be read from them."""
+    found: list[AccountItem] = []
+    for message in messages:
+        if is_summary(message):
+            found += known.get(message.id) or read_items(body_of(message), longest)
+    return [item for item in found if not is_framing(item.text)]
+
+
+def is_framing(line: str) -> bool:
+    """Whether the line says something of the account itself."""
+    return _FRAMING.fullmatch(line) is not None
+
+
+def join_lines(items: Sequence[AccountItem]) -> list[str]:
+    """The lines of an account; those that follow a summary with headings get one of their own."""
+    lines: list[str] = []
+    headed = False
+    for item in items:
+        if headed and not item.text.startswith("#"):
+            lines.append(_SINCE)
+        headed = item.text.startswith("#")
+        lines.append(item.text)
+    return lines
+
+
+def read_items(body: str, longest: int = LONGEST_ITEM) -> list[AccountItem]:
+    """The statements of an account: its lines, and under headings whole paragraphs, each with its heading."""
+    items: list[AccountItem] = []
+    heading, lines = "", list[str]()
+
+    def close() -> None:
+        text = ""
+        for line in lines:
+            if text and len(text) + len(line) > longest:
+                items.append(AccountItem(text))
+                text = ""
+            text = f"{text}\n{line}" if text else f"{heading}\n{line}" if heading else f"- {line.removeprefix('- ')}"
+            if not heading:
+                items.append(AccountItem(text))
+                text = ""
+        if text:
+            items.append(AccountItem(text))
+
+    for line in body.split("\n"):
+        if line.startswith("#"):
+            close()
+            heading, lines = "" if line == _SINCE else line, []
+        elif line.strip():
+            lines.append(line)
+    close()
+    return items

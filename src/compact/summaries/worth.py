@@ -1,0 +1,87 @@
+"""What an exchange is worth as a line: words more than deeds, a person's words most, new more than old."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from math import exp
+from typing import TypeAlias
+
+from compact.facts import Source
+from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.lines import USER, Told
+from compact.summaries.plans import plans
+from compact.summaries.reading import Reading
+
+Worth: TypeAlias = tuple[float, float]
+"""What the words of an exchange are worth, and its deeds."""
+
+SHORT_SHOWS, LONG_SHOWS = (0.4, 0.5), (0.85, 0.6)
+"""The shares of words and deeds that a short line shows, and a long one."""
+OLDEST = 0.15
+LEAST_STEP = 8
+"""Tokens that a step counts for at least."""
+_BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
+_SUPERSEDED = 0.3
+_SPAN, _LEAST_SPAN = 0.15, 4
+"""How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
+_FADING = 0.4
+"""Lines lose their worth with age more slowly than messages: detail goes first."""
+
+
+def weigh(told: Told, stale: AbstractSet[int]) -> Worth:
+    """What an exchange is worth; `stale` are the actions that a later one repeats."""
+    words = done = 0.0
+    for spoken in told.said:
+        if spoken.source is Source.TOOL:
+            done += _printed(spoken.text)
+            continue
+        weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
+        words += _said(weight, spoken.text)
+    for action in told.actions:
+        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
+        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * _printed(action.result)
+    return words, done
+
+
+def weigh_item(text: str) -> Worth:
+    """What a statement of an earlier account is worth."""
+    return _said(_BY_USER if text.startswith(USER) else _ON_THE_WAY, text), 0.0
+
+
+def fade(at: int, size: int) -> float:
+    """How much of its worth the exchange at that place still has, of so many."""
+    return OLDEST + (1 - OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
+
+
+def line_value(worth: Worth, recency: float, shows: tuple[float, float]) -> float:
+    """What a line is worth that shows these shares."""
+    faded: float = recency**_FADING
+    return faded * (shows[0] * worth[0] + shows[1] * worth[1])
+
+
+def superseded(reading: Reading) -> set[int]:
+    """The actions that a later one of the same kind repeats."""
+    seen: set[tuple[str, str]] = set()
+    stale: set[int] = set()
+    for action in reversed(reading.actions):
+        key = _key(action)
+        if key in seen:
+            stale.add(id(action))
+        seen.add(key)
+    return stale
+
+
+def _key(action: Action) -> tuple[str, str]:
+    if plans(action):
+        return "plan", action.call.name
+    return action.kind, subject(action)
+
+
+def _said(weight: float, text: str) -> float:
+    value: float = weight * (len(text) / 4 + 4) ** 0.6
+    return value
+
+
+def _printed(text: str) -> float:
+    value: float = (len(text) / 4 + 10) ** 0.4
+    return value
