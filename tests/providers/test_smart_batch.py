@@ -130,7 +130,7 @@ def test_the_summary_of_a_part_may_be_as_long_as_the_target_allows() -> None:
 
 def test_what_comes_back_to_messages_that_refer_to_the_folded_ones_is_reckoned_with() -> None:
     conversation = bundled()
-    target = tokens_of(conversation) // 5
+    target = tokens_of(conversation) // 6
     outcome = drive(PROVIDER, validate(find_preset("balanced")), conversation, target)
     assert [report.asked for report in outcome.passes if report.name == "Summarize"] == [1]
     assert 0.8 * target <= tokens_of(outcome.conversation) <= target
