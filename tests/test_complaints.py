@@ -280,8 +280,7 @@ def test_complaint_11_the_first_task_says_whether_it_is_done(done: bool) -> None
     result = condense(messages, "native")
     assert result.messages[0] == messages[0]
     (summary,) = (message.text for message in result.conversation.messages if is_summary(message))
-    (line,) = (line for line in summary.split("\n") if "Port the parser to Rust." in line)
-    assert ("answered" in line) is done
+    assert ("The parser is ported, and all 210 tests pass." in summary) is done
 
 
 @EVERY_WAY

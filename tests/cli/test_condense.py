@@ -347,9 +347,7 @@ def test_only_a_summary_that_was_made_is_told_of(run: Run, tmp_path: Path) -> No
     told = json.loads(run("condense", file, "-p", "balanced", "-t", "50%", "--json").out)
     assert told["summaries"] is None
     assert "⟨ Summary" not in json.dumps(told["messages"], ensure_ascii=False)
-    assert (
-        "Summaries were made" not in run("condense", file, "-p", "balanced", "-t", "50%", "-o", tmp_path / "x.json").out
-    )
+    assert "Written offline" not in run("condense", file, "-p", "balanced", "-t", "50%", "-o", tmp_path / "x.json").out
 
 
 def test_presets_overwrite_nothing_without_a_word(run: Run, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_where_the_first_profile_fails_the_second_summarizes(run: Run, server: F
             ["--recipe", "native", "--set", "on_failure=offline"],
             "offline",
             "; summarized without a model: mine",
-            "Summaries were made without",
+            "Written offline",
         ),
         (["--preset", "v3"], "failed", " without a summary: mine", "No summary was made; --profile offline makes one"),
     ],

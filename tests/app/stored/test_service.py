@@ -152,9 +152,9 @@ def test_an_edited_summary_can_be_undone_and_the_next_one_takes_it_in(desk: Desk
 
 
 def test_a_summary_is_written_anew_of_the_same_messages(desk: Desk) -> None:
-    desk.say(30)
+    desk.say(90)
     old = desk.sessions.compress("a").snapshot
-    desk.say(3, 30)
+    desk.say(3, 90)
     desk.model.answer = lambda _: Completion("Better words.", trusted=True)
     new = desk.sessions.summaries.regenerate("a", Wish(strategy="brief")).snapshot
     assert (new.cutoff, new.content["messages"]) == (old.cutoff, old.content["messages"])

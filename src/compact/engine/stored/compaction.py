@@ -103,7 +103,9 @@ def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, rete
     target = max(1, min(int(window * settings.target), tokens - 1))
     stays = floor + (settings.retention_tokens if retention is None else retention)
     if retention is not None and tokens > stays:
-        account = min(settings.summary_tokens, max((tokens - stays) // _SHARE, _LEAST_ACCOUNT)) + _FRAME
+        account = min(settings.summary_tokens, max((tokens - stays) // _SHARE, _LEAST_ACCOUNT)) + 2 * _FRAME
+        # What must stay may take more than an automatic compaction comes down to, and still needs an account.
+        target = max(target, stays + _LEAST_ACCOUNT + 2 * _FRAME)
         target = min(target, stays + min(account, (tokens - stays) * 3 // _SHARE))
     elif retention is not None:
         target = tokens

@@ -69,7 +69,9 @@ class Reader:
         recent = tuple(replace(one, pinned=True) if str(one.position) in standing else one for one in messages)
         active = replace(now.active, summary=earlier[-1] if earlier else None, pinned=pinned, recent=recent)
         before = self._assembled(active, last, ())
-        others = {fold_of(message) for message in before.conversation.messages} - standing
+        names = {fold_of(message) for message in before.conversation.messages}
+        # An earlier account may still stand: a later compaction need not touch it.
+        others = {name for name in names if name not in standing or name not in before.messages}
         plan = (*standing_edits(before.plan, others), *standing_edits(now.plan, before.messages.keys() & standing))
         last = replace(before.summary or last, plan=plan)
         return self._assembled(active, last, ()), effective

@@ -153,9 +153,15 @@ class Composition:
         done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
         return tuple(self._gone(done.levels))
 
-    def summarized(self, text: str) -> Pass:
-        """The pass with a model's summary; what it leaves of its room shows more of the newest messages."""
+    def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
+        """The pass with a model's summary; what it leaves of its room shows more of the newest messages.
+
+        Where the settings name no turns or calls that come first, what was removed for the summary stays so.
+        """
         path = build_path(self.ladders, self.floor, lines=False)
+        if not (self._settings.recent_turns or self._settings.tool_pairs):
+            gone = {message.id for message in removed}
+            path = [step for step in path if not gone.intersection(self._ids[step.at])]
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
     def _allocated(self, path: Sequence[Step], account: int) -> Allocation:

@@ -58,7 +58,7 @@ class AutoProvider:
         kept: frozenset[str] = frozenset()
         reachable = composition.within_reach
         for _ in range(_ROUNDS):
-            proposal = composition.summarized(summary) if summary else composition.fitted()
+            proposal = composition.summarized(summary, removed) if summary else composition.fitted()
             if kept and reachable and not composition.reaches(proposal):
                 break
             verdict = yield from propose(proposal)

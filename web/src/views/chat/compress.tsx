@@ -34,7 +34,7 @@ export function CompressPanel({ session, notify, busy, close }: CompressPanelPro
     place.current?.focus();
     return () => (before instanceof HTMLElement ? before.focus() : undefined);
   }, []);
-  const wish: Wish = { retention: stays === "usual" ? null : stays === "none" ? 0 : tokens, note, strategy };
+  const wish: Wish = { retention: stays === "usual" ? null : stays === "none" ? 0 : tokens, note, strategy, offline: false };
   const running = useChange(session, () => compress(session, wish).then(close));
   return (
     <section

@@ -65,7 +65,7 @@ export function useChange<T, R>(id: string, run: (given: T) => Promise<R>, told?
 export const compress = (id: string, body: Wish) => got(api.POST("/api/sessions/{id}/compress", { ...at(id), body }));
 export const retry = (id: string) => got(api.POST("/api/sessions/{id}/retry", at(id)));
 export const acknowledge = (id: string) => got(api.POST("/api/sessions/{id}/acknowledge", at(id)));
-export const regenerate = (id: string) => got(api.POST("/api/sessions/{id}/summary/regenerate", { ...at(id), body: { note: "", strategy: "" } }));
+export const regenerate = (id: string) => got(api.POST("/api/sessions/{id}/summary/regenerate", { ...at(id), body: { note: "", strategy: "", offline: false } }));
 export const undo = (id: string) => got(api.DELETE("/api/sessions/{id}/summary", at(id)));
 export const editSummary = (id: string, text: string) => got(api.PUT("/api/sessions/{id}/summary", { ...at(id), body: { text } }));
 export const takeOver = (id: string, source: string) =>
