@@ -8,6 +8,7 @@ summary; those after it stand as messages, with long results cut to excerpts.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from compact.messages import Message, Pass, untouchable
@@ -18,7 +19,8 @@ from compact.providers.provider import Applied, Capabilities, Rejected, Step, St
 from compact.summaries.strategy import Style
 from compact.summaries.summarize import NoSummary, Request, Summary, summarize
 
-_ROUNDS = 3
+_ROUNDS = 4
+_USER = "user"
 _SHARE = 4
 """A summary takes at most this part of the target, and of what the summarizing model reads at once."""
 _LEAST_SUMMARY = 256
@@ -64,6 +66,11 @@ class AutoProvider:
             verdict = yield from propose(proposal)
             if not isinstance(verdict, Rejected):
                 return
+            if task.account.role != _USER:
+                # Some rules are about who speaks before the current step: in the user's role an account breaks none.
+                task = replace(task, account=replace(task.account, role=_USER))
+                composition = Composition(task, settings, target, kept)
+                continue
             fault = _at_fault(task.conversation.messages, verdict.messages) - kept
             if not fault:
                 break
@@ -75,14 +82,15 @@ class AutoProvider:
 
 
 def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[str]:
-    """The messages that a rejection names, and their neighbours: a rule may be about what stands beside them."""
-    found = {
-        messages[near].id
-        for at, message in enumerate(messages)
-        if message.id in named
-        for near in range(max(at - 1, 0), min(at + 2, len(messages)))
-    }
-    return frozenset(found)
+    """The messages that a rejection names, and those that a rule about them may be about.
+
+    These are their neighbours, and the beginning of the turn that the model is in: what it thought there may have to
+    stand before all that follows.
+    """
+    places = [at for at, message in enumerate(messages) if message.id in named]
+    last = max((at for at, message in enumerate(messages) if message.from_user), default=-1)
+    near = {index for at in places for index in range(at - 1, at + 2)} | ({last + 1} if places else set())
+    return frozenset(messages[index].id for index in near if 0 <= index < len(messages))
 
 
 def _propose_otherwise(
