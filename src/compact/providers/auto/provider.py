@@ -88,8 +88,8 @@ def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[s
     stand before all that follows.
     """
     places = [at for at, message in enumerate(messages) if message.id in named]
-    last = max((at for at, message in enumerate(messages) if message.from_user), default=-1)
-    near = {index for at in places for index in range(at - 1, at + 2)} | ({last + 1} if places else set())
+    last = max((at for at, message in enumerate(messages) if message.from_user and not message.results), default=-1)
+    near = {last + 1, *(index for at in places for index in range(at - 1, at + 2))}
     return frozenset(messages[index].id for index in near if 0 <= index < len(messages))
 
 
