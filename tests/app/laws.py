@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import compact
 from compact.app import Condensation, Result, list_recipes, resolve_recipe
 from compact.formats import parse, render, violations
-from compact.messages import Conversation, exchanges, untouchable
+from compact.messages import Conversation, exchanges
 from compact.providers import Recipe
 from compact.providers.truncation.settings import TruncationSettings
 from compact.testing.generate import random_body
-from compact.testing.generate.anthropic import BINDING
+from tests.untouched import assert_untouched
 
 NAMED = [resolve_recipe(name) for name, _ in list_recipes()]
 RECIPES = [
@@ -72,14 +72,7 @@ def assert_order_and_pairs(before: Conversation, after: Conversation) -> None:
     assert kept == sorted(kept)
     if before.messages and before.messages[-1].id in now:
         assert after.messages[-1].id == before.messages[-1].id
-    fixed = untouchable(before)
-    for message in before.messages:
-        if message.id in fixed and now[message.id].wire != message.wire:
-            # Some models bind what they thought to all that precedes it: then it goes, and nothing else.
-            assert before.options["model"] == BINDING
-            assert not message.protected
-            kept = [block for block in message.wire["content"] if "thinking" not in block["type"]]
-            assert now[message.id].wire == {**message.wire, "content": kept}
+    assert_untouched(before, after)
     for group in exchanges(before.messages):
         held = [before.messages[index] for index in group if before.messages[index].id in now]
         calls = [message for message in held if message.calls]

@@ -76,7 +76,7 @@ class Recollection:
     ) -> Iterator[tuple[str, Removed]]:
         """What was removed from the session, or from all; from memory where it is `working`, unless told otherwise.
 
-        What cannot be read keeps nobody from reading the rest: it is added to `unread`.
+        What cannot be read is added to `unread`, and the rest is read all the same.
         """
         held = self._sessions.projections() if self._sessions and working else {}
         if session_id is not None:

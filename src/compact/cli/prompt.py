@@ -44,7 +44,7 @@ class Options:
 
 @grouped
 def prompt(options: Options) -> None:
-    """Show exactly what a summarizing model is told; no model is called.
+    """Show exactly what a summarizing model would be sent; no model is called.
 
     With --preview the whole request, with the conversation in it. A prompt of your own is a file NAME.md in the folder
     `prompts` of Compact's home; it takes the place of the strategy's words, and the form of the answer stays.

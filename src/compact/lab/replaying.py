@@ -18,7 +18,7 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor
 from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
-from compact.lab.sending import Bill, Managed, Request, Sender, Shrink, Shrunk, charged, newest
+from compact.lab.senders import Bill, Managed, Request, Sender, Shrink, Shrunk, charged, newest
 from compact.messages import Conversation, Message
 from compact.models import Model, Usage
 from compact.policies import CHEAP

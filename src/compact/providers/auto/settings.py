@@ -26,7 +26,7 @@ class AutoSettings(Configuration):
     strategy: str = "task_state"
     """What a model's summary keeps, and in which sections; `compact prompt` lists the strategies."""
     prompt: str = Field(default="", max_length=LONGEST_PROMPT)
-    """What the summarizing model is told to write, in place of the strategy's own words."""
+    """What the summarizing model shall write, in place of the strategy's own words."""
     detail: Literal["detailed", "concise"] = "detailed"
     """How much it is to write."""
     focus: str = Field(default="", max_length=2000)

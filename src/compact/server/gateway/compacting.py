@@ -208,7 +208,7 @@ class Compactor:
         """Trace what goes wrong inside."""
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is reported before it is raised
             self._tracer.emit(session, told_error(type(error).__name__, str(error)))
             raise
 
