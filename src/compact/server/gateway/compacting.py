@@ -18,13 +18,11 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile, check_session_id
-from compact.redaction import Redactor
 from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.recognising import Recognised, Sessions
-from compact.server.ingest import Keeping, store_of
+from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
-from compact.tracing import Tracer
 
 Done: TypeAlias = Literal["none", "applied", "forced", "failed"]
 
@@ -116,7 +114,7 @@ class Compactor:
     """Compacts conversations on their way to a vendor; it blocks, and may be used from many threads."""
 
     def __init__(self, state: ServerState) -> None:
-        self._tracer = Tracer([Keeping(store_of(state), "gateway")], Redactor().json)
+        self._tracer = open_tracer(state, "gateway")
         self._managers = Managers(state.home)
         self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
 

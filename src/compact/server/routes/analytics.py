@@ -21,7 +21,7 @@ from compact.app.analysing import (
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
 from compact.models.spending import Spending, accuracy
-from compact.server.ingest import traces
+from compact.server.ingest import store_of
 from compact.server.routes.profiles import conversation_of
 from compact.server.routes.shapes.figures import (
     AdviceView,
@@ -61,7 +61,7 @@ def show_analytics(
     since = until - timedelta(days=days - 1)
     first = since.isoformat()
     spending = [record for record in load_spending() if record.at >= first]
-    spans = [span for trace in traces(state, _MOST_TRACES) for span in trace["spans"]]
+    spans = [span for trace in store_of(state).last(_MOST_TRACES) for span in trace["spans"]]
     stored = list(_stored(sessions, first))
     done = [one for one in (*stored, *of_spans(spans), *of_spending(spending)) if one.at >= first]
     whole = total(done)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from compact.app.inspecting import showable
 from compact.errors import NotFound
 from compact.messages import Json
-from compact.server.ingest import store_of, traces
+from compact.server.ingest import store_of
 from compact.server.routes.shapes.conversations import Limit
 from compact.server.routes.shapes.figures import SpanRow, TracePage, TraceRow, TraceTree
 from compact.server.routes.shapes.showing import page_of
@@ -24,7 +24,7 @@ _MOST = 1_000
 @router.get("")
 def list_traces(state: State, after: Annotated[str, Query(max_length=256)] = "", limit: Limit = 50) -> TracePage:
     """The traces that were told of last, the newest first."""
-    found = traces(state, _MOST if after else limit + 1)
+    found = store_of(state).last(_MOST if after else limit + 1)
     ids = [trace["trace_id"] for trace in found]
     start = ids.index(after) + 1 if after in ids else 0
     shown, following = page_of(found[start:], limit, lambda trace: str(trace["trace_id"]))
@@ -52,15 +52,13 @@ def show_trace(id: Annotated[str, Path(max_length=256)], state: State) -> TraceT
 
 
 def _row(trace: Mapping[str, Json]) -> TraceRow:
-    starts = [span["started_at"] for span in trace["spans"] if span["started_at"]]
-    started = min([*starts, *filter(None, [trace["started_at"]])], default="")
     return TraceRow(
         id=trace["trace_id"],
         name=showable(trace["name"]),
         group=showable(trace["group_id"]),
-        started_at=started,
+        started_at=trace["started_at"],
         ended_at=trace["ended_at"],
-        seconds=_seconds(started, trace["ended_at"]),
+        seconds=_seconds(trace["started_at"], trace["ended_at"]),
         spans=len(trace["spans"]),
         failed=trace["status"] == "error",
     )
