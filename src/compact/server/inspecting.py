@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
 from compact.models import find_model
 from compact.providers import Recipe, WhenMissed
+from compact.server.showing import money
 from compact.server.uploads import Condensed, Upload
 
 _VIOLATIONS = 200
@@ -195,8 +195,8 @@ def facts_of(result: Result, began: float) -> Facts:
         messages=len(result.conversation),
         edits=sum(done.edits for done in report.passes),
         summaries=sum(done.asked for done in report.passes),
-        saved=_money(report.saved),
-        cost=_money(report.cost),
+        saved=money(report.saved),
+        cost=money(report.cost),
         kept_prefix=report.kept_prefix,
         seconds=report.seconds,
         wall=perf_counter() - began,
@@ -252,7 +252,3 @@ def _cut(hunks: Sequence[Hunk], most: int | None) -> tuple[tuple[Hunk, ...], int
         if any(sides) or not hidden:
             kept.append(Hunk(hunk.same, *sides))
     return tuple(kept), hidden
-
-
-def _money(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:f}"

@@ -19,7 +19,7 @@ from secrets import compare_digest
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Request, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import HTTPBearer
 from pydantic_core import from_json
 from starlette.datastructures import Headers, MutableHeaders
@@ -162,9 +162,13 @@ async def unfolds(request: Request) -> None:
     request.scope[_UNFOLDS] = True
 
 
-async def large_upload(request: Request) -> None:
-    """A dependency of routes that take whole transcripts; the route reads `request.stream()` or `request.body()`."""
+async def uploaded(request: Request) -> bytes:
+    """A dependency of routes that take whole transcripts: the body as it came, whether it is JSON or not."""
     request.scope[_ROOM] = LARGEST_UPLOAD
+    return await request.body()
+
+
+Uploaded: TypeAlias = Annotated[bytes, Depends(uploaded)]
 
 
 def error_body(kind: str, message: str, field: str = "", remedy: str = "") -> dict[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, HTTPException
 
@@ -14,7 +14,7 @@ from compact.app.stored import StoredSessions
 from compact.messages import Json
 from compact.ports import Event
 from compact.server.ingest import open_tracer
-from compact.server.state import ServerState, state_of
+from compact.server.state import ServerState, State
 from compact.settings import database, home
 
 TOPIC: Final = "sessions"
@@ -83,9 +83,13 @@ def _result(facts: Mapping[str, Json]) -> dict[str, Json]:
     return {**named, "provider": STORED, "automatic": facts.get("trigger") == "automatic"}
 
 
-def sessions_of(state: Annotated[ServerState, Depends(state_of)]) -> StoredSessions:
+def sessions_of(state: State) -> StoredSessions:
     """The server's stored sessions; a dependency of routes."""
     return state.service("sessions", _open)
+
+
+Sessions: TypeAlias = Annotated[StoredSessions, Depends(sessions_of)]
+"""The parameter of a route that needs them."""
 
 
 def turns_of(state: ServerState) -> Turns:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
 from compact.app.analysing import (
     GROUPINGS,
@@ -23,33 +24,108 @@ from compact.app.stored import StoredSessions
 from compact.models.spending import Spending, accuracy
 from compact.server.ingest import store_of
 from compact.server.routes.profiles import conversation_of
-from compact.server.routes.shapes.figures import (
-    AdviceView,
-    AnalyticsView,
-    CacheEffect,
-    Day,
-    EstimateAccuracy,
-    EstimateRecord,
-    Group,
-)
-from compact.server.routes.shapes.showing import money
-from compact.server.state import ServerState, state_of
-from compact.server.stored import sessions_of
+from compact.server.showing import money
+from compact.server.state import State
+from compact.server.stored import Sessions
 from compact.sessions.cursors import cursor_of
 from compact.settings.spending import load_spending
 
 router = APIRouter(prefix="/analytics", tags=["analytics"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 _MOST_SESSIONS = 1_000
 _MOST_TRACES = 1_000
 _PAGE = 200
 _SHOWN = 20
 
 
+class Day(BaseModel):
+    """What compressions of one day came to; money as text, in dollars."""
+
+    day: str
+    compressions: int
+    failures: int
+    tokens_saved: int
+    saved: str
+    spent: str
+
+
+class Group(BaseModel):
+    """The same for all compressions that have something in common, such as a strategy."""
+
+    by: Literal["provider", "strategy", "trigger", "preset", "step"]
+    name: str
+    compressions: int
+    failures: int
+    tokens_before: int
+    tokens_after: int
+    tokens_saved: int
+
+
+class EstimateRecord(BaseModel):
+    """One paid condensation: what it was expected to cost, and what it did."""
+
+    at: str
+    way: str
+    profile: str
+    model: str
+    estimated: str | None
+    actual: str | None
+    error: float | None
+
+
+class EstimateAccuracy(BaseModel):
+    """How the estimates stood up."""
+
+    condensations: int
+    within_a_fifth: int
+    median_miss: float | None
+    spent: str
+    records: list[EstimateRecord]
+
+
+class CacheEffect(BaseModel):
+    """What a compression did to the vendor's prompt cache: its price once, what a request saves, and when it pays."""
+
+    session: str
+    title: str
+    at: str
+    model: str
+    tokens_before: int
+    tokens_after: int
+    rewrite: str | None
+    saved_per_request: str | None
+    turns: int | None
+
+
+class AdviceView(BaseModel):
+    """What to do for less money, and how much less that is where it is known."""
+
+    text: str
+    saves: str | None
+
+
+class AnalyticsView(BaseModel):
+    """What compressions have come to; `empty` where there were none."""
+
+    empty: bool
+    days: list[Day]
+    compressions: int
+    failures: int
+    success_rate: float | None
+    tokens_before: int
+    tokens_after: int
+    tokens_saved: int
+    saved: str
+    saved_unknown: int
+    spent: str
+    groups: list[Group]
+    estimates: EstimateAccuracy
+    cache: list[CacheEffect]
+
+
 @router.get("")
 def show_analytics(
-    state: Annotated[ServerState, Depends(state_of)],
+    state: State,
     sessions: Sessions,
     days: Annotated[int, Query(ge=1, le=366)] = 30,
 ) -> AnalyticsView:

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Body, Depends
 from fastapi.sse import EventSourceResponse
+from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for, wire_of
@@ -19,12 +20,19 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import parse
 from compact.messages import Conversation
 from compact.ports import Completion, Failure, Refusal
-from compact.server.routes.sessions import answering_of, has_open_question
-from compact.server.routes.shapes.chatting import ChatEvent, Delta, Failed, Finished, Prepared, Said
-from compact.server.routes.shapes.conversations import Answering, Blocked, SessionId
-from compact.server.routes.shapes.showing import blocked_of, compression_of, money, usage_now
-from compact.server.state import ServerState, state_of
-from compact.server.stored import sessions_of, turns_of
+from compact.server.routes.sessions import Answering, answering_of, has_open_question
+from compact.server.showing import (
+    Blocked,
+    CompressionDone,
+    ContextUsage,
+    SessionId,
+    blocked_of,
+    compression_of,
+    money,
+    usage_now,
+)
+from compact.server.state import State
+from compact.server.stored import Sessions, turns_of
 
 router = APIRouter(tags=["chat"], generate_unique_id_function=lambda route: route.name)
 
@@ -32,6 +40,58 @@ _log = logging.getLogger("compact.server")
 _SUMMARIZE = "/summarize"
 _TITLE = 80
 """Characters of the first message that a session without a title is called by."""
+LONGEST_TEXT = 2_000_000
+
+
+class Said(BaseModel):
+    """What the user says; without a text, the last question that has no answer is asked again."""
+
+    text: str | None = Field(default=None, min_length=1, max_length=LONGEST_TEXT)
+
+
+class Prepared(BaseModel):
+    """The request is ready: how full the model is, and the compression that was made for it."""
+
+    type: Literal["prepared"] = "prepared"
+    message: int | None = Field(description="The id of the user's message.")
+    usage: ContextUsage
+    compression: CompressionDone | None
+    answering: Answering
+    warnings: list[str]
+
+
+class Delta(BaseModel):
+    """A piece of the answer."""
+
+    type: Literal["delta"] = "delta"
+    text: str
+
+
+class Finished(BaseModel):
+    """The answer is stored, or the compression that was asked for is done."""
+
+    type: Literal["done"] = "done"
+    message: int | None
+    answer: int | None
+    usage: ContextUsage
+    compression: CompressionDone | None = None
+    cost: str | None = Field(default=None, description="Dollars, where the price is known.")
+    truncated: bool = False
+
+
+class Failed(BaseModel):
+    """What went wrong; where `message` is given, the user's message is stored and can be asked again."""
+
+    type: Literal["error"] = "error"
+    kind: str
+    text: str
+    field: str = ""
+    remedy: str = ""
+    message: int | None
+    blocked: Blocked
+
+
+ChatEvent: TypeAlias = Annotated[Prepared | Delta | Finished | Failed, Field(discriminator="type")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +221,8 @@ async def running_loop() -> AbstractEventLoop:
 def speaking(
     id: SessionId,
     said: Annotated[Said, Body()],
-    sessions: Annotated[StoredSessions, Depends(sessions_of)],
-    state: Annotated[ServerState, Depends(state_of)],
+    sessions: Sessions,
+    state: State,
     loop: Annotated[AbstractEventLoop, Depends(running_loop)],
 ) -> Speaking:
     """A dependency: the exchange, begun; there is one at a time in a session."""

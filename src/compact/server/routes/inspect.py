@@ -3,9 +3,9 @@
 import hashlib
 from importlib.resources import files
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from compact.app import Condensation, counter_for, read_transcript
 from compact.app.estimating import Asking
@@ -28,7 +28,8 @@ from compact.server.inspecting import (
     shown,
     violated,
 )
-from compact.server.security import large_upload
+from compact.server.security import Uploaded
+from compact.server.showing import FormatName
 from compact.server.uploads import Uploads, uploads_of
 
 router = APIRouter(prefix="/inspect", tags=["inspect"])
@@ -38,12 +39,6 @@ _CUT = 20_000
 
 Kept = Annotated[Uploads, Depends(uploads_of)]
 Model = Annotated[str, Query(max_length=200)]
-FormatName = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
-
-
-async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> bytes:
-    """The body as it came: whether it is JSON, and which, is found out where files are read."""
-    return await request.body()
 
 
 @router.post(
@@ -54,7 +49,7 @@ async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> 
     },
 )
 def open_transcript(
-    data: Annotated[bytes, Depends(_sent)],
+    data: Uploaded,
     kept: Kept,
     name: Annotated[str, Query(max_length=200)] = "transcript.json",
     model: Model = "",

@@ -1,9 +1,10 @@
 """Profiles: who may be asked, whether they can be, and what each would cost."""
 
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
 from compact.app import DEFAULT_MODEL, read_transcript
 from compact.app.analysing import compare
@@ -13,11 +14,63 @@ from compact.app.recommending import option_facts
 from compact.app.stored import StoredSessions
 from compact.formats import parse
 from compact.messages import Conversation
-from compact.server.routes.shapes.preferences import CostComparison, CostOption, ProfileView
-from compact.server.routes.shapes.showing import money
-from compact.server.stored import sessions_of
+from compact.server.showing import money
+from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
+
+
+class ProfileView(BaseModel):
+    """A profile and whether it can be asked; `key` says where its key is and never what it is."""
+
+    name: str
+    vendor: str
+    model: str
+    url: str
+    use: str
+    priority: int
+    source: Literal["configured", "vendor"]
+    key: str
+    ready: bool
+    problems: list[str]
+    remarks: list[str]
+    threshold: float
+    recipe: str
+    strategy: str
+    custom_prompt: bool
+    input_price: str | None
+    output_price: str | None
+    context_window: int
+    max_output: int | None
+
+
+class CostOption(BaseModel):
+    """A way to condense with a model that would summarize: what it would come to; money as text, in dollars."""
+
+    way: str
+    profile: str | None
+    model: str | None
+    tokens_before: int
+    tokens_after: int
+    kept_prefix: int
+    questions: int
+    input_tokens: int
+    output_tokens: int
+    condensing: str | None
+    rewrite: str | None
+    saved_per_request: str | None
+    turns: int | None
+    turns_after_pause: int | None
+
+
+class CostComparison(BaseModel):
+    """What condensing a conversation would cost and save, for every way and every model that might summarize."""
+
+    model: str
+    tokens: int
+    turns: int
+    options: list[CostOption]
+    recommendations: list[str]
 
 
 @router.get("")
@@ -28,7 +81,7 @@ def list_who_may_be_asked() -> list[ProfileView]:
 
 @router.get("/costs")
 def compare_costs(
-    sessions: Annotated[StoredSessions, Depends(sessions_of)],
+    sessions: Sessions,
     session: Annotated[str, Query(max_length=200, description="Empty for the bundled demo.")] = "",
     turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
 ) -> CostComparison:

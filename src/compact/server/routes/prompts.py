@@ -2,29 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
 
 from compact.app import Condensation, counter_for, resolve_recipe
 from compact.app.estimating import Asking
 from compact.app.inspecting import showable
 from compact.app.profiles import find_profile
-from compact.app.stored import StoredSessions
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
 from compact.ports import Answer, Ask
 from compact.server.routes.profiles import conversation_of
-from compact.server.routes.shapes.preferences import (
-    PromptEdit,
-    PromptPreview,
-    PromptRequest,
-    PromptText,
-    PromptTrial,
-    StrategyView,
-)
-from compact.server.stored import sessions_of
+from compact.server.stored import Sessions
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
 from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
 
@@ -33,6 +25,60 @@ router = APIRouter(prefix="/prompts", tags=["prompts"], generate_unique_id_funct
 Name = Annotated[str, Path(max_length=64)]
 _SHOWN = 200_000
 """Characters of a request that are shown."""
+
+
+class StrategyView(BaseModel):
+    """What a summary keeps, and in which sections; `custom` is a prompt of one's own."""
+
+    name: str
+    description: str
+    sections: list[str]
+    custom: bool
+
+
+class PromptText(BaseModel):
+    """A prompt of one's own."""
+
+    name: str
+    text: str
+
+
+class PromptEdit(BaseModel):
+    """The words of a prompt of one's own."""
+
+    text: str = Field(min_length=1, max_length=20_000)
+
+
+class PromptTrial(BaseModel):
+    """Which request to show: by a strategy or by words of one's own, for a session or for the bundled demo."""
+
+    strategy: str = Field(default="", max_length=64)
+    prompt: str = Field(default="", max_length=20_000)
+    detail: Literal["detailed", "concise"] = "detailed"
+    profile: str = Field(default="", max_length=64)
+    session: str = Field(default="", max_length=200)
+
+
+class PromptRequest(BaseModel):
+    """A request exactly as a summarizing model would get it."""
+
+    system: str
+    user: str
+    truncated: bool
+    max_tokens: int
+    tokens: int
+
+
+class PromptPreview(BaseModel):
+    """The requests, and whom they would go to."""
+
+    strategy: str
+    custom: bool
+    profile: str | None
+    model: str | None
+    temperature: float | None
+    seed: int | None
+    requests: list[PromptRequest]
 
 
 @router.get("")
@@ -52,7 +98,7 @@ def list_strategies() -> list[StrategyView]:
 
 
 @router.post("/preview")
-def preview_prompt(trial: PromptTrial, sessions: Annotated[StoredSessions, Depends(sessions_of)]) -> PromptPreview:
+def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     """The requests exactly as a summarizing model would get them; no model is called."""
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)

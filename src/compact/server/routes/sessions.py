@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
 
 from compact.app import DEFAULT_MODEL, read_transcript, write_transcript
 from compact.app.inspecting import showable
@@ -13,29 +14,97 @@ from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
 from compact.errors import CompactError, InvalidInput
 from compact.formats import parse
-from compact.messages import Conversation
+from compact.messages import Conversation, Json
 from compact.ports import StoredMessage, StoredSession
-from compact.server.routes.shapes.conversations import (
-    Answering,
+from compact.server.security import Uploaded
+from compact.server.showing import (
+    Blocked,
     ContextUsage,
+    FormatName,
     Limit,
-    NewSession,
-    SessionChange,
     SessionId,
-    SessionPage,
-    SessionView,
+    SummaryView,
+    blocked_of,
+    page_of,
+    summary_of,
+    usage_of,
 )
-from compact.server.routes.shapes.showing import blocked_of, page_of, row_of, summary_of, usage_of
-from compact.server.security import large_upload
-from compact.server.stored import sessions_of
+from compact.server.stored import Sessions
 from compact.sessions.cursors import cursor_of
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 Named = Annotated[str, Query(max_length=200)]
 _PAGE = 1_000
 _GROUP = 200
+Instructions: TypeAlias = str | dict[str, Json] | list[Json] | None
+
+
+class NewSession(BaseModel):
+    """A session to be made; without a model it is with the one that answers."""
+
+    model: str = Field(default="", max_length=200)
+    format: FormatName = "openai-chat"
+    title: str = Field(default="", max_length=500)
+    workspace: str = Field(default="", max_length=200)
+    system: Instructions = None
+    tools: list[Json] | None = Field(default=None, max_length=1_000)
+
+
+class SessionChange(BaseModel):
+    """What is to be changed of a session; what is not given stays."""
+
+    model: str | None = Field(default=None, min_length=1, max_length=200)
+    title: str | None = Field(default=None, max_length=500)
+    workspace: str | None = Field(default=None, max_length=200)
+    system: Instructions = None
+    tools: list[Json] | None = Field(default=None, max_length=1_000)
+
+
+class SessionRow(BaseModel):
+    """A session in a list."""
+
+    id: str
+    title: str
+    model: str
+    format: str
+    workspace: str
+    messages: int
+    blocked: bool
+    created: str
+    updated: str
+
+
+class SessionPage(BaseModel):
+    """Sessions, the one changed last first; `next` is what to pass as `after` for more."""
+
+    sessions: list[SessionRow]
+    next: str | None
+
+
+class Answering(BaseModel):
+    """Who answers in the chat; offline means that no model does."""
+
+    offline: bool
+    profile: str
+    model: str
+    label: str
+
+
+class SessionView(BaseModel):
+    """A session: what it is, how full, whether it may go on, and the summary that stands."""
+
+    session: SessionRow
+    revision: int
+    system: Json
+    tools: Json
+    usage: ContextUsage
+    blocked: Blocked
+    summary: SummaryView | None
+    answering: Answering
+    notify: bool
+    open_question: bool = Field(description="Whether the last message is a user's, and has no answer yet.")
+    warnings: list[str]
 
 
 @router.get("")
@@ -68,10 +137,6 @@ def create_session(new: NewSession, sessions: Sessions) -> SessionView:
     return view_of(sessions, made.id)
 
 
-async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> bytes:
-    return await request.body()
-
-
 @router.post(
     "/import",
     status_code=201,
@@ -80,7 +145,7 @@ async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> 
     },
 )
 def import_session(
-    data: Annotated[bytes, Depends(_sent)],
+    data: Uploaded,
     sessions: Sessions,
     name: Named = "transcript.json",
     model: Named = "",
@@ -148,6 +213,21 @@ def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
     headers = {"Content-Disposition": f'attachment; filename="session-{session.id[:40]}.json"'}
     return Response(write_transcript(whole).encode(), media_type="application/json", headers=headers)
+
+
+def row_of(session: StoredSession) -> SessionRow:
+    """A session as a list shows it."""
+    return SessionRow(
+        id=session.id,
+        title=showable(session.title),
+        model=showable(session.model),
+        format=session.format,
+        workspace=showable(session.workspace),
+        messages=session.messages,
+        blocked=bool(session.blocked) and not session.acknowledged,
+        created=session.created,
+        updated=session.updated,
+    )
 
 
 def view_of(sessions: StoredSessions, id: str) -> SessionView:

@@ -6,13 +6,13 @@ from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 
 from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
 from compact.app.profiles import OFFLINE, find_profile
-from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import GLOBAL, default_config
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
@@ -22,31 +22,131 @@ from compact.policies.stored import StoredSettings
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, effective_percent
 from compact.providers import registry
 from compact.redaction import Redactor
-from compact.server.routes.shapes.preferences import (
-    ConfigProblem,
-    ConfigValue,
-    ConfigView,
-    ProvidersView,
-    ProviderView,
-    RedactedSpan,
-    RedactedText,
-    RedactionText,
-    SettingsChange,
-    SettingValue,
-    StoredSettingsView,
-    ThresholdView,
-)
-from compact.server.stored import sessions_of
+from compact.server.stored import Sessions
 from compact.settings.compaction import Value, gather, variables_of
 from compact.settings.profiles import load_profiles
 from compact.summaries.strategy import DEFAULT, custom_strategy, find_strategy
 
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 Named = Annotated[str, Query(max_length=200)]
 Origin: TypeAlias = Literal["default", "global", "workspace", "model"]
 _PASSWORD = re.compile(r"(://)[^/@\s]*@")
+SettingName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
+
+
+class SettingValue(BaseModel):
+    """One setting: what holds, what would by default, and where its value comes from."""
+
+    name: str
+    value: Json
+    default: Json
+    origin: Origin
+    kind: str
+    takes: str
+    help: str
+
+
+class StoredSettingsView(BaseModel):
+    """The settings of stored sessions for a scope: all of them, what is set in this scope itself, and their schema."""
+
+    workspace: str
+    model: str
+    settings: list[SettingValue]
+    own: dict[str, Json]
+    json_schema: dict[str, Any]
+
+
+class SettingsChange(BaseModel):
+    """Settings to be changed in a scope; null goes back to what holds without it."""
+
+    workspace: str = Field(default="", max_length=200)
+    values: dict[SettingName, Json] = Field(max_length=100)
+
+
+class ConfigValue(BaseModel):
+    """A setting of a CompactManager, its value, and who says so; passwords are taken out."""
+
+    field: str
+    value: Json
+    default: Json
+    source: Literal["default", "file", "environment", "keyword"]
+    origin: str
+    variables: list[str]
+    kind: str
+    takes: str
+    help: str
+
+
+class ConfigProblem(BaseModel):
+    """What is wrong with a setting, and where that was given."""
+
+    field: str
+    problem: str
+    origins: list[str]
+
+
+class ConfigView(BaseModel):
+    """The configuration that a CompactManager would have here."""
+
+    file: str | None
+    settings: list[ConfigValue]
+    problems: list[ConfigProblem]
+    warnings: list[str]
+    json_schema: dict[str, Any]
+
+
+class ProviderView(BaseModel):
+    """A provider: what it can do, and the schema of its settings; `error` where it cannot be loaded."""
+
+    id: str
+    name: str
+    description: str
+    version: str
+    origin: str
+    error: str
+    capabilities: dict[str, Json]
+    json_schema: dict[str, Any]
+
+
+class ProvidersView(BaseModel):
+    """All providers, the one that is used by default, and the comparison: a row for each feature."""
+
+    default: str
+    providers: list[ProviderView]
+    comparison: list[dict[str, str]]
+
+
+class ThresholdView(BaseModel):
+    """From which percentage of the window a profile condenses: its own where it has one, else everybody's."""
+
+    profile: str
+    own: float | None
+    effective: float
+    origin: Literal["profile", "default"]
+    warning: str
+
+
+class RedactionText(BaseModel):
+    """A text to try redaction on, with patterns of one's own."""
+
+    text: str = Field(max_length=200_000)
+    patterns: list[str] = Field(default_factory=list, max_length=50)
+
+
+class RedactedSpan(BaseModel):
+    """A secret in the text: its kind and place."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class RedactedText(BaseModel):
+    """The text without its secrets, and where these were."""
+
+    text: str
+    spans: list[RedactedSpan]
 
 
 @router.get("/settings")

@@ -2,33 +2,56 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body
+from pydantic import BaseModel, Field
 
 from compact import models
 from compact.app.profiles import condensing_profiles
-from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
-from compact.server.routes.sessions import view_of
-from compact.server.routes.shapes.conversations import (
-    CompressionDone,
-    CompressionPreview,
-    CompressionWish,
-    SessionId,
-    SessionView,
-    SummarySource,
-    SummaryText,
-    SummaryView,
-)
-from compact.server.routes.shapes.showing import compression_of, money, summary_of
-from compact.server.stored import sessions_of
+from compact.server.routes.sessions import SessionView, view_of
+from compact.server.showing import CompressionDone, SessionId, SummaryView, compression_of, money, summary_of
+from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/sessions/{id}", tags=["summaries"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+
+class CompressionWish(BaseModel):
+    """How to compress, where not as the settings say; `retention` 0 keeps nothing but what is pinned."""
+
+    retention: int | None = Field(default=None, ge=0, le=100_000_000)
+    note: str = Field(default="", max_length=2_000)
+    strategy: str = Field(default="", max_length=64)
+    offline: bool = Field(default=False, description="Call no model.")
+
+
 _AS_USUAL = CompressionWish()
 Wished = Annotated[CompressionWish, Body()]
+
+
+class CompressionPreview(BaseModel):
+    """What a compression would do, and about what it would cost; None where the price is unknown."""
+
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    reads: int
+    cost: str | None
+    priced_by: str = Field(description="Whose price it is; offline where nobody is asked.")
+    warnings: list[str]
+
+
+class SummaryText(BaseModel):
+    """A person's own words in the place of the summary that stands."""
+
+    text: str = Field(min_length=1, max_length=200_000)
+
+
+class SummarySource(BaseModel):
+    """The session whose summary is to be taken over."""
+
+    source: str = Field(min_length=1, max_length=200)
 
 
 @router.post("/preview")

@@ -4,21 +4,68 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel
 
 from compact.app.inspecting import showable
 from compact.errors import NotFound
 from compact.messages import Json
 from compact.server.ingest import store_of
-from compact.server.routes.shapes.conversations import Limit
-from compact.server.routes.shapes.figures import SpanRow, TracePage, TraceRow, TraceTree
-from compact.server.routes.shapes.showing import page_of
-from compact.server.state import ServerState, state_of
+from compact.server.showing import Limit, page_of
+from compact.server.state import State
 
 router = APIRouter(prefix="/traces", tags=["traces"], generate_unique_id_function=lambda route: route.name)
 
-State = Annotated[ServerState, Depends(state_of)]
 _MOST = 1_000
+
+
+class TraceRow(BaseModel):
+    """A trace in a list."""
+
+    id: str
+    name: str
+    group: str
+    started_at: str
+    ended_at: str
+    seconds: float
+    spans: int
+    failed: bool
+
+
+class TracePage(BaseModel):
+    """Traces, the newest first; `next` is what to pass as `after` for more."""
+
+    traces: list[TraceRow]
+    next: str | None
+
+
+class SpanRow(BaseModel):
+    """A span of a tree; `offset` is the seconds from the trace's start to its own, `depth` how many are above it."""
+
+    id: str
+    parent: str
+    depth: int
+    name: str
+    kind: str
+    started_at: str
+    offset: float
+    seconds: float
+    failed: bool
+    properties: dict[str, Json]
+
+
+class TraceTree(BaseModel):
+    """A trace as a tree of spans: each stands right after what it is below, or after what else is there."""
+
+    id: str
+    name: str
+    group: str
+    started_at: str
+    ended_at: str
+    seconds: float
+    failed: bool
+    metadata: dict[str, str]
+    spans: list[SpanRow]
 
 
 @router.get("")
