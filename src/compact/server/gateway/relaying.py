@@ -17,7 +17,7 @@ from compact.server.gateway.compacting import Asked, Compactor, Outgoing, told_r
 from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
-from compact.server.gateway.replies import Turn, no_calls, offers, read_turn
+from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
 from compact.server.gateway.sending import (
     LARGEST_ERROR,
     Call,
@@ -174,10 +174,10 @@ class Gateway:
                 outgoing = await self._forced(ready, _overflow(response, content))
                 if outgoing.done == "forced":
                     return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
-            turn = read_turn(asked.format, content, stream=body.get("stream") is True)
-            if turn is None or recalls == _ROUNDS:
+            reply = read_reply(asked.format, content, stream=body.get("stream") is True)
+            if reply is None or recalls == _ROUNDS:
                 return whole(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
-            messages += turn.answered(asked.format, await self._in_thread(self._recalled, outgoing, turn))
+            messages += reply.answered(await self._in_thread(self._recalled, outgoing, reply))
             # In the last round nothing may be called, so that there is an answer.
             last = {"tool_choice": no_calls(asked.format)} if recalls + 1 == _ROUNDS else {}
             body = {**body, **last, asked.key: messages}
@@ -189,11 +189,11 @@ class Gateway:
             response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces_of(response))
         )
 
-    def _recalled(self, outgoing: Outgoing, turn: Turn) -> list[str]:
+    def _recalled(self, outgoing: Outgoing, reply: Reply) -> list[str]:
         if outgoing.manager is None:
             raise UpstreamFailed("there is nothing to recall from. Ask again.")
         manager, session = outgoing.manager, outgoing.session
-        return [handle_tool_call(manager, session, called.name, called.arguments) for called in turn.calls]
+        return [handle_tool_call(manager, session, call.name, call.raw) for call in reply.calls]
 
     def _tell(self, outgoing: Outgoing) -> None:
         if outgoing.done != "none":
