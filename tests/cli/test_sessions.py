@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compact.app.stored import StoredSessions
-from compact.cli.session_files import exported, imported
+from compact.app.session_files import exported, imported
 from compact.errors import StorageError
 from compact.messages import Json
 from compact.ports import StoredMessage, StoredSession, Usage

@@ -236,7 +236,7 @@ def show_history(
 def export_session(session: Session, output: Output = None, database: DatabaseUrl = "") -> None:
     """Write the whole conversation as a request in its own format, every message byte for byte as it was stored."""
     from compact.cli.output import emit
-    from compact.cli.session_files import exported
+    from compact.app.session_files import exported
 
     with _found(database) as sessions:
         data = exported(sessions, session)
@@ -259,7 +259,7 @@ class Import:
 @grouped
 def import_session(options: Import) -> None:
     """Store a transcript as a new session, every message byte for byte as it stands in the file."""
-    from compact.cli.session_files import imported
+    from compact.app.session_files import imported
     from compact.ports import StoredSession
 
     name = name_of(options.file)

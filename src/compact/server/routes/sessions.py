@@ -7,15 +7,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from compact.app import DEFAULT_MODEL, read_transcript, write_transcript
+from compact.app import DEFAULT_MODEL, write_transcript
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for
+from compact.app.session_files import imported, stored_bytes
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
-from compact.errors import CompactError, InvalidInput
+from compact.errors import InvalidInput
 from compact.formats import parse
 from compact.messages import Conversation, Json
-from compact.ports import StoredMessage, StoredSession
+from compact.ports import StoredSession
 from compact.server.security import Uploaded
 from compact.server.showing import (
     Blocked,
@@ -35,8 +36,6 @@ from compact.sessions.cursors import cursor_of
 router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_function=lambda route: route.name)
 
 Named = Annotated[str, Query(max_length=200)]
-_PAGE = 1_000
-_GROUP = 200
 Instructions: TypeAlias = str | dict[str, Json] | list[Json] | None
 
 
@@ -152,28 +151,8 @@ def import_session(
     workspace: Named = "",
 ) -> SessionView:
     """Make a session of a transcript: the bytes of a file in any format that Compact reads."""
-    conversation = read_transcript(data, name=showable(name))
-    stated = conversation.options.get("model")
-    chosen = model or (stated if isinstance(stated, str) else "") or DEFAULT_MODEL
-    made = sessions.create(
-        StoredSession(
-            id="",
-            model=chosen,
-            format=conversation.format,
-            workspace=workspace,
-            title=name,
-            system=conversation.system.wire if conversation.system else None,
-            tools=list(conversation.tools) or None,
-        )
-    )
-    wires = [message.wire for message in conversation.messages]
-    try:
-        for start in range(0, len(wires), _GROUP):
-            sessions.append(made.id, wires[start : start + _GROUP])
-    except CompactError:
-        sessions.delete(made.id)  # all of it, or nothing
-        raise
-    return view_of(sessions, made.id)
+    wanted = StoredSession("", model, "", workspace, title=name)
+    return view_of(sessions, imported(sessions, data, wanted, name=showable(name)))
 
 
 @router.get("/{id}")
@@ -209,7 +188,7 @@ def delete_session(id: SessionId, sessions: Sessions) -> None:
 def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "context"] = "history") -> Response:
     """The session as a transcript: all that was ever said, or what the next request would contain."""
     session = sessions.session(id)
-    wires = sessions.context(id).messages if what == "context" else [json.loads(one.raw) for one in _all(sessions, id)]
+    wires = sessions.context(id).messages if what == "context" else list(map(json.loads, stored_bytes(sessions, id)))
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
     headers = {"Content-Disposition": f'attachment; filename="session-{session.id[:40]}.json"'}
     return Response(write_transcript(whole).encode(), media_type="application/json", headers=headers)
@@ -283,10 +262,3 @@ def has_open_question(sessions: StoredSessions, session: StoredSession) -> bool:
 def _usual_model() -> str:
     profile = responder_for("").profile
     return profile.catalogue_name if profile else DEFAULT_MODEL
-
-
-def _all(sessions: StoredSessions, id: str) -> list[StoredMessage]:
-    found: list[StoredMessage] = []
-    while page := sessions.history(id, after=found[-1].position if found else -1, limit=_PAGE):
-        found += page
-    return found

@@ -31,7 +31,7 @@ def exported(sessions: StoredSessions, id: str) -> bytes:
     body = {"model": session.model, **request_body(frame)}
     key = format_named(session.format).messages_key
     body.pop(key)
-    messages = b",\n".join(_utf8(raw) for raw in _stored(sessions, id))
+    messages = b",\n".join(_utf8(raw) for raw in stored_bytes(sessions, id))
     return b'%s, "%s": [\n%s\n]}\n' % (dump_json(body)[:-1].encode(), key.encode(), messages)
 
 
@@ -61,7 +61,8 @@ def imported(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, na
     return new.id
 
 
-def _stored(sessions: StoredSessions, id: str) -> Iterator[bytes]:
+def stored_bytes(sessions: StoredSessions, id: str) -> Iterator[bytes]:
+    """Every message of a session as it was stored, in order."""
     at = -1
     while page := sessions.history(id, after=at, limit=_PAGE):
         yield from (message.raw for message in page)
