@@ -51,8 +51,7 @@ class Asked:
 
     @property
     def model(self) -> str:
-        model = self.body.get("model")
-        return model if isinstance(model, str) else ""
+        return model_in(self.body)
 
     @property
     def key(self) -> str:
@@ -222,6 +221,12 @@ def _told(error: Exception) -> str:
     if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation):
         return str(error)
     return f"Compact failed ({type(error).__name__}); the gateway's log says more"
+
+
+def model_in(body: Json) -> str:
+    """The model that a request names, which may choose its profile; nothing where it names none."""
+    model = body.get("model") if isinstance(body, dict) else None
+    return model if isinstance(model, str) else ""
 
 
 def written(body: Json) -> bytes:

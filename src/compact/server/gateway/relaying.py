@@ -13,7 +13,7 @@ from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile
-from compact.server.gateway.compacting import Asked, Compactor, Outgoing, told_reason, written
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
 from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
@@ -98,7 +98,7 @@ class Gateway:
         return await asyncio.wrap_future(self._threads.submit(lambda: work(*args, **kwargs)))
 
     def _upstream(self, call: Call, speaks: Speaks) -> Upstream:
-        return self._upstreams.find(speaks, _model_in(call))
+        return self._upstreams.find(speaks, model_in(_json_in(call)))
 
     def _prepare(self, call: Call, format: str, session: str) -> _Ready:
         body = _json_in(call)
@@ -213,13 +213,6 @@ def _json_in(call: Call) -> Json:
         raise
     except ValueError:
         return None
-
-
-def _model_in(call: Call) -> str:
-    """The model that a request names, which may choose its profile."""
-    body = _json_in(call)
-    model = body.get("model") if isinstance(body, dict) else None
-    return model if isinstance(model, str) else ""
 
 
 def _for(call: Call, outgoing: Outgoing) -> Call:
