@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
 from compact.engine.stored.context import Assembled
 from compact.engine.stored.preferences import Effective
-from compact.engine.stored.service import Compression
+from compact.engine.stored.service import Compression, Context
 from compact.engine.stored.snapshots import describe_summary
 from compact.formats import parse
-from compact.messages import ROLES_NEVER_PRUNED
+from compact.messages import ROLES_NEVER_PRUNED, Conversation
 from compact.policies import should_condense
 from compact.ports import Snapshot, StoredSession
 from compact.tokens import Counter
@@ -140,15 +140,33 @@ def compression_of(done: Compression) -> CompressionDone:
     )
 
 
+def conversation_of(context: Context) -> Conversation:
+    """What a session's next request contains."""
+    session = context.session
+    return parse(context.messages, format=session.format, system=session.system, tools=session.tools)
+
+
 def money(amount: Decimal | None) -> str | None:
     """Dollars as text, so that nothing is rounded."""
     return None if amount is None else format(amount, "f")
 
 
-def page_of(found: Sequence[T], limit: int, cursor: Callable[[T], C]) -> tuple[list[T], C | None]:
-    """The first of the things that were found, and the cursor of the last of them where there are more."""
-    shown = list(found[:limit])
-    return shown, cursor(shown[-1]) if len(found) > limit else None
+def page_of(
+    found: Sequence[T], limit: int, cursor: Callable[[T], C], after: C | None = None
+) -> tuple[list[T], C | None]:
+    """The first of the things that were found, and the cursor of the last of them where there are more.
+
+    With `after`, they are those that follow the one with that cursor, where it is among them.
+    """
+    start = next((place for place, one in enumerate(found, 1) if after and cursor(one) == after), 0)
+    shown = list(found[start : start + limit])
+    return shown, cursor(shown[-1]) if len(found) > start + limit else None
+
+
+def download(content: bytes | str, name: str) -> Response:
+    """A file to be saved under that name, whose ending says what it holds."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=f"application/{name.rpartition('.')[2]}", headers=headers)
 
 
 def _kinds(counter: Counter, assembled: Assembled) -> dict[str, int]:

@@ -1165,7 +1165,9 @@ export interface paths {
         get: operations["show_settings"];
         /**
          * Change Settings
-         * @description Change settings globally, or for a workspace; the answer says what holds now.
+         * @description Change settings globally, or for a workspace; null goes back to what holds without it.
+         *
+         *     The answer says what holds now.
          */
         put: operations["change_settings"];
         post?: never;
@@ -1435,6 +1437,53 @@ export interface components {
             blocked: boolean;
             /** Reason */
             reason: string;
+        };
+        /** Body_change_default */
+        Body_change_default: {
+            /** Recipe */
+            recipe: string;
+        };
+        /** Body_change_settings */
+        Body_change_settings: {
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+            /**
+             * Workspace
+             * @default
+             */
+            workspace: string;
+        };
+        /** Body_edit_summary */
+        Body_edit_summary: {
+            /** Text */
+            text: string;
+        };
+        /** Body_import_presets */
+        Body_import_presets: {
+            /**
+             * Form
+             * @enum {string}
+             */
+            form: "json" | "yaml";
+            /** Text */
+            text: string;
+        };
+        /** Body_import_summary */
+        Body_import_summary: {
+            /** Source */
+            source: string;
+        };
+        /** Body_keep_prompt */
+        Body_keep_prompt: {
+            /** Text */
+            text: string;
+        };
+        /** Body_pin_message */
+        Body_pin_message: {
+            /** Pinned */
+            pinned: boolean;
         };
         /**
          * CacheEffect
@@ -1712,14 +1761,6 @@ export interface components {
             tokens_saved: number;
         };
         /**
-         * DefaultChoice
-         * @description The recipe to be used where none is named.
-         */
-        DefaultChoice: {
-            /** Recipe */
-            recipe: string;
-        };
-        /**
          * Delta
          * @description A piece of the answer.
          */
@@ -1920,14 +1961,16 @@ export interface components {
             type: "error";
         };
         /**
-         * FieldProblem
-         * @description What is wrong with one field: its path from the preset down.
+         * Finding
+         * @description One secret in a text: its kind, and its place from `start` up to `end`.
          */
-        FieldProblem: {
-            /** Message */
-            message: string;
-            /** Path */
-            path: (string | number)[];
+        Finding: {
+            /** End */
+            end: number;
+            /** Kind */
+            kind: string;
+            /** Start */
+            start: number;
         };
         /**
          * Finished
@@ -1955,6 +1998,27 @@ export interface components {
              */
             type: "done";
             usage: components["schemas"]["ContextUsage"];
+        };
+        /**
+         * Found
+         * @description A message that a search found; `spans` are the places of the words in `excerpt`, for highlighting.
+         */
+        Found: {
+            /** Excerpt */
+            excerpt: string;
+            /** Message */
+            message: number;
+            /** Position */
+            position: number;
+            /** Role */
+            role: string;
+            /** Session */
+            session: string;
+            /** Spans */
+            spans: [
+                number,
+                number
+            ][];
         };
         /**
          * Group
@@ -2020,19 +2084,6 @@ export interface components {
             before: string | null;
             /** Same */
             same: boolean;
-        };
-        /**
-         * Imported
-         * @description Presets in a text.
-         */
-        Imported: {
-            /**
-             * Form
-             * @enum {string}
-             */
-            form: "json" | "yaml";
-            /** Text */
-            text: string;
         };
         /**
          * Ingested
@@ -2128,33 +2179,12 @@ export interface components {
             when_missed: "stop" | "continue";
         };
         /**
-         * Match
-         * @description A message that a search found; `spans` are the places of the words in `excerpt`.
-         */
-        Match: {
-            /** Excerpt */
-            excerpt: string;
-            /** Message */
-            message: number;
-            /** Position */
-            position: number;
-            /** Role */
-            role: string;
-            /** Session */
-            session: string;
-            /** Spans */
-            spans: [
-                number,
-                number
-            ][];
-        };
-        /**
          * Matches
-         * @description What a search found, the best first.
+         * @description What a search found, the best first; `spans` are the places of the words in an `excerpt`.
          */
         Matches: {
             /** Matches */
-            matches: components["schemas"]["Match"][];
+            matches: components["schemas"]["Found"][];
         };
         /**
          * MessagePage
@@ -2353,14 +2383,6 @@ export interface components {
             tokens_before: number;
         };
         /**
-         * Pin
-         * @description Whether a message is to stay in every request.
-         */
-        Pin: {
-            /** Pinned */
-            pinned: boolean;
-        };
-        /**
          * Pinned
          * @description The messages that were pinned or unpinned together: calls and their results stay with each other.
          */
@@ -2472,14 +2494,6 @@ export interface components {
             use: string;
             /** Vendor */
             vendor: string;
-        };
-        /**
-         * PromptEdit
-         * @description The words of a prompt of one's own.
-         */
-        PromptEdit: {
-            /** Text */
-            text: string;
         };
         /**
          * PromptPreview
@@ -2693,24 +2707,12 @@ export interface components {
             source: "environment" | "chosen" | "built-in";
         };
         /**
-         * RedactedSpan
-         * @description A secret in the text: its kind and place.
-         */
-        RedactedSpan: {
-            /** End */
-            end: number;
-            /** Kind */
-            kind: string;
-            /** Start */
-            start: number;
-        };
-        /**
          * RedactedText
          * @description The text without its secrets, and where these were.
          */
         RedactedText: {
             /** Spans */
-            spans: components["schemas"]["RedactedSpan"][];
+            spans: components["schemas"]["Finding"][];
             /** Text */
             text: string;
         };
@@ -2934,21 +2936,6 @@ export interface components {
             value: unknown;
         };
         /**
-         * SettingsChange
-         * @description Settings to be changed in a scope; null goes back to what holds without it.
-         */
-        SettingsChange: {
-            /** Values */
-            values: {
-                [key: string]: unknown;
-            };
-            /**
-             * Workspace
-             * @default
-             */
-            workspace: string;
-        };
-        /**
          * ShownPart
          * @description One block of a message; `hidden` is how many characters were left out of both sides.
          */
@@ -3079,22 +3066,6 @@ export interface components {
             name: string;
             /** Sections */
             sections: string[];
-        };
-        /**
-         * SummarySource
-         * @description The session whose summary is to be taken over.
-         */
-        SummarySource: {
-            /** Source */
-            source: string;
-        };
-        /**
-         * SummaryText
-         * @description A person's own words in the place of the summary that stands.
-         */
-        SummaryText: {
-            /** Text */
-            text: string;
         };
         /**
          * SummaryView
@@ -3252,6 +3223,16 @@ export interface components {
             started_at: string;
         };
         /**
+         * Trouble
+         * @description What is wrong with a preset: the path of a field from the preset down, and what to say there.
+         */
+        Trouble: {
+            /** Message */
+            message: string;
+            /** Path */
+            path: (string | number)[];
+        };
+        /**
          * Verdict
          * @description Whether a preset can be used, and what is wrong with it.
          */
@@ -3264,7 +3245,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Problems */
-            problems: components["schemas"]["FieldProblem"][];
+            problems: components["schemas"]["Trouble"][];
         };
         /**
          * Violated
@@ -3503,7 +3484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorReply"];
+                    "text/event-stream": components["schemas"]["ErrorReply"];
                 };
             };
         };
@@ -4191,7 +4172,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Imported"];
+                "application/json": components["schemas"]["Body_import_presets"];
             };
         };
         responses: {
@@ -4511,7 +4492,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PromptEdit"];
+                "application/json": components["schemas"]["Body_keep_prompt"];
             };
         };
         responses: {
@@ -4573,7 +4554,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DefaultChoice"];
+                "application/json": components["schemas"]["Body_change_default"];
             };
         };
         responses: {
@@ -5167,7 +5148,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Pin"];
+                "application/json": components["schemas"]["Body_pin_message"];
             };
         };
         responses: {
@@ -5305,7 +5286,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SummaryText"];
+                "application/json": components["schemas"]["Body_edit_summary"];
             };
         };
         responses: {
@@ -5371,7 +5352,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SummarySource"];
+                "application/json": components["schemas"]["Body_import_summary"];
             };
         };
         responses: {
@@ -5471,7 +5452,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SettingsChange"];
+                "application/json": components["schemas"]["Body_change_settings"];
             };
         };
         responses: {

@@ -23,7 +23,7 @@ from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
 from compact.models.spending import Spending, accuracy
 from compact.server.ingest import store_of
-from compact.server.routes.profiles import conversation_of
+from compact.server.routes.profiles import pick_conversation
 from compact.server.showing import money
 from compact.server.state import State
 from compact.server.stored import Sessions
@@ -166,7 +166,7 @@ def recommend_savings(
     turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
 ) -> list[AdviceView]:
     """What to do for less money with a session, and how much less that is over so many requests."""
-    conversation, model = conversation_of(sessions, session)
+    conversation, model = pick_conversation(sessions, session)
     advice = compare(conversation, model, turns=turns).advice()
     return [AdviceView(text=showable(one.text), saves=money(one.saves)) for one in advice]
 

@@ -17,8 +17,6 @@ from compact.app.responding import Responder, responder_for, wire_of
 from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Context, Wish
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
-from compact.formats import parse
-from compact.messages import Conversation
 from compact.ports import Completion, Failure, Refusal
 from compact.server.routes.sessions import Answering, answering_of, has_open_question
 from compact.server.showing import (
@@ -28,6 +26,7 @@ from compact.server.showing import (
     SessionId,
     blocked_of,
     compression_of,
+    conversation_of,
     money,
     usage_now,
 )
@@ -165,7 +164,7 @@ class Exchange:
     def _answered(
         self, message: int | None, context: Context, responder: Responder, heard: Callable[[str], None]
     ) -> ChatEvent:
-        answer = responder.answer(_conversation(context), context.tokens, heard)
+        answer = responder.answer(conversation_of(context), context.tokens, heard)
         if isinstance(answer, Failure | Refusal) or not answer.text:
             kind, reason = _reason(answer)
             return self._failed(kind, reason, message, ("", "Ask again: the message is stored."))
@@ -250,11 +249,6 @@ async def say(speaking: Annotated[Speaking, Depends(speaking)]) -> AsyncIterator
 def who_answers(model: str = "") -> Answering:
     """Who would answer in a session with the model."""
     return answering_of(responder_for(model[:200]))
-
-
-def _conversation(context: Context) -> Conversation:
-    session = context.session
-    return parse(context.messages, format=session.format, system=session.system, tools=session.tools)
 
 
 def _reason(answer: Completion | Failure | Refusal) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from compact.server.inspecting import (
     violated,
 )
 from compact.server.security import Uploaded
-from compact.server.showing import FormatName
+from compact.server.showing import FormatName, download
 from compact.server.uploads import Uploads, uploads_of
 
 router = APIRouter(prefix="/inspect", tags=["inspect"])
@@ -131,14 +131,14 @@ def show_row(
 def download_condensed(id: str, result: str, kept: Kept) -> Response:
     """The condensed file, laid out as the original."""
     upload = kept.find(id)
-    return _file(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
+    return download(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
 
 
 @router.get("/{id}/results/{result}/plan", operation_id="download_plan", response_class=Response)
 def download_plan(id: str, result: str, kept: Kept) -> Response:
     """The plan file: with it and the condensed file, `compact restore` brings everything back."""
     upload = kept.find(id)
-    return _file(plan_bytes(upload, upload.condensed(result)), "plan.json")
+    return download(plan_bytes(upload, upload.condensed(result)), "plan.json")
 
 
 @router.post("/{id}/results/{result}/restore", operation_id="prove_restore")
@@ -156,8 +156,3 @@ def prove_restore(id: str, result: str, kept: Kept) -> Restored:
         condensed_bytes=len(small),
         plan_bytes=len(plan),
     )
-
-
-def _file(data: bytes, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(data, media_type="application/json", headers=headers)

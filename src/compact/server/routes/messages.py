@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Body, Path, Query
 from pydantic import BaseModel
 
 from compact.app.inspecting import Inspection, PartKind, showable
@@ -13,7 +13,7 @@ from compact.app.stored import StoredSessions
 from compact.engine.stored.snapshots import read_summary
 from compact.formats import parse
 from compact.messages import message_bytes, unfold
-from compact.ports import Snapshot, StoredMessage, StoredSession
+from compact.ports import Found, Snapshot, StoredMessage, StoredSession
 from compact.server.showing import Limit, SessionId, page_of
 from compact.server.stored import Sessions
 
@@ -65,12 +65,6 @@ class Kept(BaseModel):
     first: int
 
 
-class Pin(BaseModel):
-    """Whether a message is to stay in every request."""
-
-    pinned: bool
-
-
 class Pinned(BaseModel):
     """The messages that were pinned or unpinned together: calls and their results stay with each other."""
 
@@ -78,21 +72,10 @@ class Pinned(BaseModel):
     pinned: bool
 
 
-class Match(BaseModel):
-    """A message that a search found; `spans` are the places of the words in `excerpt`."""
-
-    session: str
-    message: int
-    position: int
-    role: str
-    excerpt: str
-    spans: list[tuple[int, int]]
-
-
 class Matches(BaseModel):
-    """What a search found, the best first."""
+    """What a search found, the best first; `spans` are the places of the words in an `excerpt`."""
 
-    matches: list[Match]
+    matches: list[Found]
 
 
 @router.get("/sessions/{id}/messages")
@@ -134,9 +117,11 @@ def show_message(id: SessionId, message: MessageId, sessions: Sessions, *, follo
 
 
 @router.put("/sessions/{id}/messages/{message}/pin")
-def pin_message(id: SessionId, message: MessageId, pin: Pin, sessions: Sessions) -> Pinned:
+def pin_message(
+    id: SessionId, message: MessageId, pinned: Annotated[bool, Body(embed=True)], sessions: Sessions
+) -> Pinned:
     """Keep a message in every request, or no longer; calls and their results stay together."""
-    return Pinned(messages=sessions.pin(id, message, pinned=pin.pinned), pinned=pin.pinned)
+    return Pinned(messages=sessions.pin(id, message, pinned=pinned), pinned=pinned)
 
 
 @router.get("/search")
@@ -149,19 +134,7 @@ def search_messages(
 ) -> Matches:
     """The messages that hold all the words, in one session or in all of them, with places to highlight."""
     found = sessions.search(text, session=session, workspace=workspace, limit=limit)
-    return Matches(
-        matches=[
-            Match(
-                session=one.session,
-                message=one.message,
-                position=one.position,
-                role=showable(one.role),
-                excerpt=showable(one.excerpt),
-                spans=list(one.spans),
-            )
-            for one in found
-        ]
-    )
+    return Matches(matches=[replace(one, role=showable(one.role), excerpt=showable(one.excerpt)) for one in found])
 
 
 def _messages(

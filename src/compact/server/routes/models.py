@@ -162,9 +162,7 @@ def search_catalogue(
     """The models of the catalogue whose name holds the text; `after` is vendor:id of the last one shown."""
     wanted = text.lower()
     found = [model for model in list_models(vendor or None) if wanted in f"{_key(model)} {model.name}".lower()]
-    keys = [_key(model) for model in found]
-    start = keys.index(after) + 1 if after in keys else 0
-    shown, following = page_of(found[start:], limit, _key)
+    shown, following = page_of(found, limit, _key, after)
     return CataloguePage(models=[_entry(model) for model in shown], next=following)
 
 

@@ -12,9 +12,8 @@ from compact.app.inspecting import showable
 from compact.app.profiles import Standing, list_profiles
 from compact.app.recommending import option_facts
 from compact.app.stored import StoredSessions
-from compact.formats import parse
 from compact.messages import Conversation
-from compact.server.showing import money
+from compact.server.showing import conversation_of, money
 from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
@@ -86,7 +85,7 @@ def compare_costs(
     turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
 ) -> CostComparison:
     """What condensing a session would cost and save, with every preset and every model that might summarize."""
-    conversation, model = conversation_of(sessions, session)
+    conversation, model = pick_conversation(sessions, session)
     found = compare(conversation, model, turns=turns)
     return CostComparison(
         model=showable(found.costing.model.id),
@@ -97,15 +96,13 @@ def compare_costs(
     )
 
 
-def conversation_of(sessions: StoredSessions, id: str) -> tuple[Conversation, str]:
+def pick_conversation(sessions: StoredSessions, id: str) -> tuple[Conversation, str]:
     """What the next request of a session would contain, and its model; without an id, the bundled demo."""
     if not id:
         data = (files("compact") / "cli" / "transcripts" / "session.openai-chat.json").read_bytes()
         return read_transcript(data), DEFAULT_MODEL
     context = sessions.context(id)
-    session = context.session
-    whole = parse(context.messages, format=session.format, system=session.system, tools=session.tools)
-    return whole, session.model
+    return conversation_of(context), context.session.model
 
 
 def _view(standing: Standing) -> ProfileView:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Body, Path
 from pydantic import BaseModel, Field
 
 from compact.app import Condensation, counter_for, resolve_recipe
@@ -15,7 +15,7 @@ from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
 from compact.ports import Answer, Ask
-from compact.server.routes.profiles import conversation_of
+from compact.server.routes.profiles import pick_conversation
 from compact.server.stored import Sessions
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
 from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
@@ -41,12 +41,6 @@ class PromptText(BaseModel):
 
     name: str
     text: str
-
-
-class PromptEdit(BaseModel):
-    """The words of a prompt of one's own."""
-
-    text: str = Field(min_length=1, max_length=20_000)
 
 
 class PromptTrial(BaseModel):
@@ -102,7 +96,7 @@ def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     """The requests exactly as a summarizing model would get them; no model is called."""
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)
-    conversation, model = conversation_of(sessions, trial.session)
+    conversation, model = pick_conversation(sessions, trial.session)
     asks = _asks(Condensation(conversation, model, None), strategy, trial.detail)
     if not asks:
         raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
@@ -125,13 +119,13 @@ def show_prompt(name: Name) -> PromptText:
 
 
 @router.put("/{name}")
-def keep_prompt(name: Name, edit: PromptEdit) -> PromptText:
+def keep_prompt(name: Name, text: Annotated[str, Body(embed=True, min_length=1, max_length=20_000)]) -> PromptText:
     """Keep a prompt of one's own; what cannot stand in one is refused."""
     if name in {each.name for each in strategies()}:
         raise InvalidInput("a strategy is called so", field="name", remedy="Choose another name.")
-    custom_strategy(edit.text, find_strategy(DEFAULT))
-    save_prompt(name, edit.text)
-    return PromptText(name=name, text=edit.text)
+    custom_strategy(text, find_strategy(DEFAULT))
+    save_prompt(name, text)
+    return PromptText(name=name, text=text)
 
 
 def _strategy(trial: PromptTrial, profile: Profile | None) -> Strategy:

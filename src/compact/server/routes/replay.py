@@ -1,6 +1,5 @@
 """Sessions played again, request by request: what each recipe would have cost."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -13,7 +12,6 @@ from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidInput
 from compact.lab.replaying import NAIVE, NOTHING, Played, terms_for
 from compact.lab.replaying import replay as play
-from compact.providers import Recipe
 from compact.server.inspecting import model_for
 from compact.server.showing import money
 from compact.server.uploads import Uploads, uploads_of
@@ -96,7 +94,8 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
     if wish.target >= wish.trigger:
         remedy = "Give a smaller share, or every request would compact again."
         raise InvalidInput(f"{wish.target} is not below the trigger of {wish.trigger}", field="target", remedy=remedy)
-    recipes = [_recipe(name) for name in dict.fromkeys(wish.ways or _names())]
+    names = wish.ways or [*_PLAIN, *(name for name, _ in list_recipes())]
+    recipes = [name if name in _PLAIN else resolve_recipe(name) for name in dict.fromkeys(names)]
     model, source = model_for(upload, wish.model)
     terms = replace(terms_for(model, wish.window), trigger=wish.trigger, target=wish.target, gap=wish.gap)
     return ReplayView(
@@ -106,15 +105,6 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
         summarizer=showable(terms.summarizer.id) if terms.summarizer else "",
         ways=[_played(play(upload.conversation, recipe, terms)) for recipe in recipes],
     )
-
-
-def _names() -> Iterator[str]:
-    yield from _PLAIN
-    yield from (name for name, _ in list_recipes())
-
-
-def _recipe(name: str) -> Recipe | str:
-    return name if name in _PLAIN else resolve_recipe(name)
 
 
 def _played(played: Played) -> WayPlayed:

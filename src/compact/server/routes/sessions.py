@@ -26,6 +26,7 @@ from compact.server.showing import (
     SessionId,
     SummaryView,
     blocked_of,
+    download,
     page_of,
     summary_of,
     usage_of,
@@ -190,8 +191,7 @@ def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "
     session = sessions.session(id)
     wires = sessions.context(id).messages if what == "context" else list(map(json.loads, stored_bytes(sessions, id)))
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
-    headers = {"Content-Disposition": f'attachment; filename="session-{session.id[:40]}.json"'}
-    return Response(write_transcript(whole).encode(), media_type="application/json", headers=headers)
+    return download(write_transcript(whole), f"session-{session.id[:40]}.json")
 
 
 def row_of(session: StoredSession) -> SessionRow:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, Field
 
 from compact.app import resolve_recipe
@@ -21,7 +21,7 @@ from compact.policies.fields import schema_of, settings_of
 from compact.policies.stored import StoredSettings
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, effective_percent
 from compact.providers import registry
-from compact.redaction import Redactor
+from compact.redaction import Finding, Redactor
 from compact.server.stored import Sessions
 from compact.settings.compaction import Value, gather, variables_of
 from compact.settings.profiles import load_profiles
@@ -55,13 +55,6 @@ class StoredSettingsView(BaseModel):
     settings: list[SettingValue]
     own: dict[str, Json]
     json_schema: dict[str, Any]
-
-
-class SettingsChange(BaseModel):
-    """Settings to be changed in a scope; null goes back to what holds without it."""
-
-    workspace: str = Field(default="", max_length=200)
-    values: dict[SettingName, Json] = Field(max_length=100)
 
 
 class ConfigValue(BaseModel):
@@ -134,19 +127,11 @@ class RedactionText(BaseModel):
     patterns: list[str] = Field(default_factory=list, max_length=50)
 
 
-class RedactedSpan(BaseModel):
-    """A secret in the text: its kind and place."""
-
-    kind: str
-    start: int
-    end: int
-
-
 class RedactedText(BaseModel):
     """The text without its secrets, and where these were."""
 
     text: str
-    spans: list[RedactedSpan]
+    spans: tuple[Finding, ...]
 
 
 @router.get("/settings")
@@ -178,12 +163,19 @@ def show_settings(sessions: Sessions, workspace: Named = "", model: Named = "") 
 
 
 @router.put("/settings")
-def change_settings(change: SettingsChange, sessions: Sessions) -> StoredSettingsView:
-    """Change settings globally, or for a workspace; the answer says what holds now."""
-    _check_scope(change.workspace)
-    _check_names(change.values)
-    sessions.preferences.change(change.values, change.workspace or GLOBAL)
-    return show_settings(sessions, change.workspace)
+def change_settings(
+    values: Annotated[dict[SettingName, Json], Body(max_length=100)],
+    sessions: Sessions,
+    workspace: Annotated[str, Body(max_length=200)] = "",
+) -> StoredSettingsView:
+    """Change settings globally, or for a workspace; null goes back to what holds without it.
+
+    The answer says what holds now.
+    """
+    _check_scope(workspace)
+    _check_names(values)
+    sessions.preferences.change(values, workspace or GLOBAL)
+    return show_settings(sessions, workspace)
 
 
 @router.get("/settings/config")
@@ -240,8 +232,7 @@ def list_thresholds(
 def try_redaction(given: RedactionText) -> RedactedText:
     """What redaction makes of a text; it is neither kept nor sent anywhere."""
     redactor = Redactor(given.patterns) if given.patterns else _redactor()
-    spans = [RedactedSpan(kind=one.kind, start=one.start, end=one.end) for one in redactor.findings(given.text)]
-    return RedactedText(text=redactor.text(given.text), spans=spans)
+    return RedactedText(text=redactor.text(given.text), spans=tuple(redactor.findings(given.text)))
 
 
 def _check_scope(workspace: str) -> None:

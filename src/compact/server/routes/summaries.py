@@ -42,18 +42,6 @@ class CompressionPreview(BaseModel):
     warnings: list[str]
 
 
-class SummaryText(BaseModel):
-    """A person's own words in the place of the summary that stands."""
-
-    text: str = Field(min_length=1, max_length=200_000)
-
-
-class SummarySource(BaseModel):
-    """The session whose summary is to be taken over."""
-
-    source: str = Field(min_length=1, max_length=200)
-
-
 @router.post("/preview")
 def preview_compression(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionPreview:
     """What a compression would do and cost; nobody is asked, and nothing is changed."""
@@ -102,15 +90,19 @@ def regenerate_summary(id: SessionId, sessions: Sessions, wish: Wished = _AS_USU
 
 
 @router.put("/summary")
-def edit_summary(id: SessionId, edit: SummaryText, sessions: Sessions) -> SummaryView:
+def edit_summary(
+    id: SessionId, text: Annotated[str, Body(embed=True, min_length=1, max_length=200_000)], sessions: Sessions
+) -> SummaryView:
     """Put a person's own words in the place of the summary that stands."""
-    return summary_of(sessions.summaries.edit(id, edit.text))
+    return summary_of(sessions.summaries.edit(id, text))
 
 
 @router.post("/summary/import")
-def import_summary(id: SessionId, given: SummarySource, sessions: Sessions) -> SummaryView:
+def import_summary(
+    id: SessionId, source: Annotated[str, Body(embed=True, min_length=1, max_length=200)], sessions: Sessions
+) -> SummaryView:
     """Give the session what the summary of another one says."""
-    return summary_of(sessions.summaries.take_over(id, given.source))
+    return summary_of(sessions.summaries.take_over(id, source))
 
 
 @router.delete("/summary")
