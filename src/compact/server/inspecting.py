@@ -15,7 +15,7 @@ from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
 from compact.models import find_model
 from compact.providers import Recipe, WhenMissed
-from compact.server.showing import money
+from compact.server.showing import Sizes, money
 from compact.server.uploads import Condensed, Upload
 
 _VIOLATIONS = 200
@@ -73,12 +73,10 @@ class RecipeChoice(BaseModel):
         return replace(recipe, when_missed=self.when_missed) if self.when_missed else recipe
 
 
-class PassDone(BaseModel):
+class PassDone(Sizes):
     """One pass: what it did, or why it was skipped."""
 
     name: str
-    tokens_before: int
-    tokens_after: int
     edits: int
     asked: int
     seconds: float
@@ -86,13 +84,11 @@ class PassDone(BaseModel):
     skipped: str
 
 
-class Facts(BaseModel):
+class Facts(Sizes):
     """What a compaction does; `wall` is how long finding that out took."""
 
     recipe: str
     provider: str
-    tokens_before: int
-    tokens_after: int
     change: float
     target: int | None
     target_met: bool

@@ -29,6 +29,13 @@ C = TypeVar("C")
 _HIGH, _FULL = 0.8, 0.95
 
 
+class Sizes(BaseModel):
+    """The tokens of a conversation before a compaction and after it."""
+
+    tokens_before: int
+    tokens_after: int
+
+
 class ContextUsage(BaseModel):
     """How full the model is: tokens in use of those it reads, where compression begins, and what takes them."""
 
@@ -67,13 +74,11 @@ class SummaryView(BaseModel):
     retired: bool
 
 
-class CompressionDone(BaseModel):
+class CompressionDone(Sizes):
     """What a compression did."""
 
     summary: SummaryView
     messages: int
-    tokens_before: int
-    tokens_after: int
     seconds: float
     warnings: list[str]
 

@@ -1,7 +1,7 @@
 """Analytics: what compressions have saved and cost, and what would save more."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from compact.app.analysing import (
     GROUPINGS,
     Done,
-    Total,
     by_day,
     compare,
     grouped,
@@ -24,7 +23,7 @@ from compact.app.stored import StoredSessions
 from compact.models.spending import Spending, accuracy
 from compact.server.ingest import store_of
 from compact.server.routes.profiles import pick_conversation
-from compact.server.showing import money
+from compact.server.showing import Sizes, money
 from compact.server.state import State
 from compact.server.stored import Sessions
 from compact.sessions.cursors import cursor_of
@@ -38,27 +37,27 @@ _PAGE = 200
 _SHOWN = 20
 
 
-class Day(BaseModel):
-    """What compressions of one day came to; money as text, in dollars."""
+class Sums(BaseModel):
+    """What several compressions came to."""
 
-    day: str
     compressions: int
     failures: int
     tokens_saved: int
+
+
+class Day(Sums):
+    """What compressions of one day came to; money as text, in dollars."""
+
+    day: str
     saved: str
     spent: str
 
 
-class Group(BaseModel):
+class Group(Sums, Sizes):
     """The same for all compressions that have something in common, such as a strategy."""
 
     by: Literal["provider", "strategy", "trigger", "preset", "step"]
     name: str
-    compressions: int
-    failures: int
-    tokens_before: int
-    tokens_after: int
-    tokens_saved: int
 
 
 class EstimateRecord(BaseModel):
@@ -83,15 +82,13 @@ class EstimateAccuracy(BaseModel):
     records: list[EstimateRecord]
 
 
-class CacheEffect(BaseModel):
+class CacheEffect(Sizes):
     """What a compression did to the vendor's prompt cache: its price once, what a request saves, and when it pays."""
 
     session: str
     title: str
     at: str
     model: str
-    tokens_before: int
-    tokens_after: int
     rewrite: str | None
     saved_per_request: str | None
     turns: int | None
@@ -104,17 +101,12 @@ class AdviceView(BaseModel):
     saves: str | None
 
 
-class AnalyticsView(BaseModel):
+class AnalyticsView(Sums, Sizes):
     """What compressions have come to; `empty` where there were none."""
 
     empty: bool
     days: list[Day]
-    compressions: int
-    failures: int
     success_rate: float | None
-    tokens_before: int
-    tokens_after: int
-    tokens_saved: int
     saved: str
     saved_unknown: int
     spent: str
@@ -143,7 +135,17 @@ def show_analytics(
     whole = total(done)
     return AnalyticsView(
         empty=not done,
-        days=[_day(day, found) for day, found in by_day(done, since, until)],
+        days=[
+            Day(
+                day=day.isoformat(),
+                compressions=found.compressions,
+                failures=found.failures,
+                tokens_saved=found.saved,
+                saved=str(money(found.worth)),
+                spent=str(money(found.spent)),
+            )
+            for day, found in by_day(done, since, until)
+        ],
         compressions=whole.compressions,
         failures=whole.failures,
         success_rate=whole.compressions / len(done) if done else None,
@@ -181,17 +183,6 @@ def _stored(sessions: StoredSessions, first: str) -> Iterator[Done]:
             found = of_session(session, sessions.summaries.standing(session.id, retired=True))
             yield from (one for one in found if one.at >= first)
         seen, after = seen + len(page), cursor_of(page[-1])
-
-
-def _day(day: date, found: Total) -> Day:
-    return Day(
-        day=day.isoformat(),
-        compressions=found.compressions,
-        failures=found.failures,
-        tokens_saved=found.saved,
-        saved=str(money(found.worth)),
-        spent=str(money(found.spent)),
-    )
 
 
 def _groups(done: Sequence[Done]) -> Iterator[Group]:

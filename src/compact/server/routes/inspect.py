@@ -30,7 +30,7 @@ from compact.server.inspecting import (
 )
 from compact.server.security import Uploaded
 from compact.server.showing import FormatName, download
-from compact.server.uploads import Uploads, uploads_of
+from compact.server.uploads import Upload, Uploads, uploads_of
 
 router = APIRouter(prefix="/inspect", tags=["inspect"])
 
@@ -38,6 +38,14 @@ _CUT = 20_000
 """Characters of each side of a block that are shown unless all are asked for."""
 
 Kept = Annotated[Uploads, Depends(uploads_of)]
+
+
+def opened(id: str, kept: Kept) -> Upload:
+    """A dependency: the transcript that the address names."""
+    return kept.find(id)
+
+
+Opened = Annotated[Upload, Depends(opened)]
 Model = Annotated[str, Query(max_length=200)]
 
 
@@ -70,9 +78,9 @@ def open_demo(kept: Kept, format: FormatName = "openai-chat") -> Inspected:
 
 
 @router.get("/{id}", operation_id="look_again")
-def look_again(id: str, kept: Kept, model: Model = "") -> Inspected:
+def look_again(upload: Opened, model: Model = "") -> Inspected:
     """An open transcript, counted for another model if one is named."""
-    return inspected(kept.find(id), model)
+    return inspected(upload, model)
 
 
 @router.delete("/{id}", operation_id="close_transcript", status_code=204)
@@ -82,9 +90,8 @@ def close_transcript(id: str, kept: Kept) -> None:
 
 
 @router.post("/{id}/try", operation_id="try_recipe")
-def try_recipe(id: str, choice: RecipeChoice, kept: Kept) -> Facts:
+def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     """What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated."""
-    upload = kept.find(id)
     began = perf_counter()
     condensation = Condensation(upload.conversation, model_for(upload, choice.model)[0], choice.target)
     model = condensation.model
@@ -92,9 +99,8 @@ def try_recipe(id: str, choice: RecipeChoice, kept: Kept) -> Facts:
 
 
 @router.post("/{id}/condense", operation_id="condense_transcript")
-def condense_transcript(id: str, choice: RecipeChoice, kept: Kept) -> Done:
+def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
     """Condense for real; summaries are made offline, of the conversation's own words."""
-    upload = kept.find(id)
     began = perf_counter()
     model = model_for(upload, choice.model)[0]
     result = Condensation(upload.conversation, model, choice.target).run(choice.resolved())
@@ -111,40 +117,37 @@ def condense_transcript(id: str, choice: RecipeChoice, kept: Kept) -> Done:
 
 
 @router.get("/{id}/rows", operation_id="list_rows")
-def list_rows(id: str, kept: Kept, result: str = "", model: Model = "") -> tuple[Row, ...]:
+def list_rows(upload: Opened, result: str = "", model: Model = "") -> tuple[Row, ...]:
     """A row for every message: of the transcript alone, or beside a condensation of it."""
-    return tuple(inspection_of(kept.find(id), result, model).rows())
+    return tuple(inspection_of(upload, result, model).rows())
 
 
 @router.get("/{id}/rows/{row}", operation_id="show_row")
 def show_row(
-    id: str, row: Annotated[int, Path(ge=0, le=10_000_000)], kept: Kept, result: str = "", *, whole: bool = False
+    upload: Opened, row: Annotated[int, Path(ge=0, le=10_000_000)], result: str = "", *, whole: bool = False
 ) -> tuple[ShownPart, ...]:
     """What stands in the message of a row, before and after; long texts are cut unless the whole is asked for."""
-    inspection = inspection_of(kept.find(id), result)
+    inspection = inspection_of(upload, result)
     if row >= len(inspection):
         raise NotFound("is not in this transcript", field="row", remedy="Look at the list of rows again.")
     return tuple(shown(inspection.parts(row), None if whole else _CUT))
 
 
 @router.get("/{id}/results/{result}/condensed", operation_id="download_condensed", response_class=Response)
-def download_condensed(id: str, result: str, kept: Kept) -> Response:
+def download_condensed(upload: Opened, result: str) -> Response:
     """The condensed file, laid out as the original."""
-    upload = kept.find(id)
     return download(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
 
 
 @router.get("/{id}/results/{result}/plan", operation_id="download_plan", response_class=Response)
-def download_plan(id: str, result: str, kept: Kept) -> Response:
+def download_plan(upload: Opened, result: str) -> Response:
     """The plan file: with it and the condensed file, `compact restore` brings everything back."""
-    upload = kept.find(id)
     return download(plan_bytes(upload, upload.condensed(result)), "plan.json")
 
 
 @router.post("/{id}/results/{result}/restore", operation_id="prove_restore")
-def prove_restore(id: str, result: str, kept: Kept) -> Restored:
+def prove_restore(upload: Opened, result: str) -> Restored:
     """Bring the original back from the two files alone, and compare it with what was opened."""
-    upload = kept.find(id)
     condensed = upload.condensed(result)
     small, plan = condensed_bytes(upload, condensed), plan_bytes(upload, condensed)
     read = load_plan(plan)

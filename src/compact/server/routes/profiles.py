@@ -13,7 +13,7 @@ from compact.app.profiles import Standing, list_profiles
 from compact.app.recommending import option_facts
 from compact.app.stored import StoredSessions
 from compact.messages import Conversation
-from compact.server.showing import conversation_of, money
+from compact.server.showing import Sizes, conversation_of, money
 from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
@@ -43,14 +43,12 @@ class ProfileView(BaseModel):
     max_output: int | None
 
 
-class CostOption(BaseModel):
+class CostOption(Sizes):
     """A way to condense with a model that would summarize: what it would come to; money as text, in dollars."""
 
     way: str
     profile: str | None
     model: str | None
-    tokens_before: int
-    tokens_after: int
     kept_prefix: int
     questions: int
     input_tokens: int

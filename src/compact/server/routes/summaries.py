@@ -11,7 +11,7 @@ from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
 from compact.server.routes.sessions import SessionView, view_of
-from compact.server.showing import CompressionDone, SessionId, SummaryView, compression_of, money, summary_of
+from compact.server.showing import CompressionDone, SessionId, Sizes, SummaryView, compression_of, money, summary_of
 from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/sessions/{id}", tags=["summaries"], generate_unique_id_function=lambda route: route.name)
@@ -30,12 +30,10 @@ _AS_USUAL = CompressionWish()
 Wished = Annotated[CompressionWish, Body()]
 
 
-class CompressionPreview(BaseModel):
+class CompressionPreview(Sizes):
     """What a compression would do, and about what it would cost; None where the price is unknown."""
 
     messages: int
-    tokens_before: int
-    tokens_after: int
     reads: int
     cost: str | None
     priced_by: str = Field(description="Whose price it is; offline where nobody is asked.")
