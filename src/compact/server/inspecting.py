@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
 from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
-from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
+from compact.app.inspecting import Hunk, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
 from compact.models import find_model
@@ -211,11 +211,6 @@ def facts_of(result: Result, began: float) -> Facts:
             for done in report.passes
         ],
     )
-
-
-def inspection_of(upload: Upload, result: str, model: str = "") -> Inspection:
-    """The transcript by itself, or beside a condensation of it."""
-    return upload.inspection(result, upload.condensed(result).model if result else model_for(upload, model)[0])
 
 
 def shown(parts: Iterable[Part], most: int | None) -> Iterator[ShownPart]:

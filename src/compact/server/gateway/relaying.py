@@ -12,7 +12,6 @@ from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
-from compact.policies import Profile
 from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
 from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
@@ -104,14 +103,11 @@ class Gateway:
         body = _json_in(call)
         asked = Asked(format, call.content, body if isinstance(body, dict) else {}, session)
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
-        asked = replace(asked, profile=self._named(upstream))
+        # The vendors' own addresses have no profile of the operator's.
+        asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
         outgoing = self._compactor.prepare(asked)
         self._tell(outgoing)
         return _Ready(asked, outgoing, upstream)
-
-    def _named(self, upstream: Upstream) -> Profile | None:
-        """The profile where the operator configured one; the vendors' own addresses have none."""
-        return upstream.profile if upstream.profile.model != "any" else None
 
     async def _answer(self, call: Call, ready: _Ready) -> Response:
         outgoing = ready.outgoing
@@ -121,7 +117,7 @@ class Gateway:
         response = await self._line.send(call, ready.upstream)
         if response.status_code < 400:
             return await self._begun(call, ready, response)
-        content = await self._read(response, LARGEST_ERROR)
+        content = await read_raw(response, LARGEST_ERROR)
         forced = await self._forced(ready, overflow_in(response.status_code, _decoded(response, content)))
         if forced.done != "forced":
             return whole(response, content, forced.headers)
@@ -152,12 +148,6 @@ class Gateway:
             self._tell(forced)
         return forced
 
-    async def _read(self, response: httpx2.Response, most: int) -> bytes:
-        try:
-            return await read_raw(response, most)
-        finally:
-            await response.aclose()
-
     async def _recalling(self, call: Call, ready: _Ready) -> Response:
         """The answer after our tools have answered the model's calls of them; it is read whole to see them."""
         outgoing, asked = ready.outgoing, ready.outgoing.asked
@@ -169,7 +159,7 @@ class Gateway:
         messages: list[Json] = list(asked.body[asked.key])
         for recalls in count():
             response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
-            content = await self._read(response, LARGEST_BODY)
+            content = await read_raw(response, LARGEST_BODY)
             if recalls == 0:
                 outgoing = await self._forced(ready, _overflow(response, content))
                 if outgoing.done == "forced":

@@ -22,7 +22,6 @@ from compact.server.inspecting import (
     condensed_bytes,
     facts_of,
     inspected,
-    inspection_of,
     model_for,
     plan_bytes,
     shown,
@@ -119,7 +118,7 @@ def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
 @router.get("/{id}/rows", operation_id="list_rows")
 def list_rows(upload: Opened, result: str = "", model: Model = "") -> tuple[Row, ...]:
     """A row for every message: of the transcript alone, or beside a condensation of it."""
-    return tuple(inspection_of(upload, result, model).rows())
+    return tuple(upload.inspection(result, model_for(upload, model)[0]).rows())
 
 
 @router.get("/{id}/rows/{row}", operation_id="show_row")
@@ -127,7 +126,7 @@ def show_row(
     upload: Opened, row: Annotated[int, Path(ge=0, le=10_000_000)], result: str = "", *, whole: bool = False
 ) -> tuple[ShownPart, ...]:
     """What stands in the message of a row, before and after; long texts are cut unless the whole is asked for."""
-    inspection = inspection_of(upload, result)
+    inspection = upload.inspection(result, model_for(upload, "")[0])
     if row >= len(inspection):
         raise NotFound("is not in this transcript", field="row", remedy="Look at the list of rows again.")
     return tuple(shown(inspection.parts(row), None if whole else _CUT))

@@ -120,13 +120,6 @@ class ThresholdView(BaseModel):
     warning: str
 
 
-class RedactionText(BaseModel):
-    """A text to try redaction on, with patterns of one's own."""
-
-    text: str = Field(max_length=200_000)
-    patterns: list[str] = Field(default_factory=list, max_length=50)
-
-
 class RedactedText(BaseModel):
     """The text without its secrets, and where these were."""
 
@@ -229,10 +222,13 @@ def list_thresholds(
 
 
 @router.post("/redact")
-def try_redaction(given: RedactionText) -> RedactedText:
-    """What redaction makes of a text; it is neither kept nor sent anywhere."""
-    redactor = Redactor(given.patterns) if given.patterns else _redactor()
-    return RedactedText(text=redactor.text(given.text), spans=tuple(redactor.findings(given.text)))
+def try_redaction(
+    text: Annotated[str, Body(max_length=200_000)],
+    patterns: Annotated[list[str], Body(default_factory=list, max_length=50)],
+) -> RedactedText:
+    """What redaction makes of a text, with patterns of one's own if there are any; nothing is kept or sent anywhere."""
+    redactor = Redactor(patterns) if patterns else _redactor()
+    return RedactedText(text=redactor.text(text), spans=tuple(redactor.findings(text)))
 
 
 def _check_scope(workspace: str) -> None:
