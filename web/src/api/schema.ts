@@ -723,7 +723,7 @@ export interface paths {
         put?: never;
         /**
          * Try Redaction
-         * @description What redaction makes of a text; it is neither kept nor sent anywhere.
+         * @description What redaction makes of a text, with patterns of one's own if there are any; nothing is kept or sent anywhere.
          */
         post: operations["try_redaction"];
         delete?: never;
@@ -761,7 +761,7 @@ export interface paths {
         };
         /**
          * List Playable Ways
-         * @description What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets.
+         * @description What a session can be played with: two baselines, the recipes that are built in, and one's own presets.
          */
         get: operations["list_playable_ways"];
         put?: never;
@@ -1485,6 +1485,13 @@ export interface components {
             /** Pinned */
             pinned: boolean;
         };
+        /** Body_try_redaction */
+        Body_try_redaction: {
+            /** Patterns */
+            patterns?: string[];
+            /** Text */
+            text: string;
+        };
         /**
          * CacheEffect
          * @description What a compression did to the vendor's prompt cache: its price once, what a request saves, and when it pays.
@@ -1694,7 +1701,7 @@ export interface components {
         };
         /**
          * CostComparison
-         * @description What condensing a conversation would cost and save, for every way and every model that might summarize.
+         * @description What condensing a conversation would cost and save, for every recipe and every model that might summarize.
          */
         CostComparison: {
             /** Model */
@@ -1710,7 +1717,7 @@ export interface components {
         };
         /**
          * CostOption
-         * @description A way to condense with a model that would summarize: what it would come to; money as text, in dollars.
+         * @description What a recipe would come to with a model that would summarize; money as text, in dollars.
          */
         CostOption: {
             /** Condensing */
@@ -2394,7 +2401,7 @@ export interface components {
         };
         /**
          * PlayableWay
-         * @description A way in which a session can be played.
+         * @description A recipe that a session can be played with.
          */
         PlayableWay: {
             /** Description */
@@ -2717,18 +2724,8 @@ export interface components {
             text: string;
         };
         /**
-         * RedactionText
-         * @description A text to try redaction on, with patterns of one's own.
-         */
-        RedactionText: {
-            /** Patterns */
-            patterns?: string[];
-            /** Text */
-            text: string;
-        };
-        /**
          * ReplayView
-         * @description The session played again, way by way.
+         * @description The session played again, recipe by recipe.
          */
         ReplayView: {
             /** Model */
@@ -2747,7 +2744,7 @@ export interface components {
         };
         /**
          * ReplayWish
-         * @description What to play: an open transcript, with which model, in which ways; none named is all of them.
+         * @description What to play: an open transcript, for which model, with which recipes; none named is all of them.
          *
          *     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
          */
@@ -3263,7 +3260,7 @@ export interface components {
         };
         /**
          * WayPlayed
-         * @description What the session came to one way; money as text, in dollars.
+         * @description What the session came to with one recipe; money as text, in dollars.
          *
          *     `sizes` are the tokens of each request, and `compacted` the places in it where a compaction went before.
          */
@@ -3687,8 +3684,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3717,8 +3714,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3747,8 +3744,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3816,8 +3813,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                id: string;
                 row: number;
+                id: string;
             };
             cookie?: never;
         };
@@ -4587,7 +4584,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RedactionText"];
+                "application/json": components["schemas"]["Body_try_redaction"];
             };
         };
         responses: {

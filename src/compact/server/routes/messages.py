@@ -1,7 +1,7 @@
 """The messages of stored sessions: the whole history, marked as active or not, pins, and search."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
@@ -89,7 +89,7 @@ def list_messages(
     session = sessions.session(id)
     found = sessions.history(id, after=after, limit=limit + 1)
     shown, following = page_of(found, limit, lambda message: message.position)
-    views = _messages(session, shown, _standing(sessions, id))
+    views = list(_messages(session, shown, _standing(sessions, id)))
     return MessagePage(messages=views, next=following, total=session.messages)
 
 
@@ -103,7 +103,7 @@ def list_kept(id: SessionId, sessions: Sessions) -> Kept:
         (one for one in assembled.messages.values() if one.id <= covered), key=lambda message: message.position
     )
     first = active.recent[0].position if active.recent else active.session.messages
-    return Kept(messages=_messages(active.session, before, active.summary), first=first)
+    return Kept(messages=list(_messages(active.session, before, active.summary)), first=first)
 
 
 @router.get("/sessions/{id}/messages/{message}")
@@ -139,32 +139,28 @@ def search_messages(
 
 def _messages(
     session: StoredSession, stored: Sequence[StoredMessage], summary: Snapshot | None, cut: int | None = CUT
-) -> list[MessageView]:
+) -> Iterator[MessageView]:
     """Messages as people read them, each part cut to so many characters; `summary` is the one that stands."""
     frame = parse([], format=session.format)
     read = [frame.dialect.parse_message(json.loads(one.raw), str(one.id)) for one in stored]
     inspection = Inspection(frame.with_messages(read), model=session.model)
     covered = (summary.cutoff if summary else None) or 0
     kept = set(read_summary(summary).kept) if summary else set()
-    found = []
     for index, one in enumerate(stored):
         gone = one.id <= covered and one.id not in kept
         parts = [_part(part.kind, part.title, part.before or "", cut) for part in inspection.parts(index)]
-        found.append(
-            MessageView(
-                id=one.id,
-                position=one.position,
-                role=showable(one.role),
-                state="pinned" if one.pinned else "summarized" if gone else "active",
-                tokens=one.tokens,
-                input_tokens=one.input_tokens,
-                output_tokens=one.output_tokens,
-                created=one.created,
-                parts=parts,
-                truncated=any(part.truncated for part in parts),
-            )
+        yield MessageView(
+            id=one.id,
+            position=one.position,
+            role=showable(one.role),
+            state="pinned" if one.pinned else "summarized" if gone else "active",
+            tokens=one.tokens,
+            input_tokens=one.input_tokens,
+            output_tokens=one.output_tokens,
+            created=one.created,
+            parts=parts,
+            truncated=any(part.truncated for part in parts),
         )
-    return found
 
 
 def _part(kind: str, name: str, text: str, cut: int | None) -> MessagePart:

@@ -44,7 +44,7 @@ class ProfileView(BaseModel):
 
 
 class CostOption(Sizes):
-    """A way to condense with a model that would summarize: what it would come to; money as text, in dollars."""
+    """What a recipe would come to with a model that would summarize; money as text, in dollars."""
 
     way: str
     profile: str | None
@@ -61,7 +61,7 @@ class CostOption(Sizes):
 
 
 class CostComparison(BaseModel):
-    """What condensing a conversation would cost and save, for every way and every model that might summarize."""
+    """What condensing a conversation would cost and save, for every recipe and every model that might summarize."""
 
     model: str
     tokens: int

@@ -26,7 +26,7 @@ WayName = Annotated[str, Field(max_length=200)]
 
 
 class ReplayWish(BaseModel):
-    """What to play: an open transcript, with which model, in which ways; none named is all of them.
+    """What to play: an open transcript, for which model, with which recipes; none named is all of them.
 
     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
     """
@@ -41,7 +41,7 @@ class ReplayWish(BaseModel):
 
 
 class WayPlayed(BaseModel):
-    """What the session came to one way; money as text, in dollars.
+    """What the session came to with one recipe; money as text, in dollars.
 
     `sizes` are the tokens of each request, and `compacted` the places in it where a compaction went before.
     """
@@ -59,7 +59,7 @@ class WayPlayed(BaseModel):
 
 
 class ReplayView(BaseModel):
-    """The session played again, way by way."""
+    """The session played again, recipe by recipe."""
 
     model: str
     model_source: Literal["option", "request", "default"]
@@ -69,7 +69,7 @@ class ReplayView(BaseModel):
 
 
 class PlayableWay(BaseModel):
-    """A way in which a session can be played."""
+    """A recipe that a session can be played with."""
 
     name: str
     description: str
@@ -78,7 +78,7 @@ class PlayableWay(BaseModel):
 
 @router.get("/ways")
 def list_playable_ways() -> list[PlayableWay]:
-    """What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets."""
+    """What a session can be played with: two baselines, the recipes that are built in, and one's own presets."""
     plain = [PlayableWay(name=name, description=about, kind="plain") for name, about in _PLAIN.items()]
     own = {preset.name for preset in all_presets() if not is_built_in(preset.name)}
     return plain + [

@@ -1,6 +1,7 @@
 """Stored sessions: listed, made, changed, deleted, imported from a transcript and exported to one."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -225,7 +226,7 @@ def view_of(sessions: StoredSessions, id: str) -> SessionView:
         answering=answering_of(responder_for(session.model)),
         notify=effective.settings.notify,
         open_question=has_open_question(sessions, session),
-        warnings=_warnings(session, usage, effective),
+        warnings=list(_warnings(session, usage, effective)),
     )
 
 
@@ -239,17 +240,16 @@ def answering_of(responder: Responder) -> Answering:
     )
 
 
-def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> list[str]:
-    found, model = [], effective.model
+def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> Iterator[str]:
+    model = effective.model
     if usage.used > usage.window:
-        found.append(f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads.")
+        yield f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads."
     elif not effective.settings.automatic and usage.used >= usage.trigger:
-        found.append("Automatic compression is off, and the threshold is reached.")
+        yield "Automatic compression is off, and the threshold is reached."
     if session.acknowledged:
-        found.append("The last compression failed, and the risk of going on without it was acknowledged.")
+        yield "The last compression failed, and the risk of going on without it was acknowledged."
     if model.source == "default" and model.provider == "unknown":
-        found.append(f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed.")
-    return found
+        yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
 
 
 def has_open_question(sessions: StoredSessions, session: StoredSession) -> bool:

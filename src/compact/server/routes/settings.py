@@ -35,16 +35,21 @@ _PASSWORD = re.compile(r"(://)[^/@\s]*@")
 SettingName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
 
 
-class SettingValue(BaseModel):
-    """One setting: what holds, what would by default, and where its value comes from."""
+class SettingFacts(BaseModel):
+    """A setting: its value, what that would be by default, and what it takes and means."""
 
-    name: str
     value: Json
     default: Json
-    origin: Origin
     kind: str
     takes: str
     help: str
+
+
+class SettingValue(SettingFacts):
+    """One setting: what holds, what would by default, and where its value comes from."""
+
+    name: str
+    origin: Origin
 
 
 class StoredSettingsView(BaseModel):
@@ -57,18 +62,13 @@ class StoredSettingsView(BaseModel):
     json_schema: dict[str, Any]
 
 
-class ConfigValue(BaseModel):
+class ConfigValue(SettingFacts):
     """A setting of a CompactManager, its value, and who says so; passwords are taken out."""
 
     field: str
-    value: Json
-    default: Json
     source: Literal["default", "file", "environment", "keyword"]
     origin: str
     variables: list[str]
-    kind: str
-    takes: str
-    help: str
 
 
 class ConfigProblem(BaseModel):
