@@ -6,11 +6,23 @@ import json
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from compact.app.planfile import PlanFile
-    from compact.messages import Block, Conversation, Json, Message
+from compact.app.planfile import PlanFile, restore_conversation
+from compact.messages import (
+    Attachment,
+    Block,
+    Conversation,
+    Fold,
+    Image,
+    Json,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 _BEGINNING = 40
 
@@ -60,9 +72,6 @@ def pair_by_content(before: Conversation, after: Conversation) -> list[Pair]:
 
 def pair_by_plan(condensed: Conversation, plan: PlanFile) -> list[Pair]:
     """Every message of the original and of what became of it, with the reasons."""
-    from compact.app.planfile import restore_conversation
-    from compact.messages import Fold
-
     before = restore_conversation(condensed, plan)
     found: list[tuple[int | None, int | None]] = []
     for same, a, b in _spans([message.id for message in before.messages], plan.ids):
@@ -126,8 +135,6 @@ def _lines(message: Message) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from compact.messages import Attachment, Image, Opaque, Reasoning, Text, ToolCall, ToolResult
-
     match block:
         case Text(text=text):
             yield from text.split("\n")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from compact.app.condensing import Condensation, Result
+from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.recipes import resolve_recipe
+from compact.app.transcripts import read_transcript
 from compact.cli.console import AsJson, File, FormatName, busy, choose_model, name_of, print_json, read_bytes, screen
 from compact.cli.options import (
     ForModel,
@@ -23,11 +27,8 @@ from compact.cli.options import (
 from compact.cli.output import emit, replace_file, require_apart
 from compact.cli.summarizing import ProfileName, StrategyName, condense_with, prepare
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.app.condensing import Result
-    from compact.messages import Json
-    from compact.providers import Recipe
+from compact.messages import Json
+from compact.providers import Recipe
 
 EXAMPLES = (
     "Examples: compact condense chat.json -o small.json --plan chat.plan.json · "
@@ -70,10 +71,6 @@ def condense(options: Options) -> None:
     The input is never overwritten. Without a target, auto comes down to half of the input. Where a target is missed,
     the report says by how much.
     """
-    from compact.app.condensing import Condensation
-    from compact.app.planfile import dump_plan, wires_of, write_like
-    from compact.app.transcripts import read_transcript
-
     if str(options.plan) == "-":
         raise InvalidInput(
             "cannot go to standard output, which the conversation or the report takes",
@@ -107,8 +104,6 @@ def condense(options: Options) -> None:
 
 
 def _recipe(options: Options) -> Recipe:
-    from compact.app.recipes import resolve_recipe
-
     config = read_settings(options.settings or ())
     return resolve_recipe(options.recipe, provider=options.provider, preset=options.preset, config=config)
 

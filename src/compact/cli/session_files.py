@@ -8,16 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from compact.app.counting import DEFAULT_MODEL
+from compact.app.stored import StoredSessions
 from compact.app.transcripts import dump_json, read_transcript
 from compact.formats import format_named, parse, request_body
 from compact.messages import Json, message_bytes
 from compact.ports import StoredSession
-
-if TYPE_CHECKING:
-    from compact.app.stored import StoredSessions
 
 _PAGE = 500
 _BLANKS = re.compile(r"[ \t\r\n]*")
