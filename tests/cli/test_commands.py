@@ -14,7 +14,6 @@ import pytest
 import typer
 
 from compact.cli import demo
-from compact.cli.main import app, load_command
 from compact.cli.main import run as run_commands
 from compact.formats import parse
 from compact.testing.vendors import FakeVendors
@@ -99,20 +98,6 @@ def test_an_interrupt_while_the_commands_are_loaded_is_no_crash() -> None:
     """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
-
-
-@pytest.mark.parametrize(("name", "about"), [(str(each.name), each.help) for each in app.registered_commands])
-def test_the_list_of_commands_says_what_each_says_of_itself(name: str, about: str) -> None:
-    assert about == " ".join(load_command(name).help.split("\n\n", maxsplit=1)[0].split())
-
-
-def test_a_command_loads_no_other() -> None:
-    code = (
-        "import sys; from compact.cli.main import load_command; load_command('check'); print(*sys.modules, sep='\\n')"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "compact.cli.check" in loaded
-    assert "compact.cli.batch" not in loaded
 
 
 def test_check_passes_a_valid_file(run: Run, chat: Path) -> None:

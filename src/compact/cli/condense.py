@@ -24,7 +24,7 @@ from compact.cli.options import (
     read_settings,
     read_target,
 )
-from compact.cli.output import emit, replace_file, require_apart
+from compact.cli.output import emit, require_apart, write_file
 from compact.cli.summarizing import ProfileName, StrategyName, condense_with, prepare
 from compact.errors import InvalidInput
 from compact.messages import Json
@@ -90,7 +90,7 @@ def condense(options: Options) -> None:
         result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.
-            replace_file(options.plan, dump_plan(original, conversation, result, name=options.file.name).encode())
+            write_file(options.plan, dump_plan(original, conversation, result, name=options.file.name).encode())
     if output is not None or not options.as_json:
         emit(write_like(original, conversation, wires_of(result.conversation)), output)
     kept = result.receipt(with_plan=options.plan is not None) if options.receipt else None

@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 from compact.app import dump_json
+from compact.app.presets import add_presets
 from compact.cli.console import AsJson, print_json, screen, styled
-from compact.cli.output import create_file, replace_file
+from compact.cli.output import create_file
 from compact.cli.tables import Table
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.providers.presets import Preset, dump_presets, find_preset
 from compact.providers.presets import presets as built_in
-from compact.settings.presets import load_presets, own_presets, own_presets_path
+from compact.settings.presets import load_presets, own_presets
 
 EXAMPLES = (
     "Examples: compact presets · compact presets balanced --json · compact presets balanced --export mine.json · "
@@ -53,21 +54,17 @@ def _import(source: Path) -> tuple[Preset, ...]:
     """Keep the presets of a file beside those imported before; one of the same name takes the other's place."""
     try:
         found = load_presets(source)
-        path = own_presets_path()
-        before = {preset.name: preset for preset in own_presets()}
-        kept = before | {preset.name: preset for preset in found}
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         field = str(error.filename or source)
         raise InvalidInput(
             f"cannot be used: {error.strerror}", field=field, remedy="Check the name and your permissions."
         ) from None
-    if found:
-        replace_file(path, dump_presets(kept.values()).encode())
-        for preset in found:
-            if before.get(preset.name, preset) != preset:
-                screen(stderr=True).print(f"replaced your preset {preset.name}", soft_wrap=True)
-    else:
+    before = {preset.name: preset for preset in own_presets()}
+    add_presets(found)
+    for preset in found:
+        if before.get(preset.name, preset) != preset:
+            screen(stderr=True).print(f"replaced your preset {preset.name}", soft_wrap=True)
+    if not found:
         screen(stderr=True).print("nothing to keep: the file has no preset that is not built in", soft_wrap=True)
     return found
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import partial
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
+from compact.disk import replace_file
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
 
@@ -65,18 +64,19 @@ def replace_private(path: Path, text: str) -> Path:
     """Write the file, readable by its owner alone, so that a crash leaves the old one or the new one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        replace_file(path, text.encode(), private=True)
     except OSError as error:
         raise unwritable(path, error) from None
     return path
+
+
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """What changes whenever the file does; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def unwritable(path: Path, error: OSError) -> InvalidConfiguration:

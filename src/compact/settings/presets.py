@@ -10,6 +10,7 @@ from compact.errors import InvalidConfiguration
 from compact.providers.presets import LARGEST, Form, Preset, read_presets, validate
 from compact.providers.presets import find_preset as find_among
 from compact.providers.presets import presets as built_in
+from compact.settings.documents import state_of
 from compact.settings.home import home
 
 _FORMS: Mapping[str, Form] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
@@ -50,11 +51,8 @@ def own_presets_path() -> Path:
 def own_presets() -> tuple[Preset, ...]:
     """One's own presets; read again only when the file changed."""
     path = own_presets_path()
-    try:
-        status = path.stat()
-    except OSError:
-        return ()
-    return _load_own(path, (status.st_mtime_ns, status.st_size))
+    state = state_of(path)
+    return () if state is None else _load_own(path, state)
 
 
 def find_preset(name: str) -> Preset:
@@ -67,7 +65,7 @@ def find_preset(name: str) -> Preset:
 
 
 @lru_cache(maxsize=4)
-def _load_own(path: Path, _state: tuple[int, int]) -> tuple[Preset, ...]:
+def _load_own(path: Path, _state: tuple[int, int, int]) -> tuple[Preset, ...]:
     try:
         return load_presets(path)
     except OSError as error:

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from compact.app.bulk.files import replace_file
-from compact.app.bulk.jobs import Outcome, plan_name
+from compact.app.bulk.jobs import Outcome, write_result
 from compact.app.transcripts import dump_json
+from compact.disk import replace_file
 from compact.errors import InvalidInput
 from compact.sessions.holding import hold_file
 
@@ -111,8 +111,7 @@ def write_results(folder: Path, outcomes: Iterable[Outcome]) -> Iterator[Outcome
     with Results(folder) as results:
         for outcome in outcomes:
             if outcome.condensed is not None and outcome.plan is not None:
-                replace_file(folder / plan_name(outcome.name), outcome.plan.encode())
-                replace_file(folder / outcome.name, outcome.condensed.encode())
+                write_result(folder, outcome.name, outcome.condensed.encode(), outcome.plan)
             yield results.add(outcome)
 
 
