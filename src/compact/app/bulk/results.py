@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from compact.app.bulk.jobs import Outcome, write_result
 from compact.app.transcripts import dump_json
 from compact.disk import replace_file
 from compact.errors import InvalidInput
+from compact.ports.closing import Closing
 from compact.sessions.holding import hold_file
 
 NAME = "results.jsonl"
@@ -56,7 +55,7 @@ class Totals:
         self.tokens_after += outcome.tokens_after
 
 
-class Results:
+class Results(Closing):
     """The lines in a folder of results. Each is written when what it tells of is safe; one that a crash cut is ignored.
 
     Without `resume` the lines of before are forgotten. The folder is locked until `close`: InvalidInput where another
@@ -96,14 +95,6 @@ class Results:
             self._file.close()
             if self._repeated:
                 _write(self.path, _last_lines(self.path).values())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def write_results(folder: Path, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
