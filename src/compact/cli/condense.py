@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 
 from compact.app.condensing import Condensation, Result
+from compact.app.counting import choose_model
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
-from compact.cli.console import AsJson, File, FormatName, busy, choose_model, name_of, print_json, read_bytes, screen
+from compact.cli.console import AsJson, File, FormatName, busy, name_of, print_json, read_bytes, screen
 from compact.cli.options import (
     ForModel,
     Output,

@@ -100,16 +100,6 @@ def name_of(file: Path) -> str:
     return "standard input" if str(file) == "-" else str(file)
 
 
-def choose_model(given: str | None, conversation: Conversation) -> tuple[str, str]:
-    """The model to work for, and where it is named: by the `option`, in the `request` itself, or as the `default`."""
-    from compact.app.counting import DEFAULT_MODEL
-
-    if given:
-        return given, "option"
-    stated = conversation.options.get("model")
-    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
-
-
 def print_json(value: Json) -> None:
     """Print JSON for programs."""
     from compact.app import dump_json

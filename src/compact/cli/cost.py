@@ -11,10 +11,11 @@ import typer
 from compact.app.analysing import summarizers
 from compact.app.condensing import Condensation
 from compact.app.costing import Costing, Option
+from compact.app.counting import choose_model
 from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars, option_facts, recommend
-from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, styled
+from compact.cli.console import AsJson, File, busy, counted, print_json, read, screen, styled
 from compact.cli.options import ForModel, Target, grouped, read_target
 from compact.cli.tables import Column, numeric, table_of
 from compact.messages import Json

@@ -15,9 +15,10 @@ from pydantic import Field, ValidationError
 
 from compact.app import read_transcript
 from compact.app.condensing import Condensation
+from compact.app.counting import choose_model
 from compact.app.recall import Recollection, condense_kept
 from compact.app.recall_tools import told_hits
-from compact.cli.console import choose_model, read_bytes
+from compact.cli.console import read_bytes
 from compact.cli.options import read_target
 from compact.cli.plan import compare
 from compact.errors import CompactError, InvalidConfiguration, InvalidInput

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.app import counter_for
 from compact.app.condensing import Condensation, Result
+from compact.app.counting import choose_model
 from compact.app.estimating import foresee
+from compact.app.inspecting import Inspection
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.cli.console import (
     AsJson,
     File,
     busy,
-    choose_model,
     counted,
     legible,
     print_json,
@@ -31,7 +31,7 @@ from compact.cli.options import ForModel, Target, read_target
 from compact.cli.tables import Cell, Column, Table, numeric, table_of
 from compact.engine.report import percent
 from compact.errors import InvalidInput
-from compact.messages import Fold, Json, Message
+from compact.messages import Conversation, Json, Message
 from compact.settings.recipes import default_recipe
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def plan(
     results = dict(compare(condensation))
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
-    gone = removals(conversation.messages, results[show], name)
+    gone = removals(conversation, results[show], name)
     if as_json:
         print_json(
             {
@@ -101,21 +101,14 @@ def plan(
     _show_removals(show, gone)
 
 
-def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Removal]:
+def removals(before: Conversation, result: Result, model: str) -> list[Removal]:
     """What goes from each message, the largest first."""
-    measure = counter_for(model).message
-    now = {message.id: message for message in result.conversation.messages}
-    reasons: dict[str, str] = {}
-    for edit in (edit for step in result.plan for edit in step.edits):
-        for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
-            reasons.setdefault(id, edit.kind.value)
-    tools = {call.id: call.name for message in before for call in message.calls}
+    tools = {call.id: call.name for message in before.messages for call in message.calls}
     found = []
-    for position, message in enumerate(before):
-        kept = now.get(message.id)
-        if kept is not message:
-            tokens = measure(message), 0 if kept is None else measure(kept)
-            found.append(Removal(position, _describe(message, tools), *tokens, reasons.get(message.id, "")))
+    for row in Inspection(before, result, model=model).rows():
+        if row.before is not None and row.kind != "kept":
+            what, why = _describe(before.messages[row.before], tools), row.reasons[0].why if row.reasons else ""
+            found.append(Removal(row.before, what, row.tokens_before, row.tokens_after, why))
     return sorted(found, key=lambda each: each.tokens_after - each.tokens_before)
 
 

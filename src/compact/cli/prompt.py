@@ -10,11 +10,12 @@ from typing import Annotated, Literal
 import typer
 
 from compact.app.condensing import Condensation
+from compact.app.counting import choose_model
 from compact.app.estimating import foresee
 from compact.app.profiles import find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.strategies import choose_strategy, with_strategy
-from compact.cli.console import AsJson, choose_model, print_json, read, screen, styled
+from compact.cli.console import AsJson, print_json, read, screen, styled
 from compact.cli.options import ForModel, grouped
 from compact.cli.tables import Table
 from compact.errors import InvalidInput

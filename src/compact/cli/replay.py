@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from compact.app.counting import choose_model
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
-from compact.cli.console import AsJson, File, Screen, busy, choose_model, counted, print_json, read, screen, styled
+from compact.cli.console import AsJson, File, Screen, busy, counted, print_json, read, screen, styled
 from compact.cli.options import ForModel, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.cli.tables import BARS, Cell, Column, Table, numeric, table_of

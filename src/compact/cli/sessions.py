@@ -9,11 +9,11 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.text import Text
 
+from compact.app import session_files
 from compact.app.stored import StoredSessions
 from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, styled
 from compact.cli.options import ForModel, Output, grouped, require_database
 from compact.cli.output import emit
-from compact.cli.session_files import exported, imported
 from compact.cli.tables import Column, Table, numeric, shares_table, table_of
 from compact.engine.stored.service import Compression, Context, Wish
 from compact.engine.stored.snapshots import read_summary
@@ -226,7 +226,7 @@ def show_history(
 def export_session(session: Session, output: Output = None, database: DatabaseUrl = "") -> None:
     """Write the whole conversation as a request in its own format, every message byte for byte as it was stored."""
     with _found(database) as sessions:
-        data = exported(sessions, session)
+        data = session_files.export_session(sessions, session)
     emit(data, output)
 
 
@@ -250,7 +250,7 @@ def import_session(options: Import) -> None:
     wanted = StoredSession(options.id, options.model or "", "", options.workspace)
     data = read_bytes(options.file)
     with _open(options.database) as sessions, busy(f"storing {name}"):
-        new = imported(sessions, data, wanted, name=name)
+        new = session_files.import_session(sessions, data, wanted, name=name)
         context = sessions.context(new)
     _told(context, options.as_json)
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from compact.app import count
-from compact.cli.console import AsJson, File, FormatName, busy, choose_model, print_json, read, screen, styled
+from compact.app.counting import choose_model
+from compact.cli.console import AsJson, File, FormatName, busy, print_json, read, screen, styled
 from compact.cli.tables import shares_table
 from compact.models import Model, find_model
 from compact.tokens import Count

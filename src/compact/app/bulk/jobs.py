@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 from compact.app.condensing import Condensation, Result
-from compact.app.counting import DEFAULT_MODEL
+from compact.app.counting import choose_model
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.app.transcripts import read_transcript
 from compact.disk import replace_file
@@ -234,8 +234,7 @@ def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
 
 
 def _condense(conversation: Conversation, options: JobOptions) -> Result:
-    stated = conversation.options.get("model")
-    model = options.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+    model, _ = choose_model(options.model, conversation)
     return Condensation(conversation, model, options.target).run(options.to_recipe())
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 
-from compact.app.counting import DEFAULT_MODEL
+from compact.app.counting import choose_model
 from compact.app.stored import StoredSessions
 from compact.app.transcripts import dump_json, read_transcript
 from compact.formats import format_named, parse, request_body
@@ -21,7 +21,7 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 _decoder = json.JSONDecoder()
 
 
-def exported(sessions: StoredSessions, id: str) -> bytes:
+def export_session(sessions: StoredSessions, id: str) -> bytes:
     """The session as a request in its own format; the messages stand in it as they were stored."""
     session = sessions.session(id)
     frame = parse([], format=session.format, system=session.system, tools=session.tools)
@@ -32,17 +32,17 @@ def exported(sessions: StoredSessions, id: str) -> bytes:
     return b'%s, "%s": [\n%s\n]}\n' % (dump_json(body)[:-1].encode(), key.encode(), messages)
 
 
-def imported(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
-    """Store what a file holds as a new session, whole or not at all; gives its id.
+def import_session(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
+    """Store the conversation in a file as a new session, whole or not at all, and return its id.
 
     The model is the wanted one, else the request's own.
     """
     conversation = read_transcript(data, name=name)
-    stated = conversation.options.get("model")
+    model, _ = choose_model(wanted.model, conversation)
     new = sessions.create(
         replace(
             wanted,
-            model=wanted.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL),
+            model=model,
             format=conversation.format,
             system=conversation.system.wire if conversation.system else None,
             tools=list(conversation.tools) or None,
