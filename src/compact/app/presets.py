@@ -14,7 +14,7 @@ from compact.messages import Json
 from compact.providers.presets import Form, Preset, dump_presets, read_presets, validate
 from compact.providers.presets import presets as built_in
 from compact.providers.registry import provider
-from compact.settings.documents import replace_private
+from compact.settings.documents import parse_document, replace_private
 from compact.settings.presets import own_presets, own_presets_path
 
 _WRITING = Lock()
@@ -106,7 +106,7 @@ def drop_preset(name: str) -> None:
 
 def import_presets(text: str, form: Form) -> tuple[Preset, ...]:
     """Keep the presets in a text."""
-    return keep_presets(read_presets(text, form))
+    return keep_presets(read_presets(parse_document(text, form, "presets")))
 
 
 def settings_schema(id: str) -> Json:

@@ -1,4 +1,4 @@
-"""`compact presets`: ways of condensing that have a name."""
+"""`compact presets`: providers with settings, under a name."""
 
 from __future__ import annotations
 
@@ -52,13 +52,7 @@ def presets(
 
 def _import(source: Path) -> tuple[Preset, ...]:
     """Keep the presets of a file beside those imported before; one of the same name takes the other's place."""
-    try:
-        found = load_presets(source)
-    except OSError as error:
-        field = str(error.filename or source)
-        raise InvalidInput(
-            f"cannot be used: {error.strerror}", field=field, remedy="Check the name and your permissions."
-        ) from None
+    found = load_presets(source)
     before = {preset.name: preset for preset in own_presets()}
     add_presets(found)
     for preset in found:

@@ -25,12 +25,6 @@ def load_calibrations() -> Mapping[str, Calibration]:
     return {} if state is None else _load(path, state)
 
 
-def save_calibration(model: str, calibration: Calibration) -> Path:
-    """Keep a model's calibration in place of the one it had."""
-    update_calibration(model, lambda _: calibration)
-    return _path()
-
-
 def update_calibration(model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
     """Keep what `change` makes of a model's calibration, and give it back.
 
