@@ -32,7 +32,7 @@ _FAR = 1 << 40  # Windows locks bytes: this one is beyond every file
 
 
 class Folder(NamedTuple):
-    """A folder that is held open, so that nobody can put another one in its place meanwhile."""
+    """A folder that is held open, so that no other one can take its place meanwhile."""
 
     path: str
     handle: int | None  # None where the system does not open folders
@@ -161,8 +161,8 @@ def close_folder(disk: Disk, folder: Folder) -> None:
 def make_path(disk: Disk, path: str, *, depth: int = 3) -> Folder:
     """Open the folder, made with all above it where it is missing; when it returns, their names are durable.
 
-    Somebody may have made folders and been killed before their names were on the drive, so the names of those that are
-    there already, up to `depth`, are written again.
+    Another process may have made folders and been killed before their names were on the drive, so the names of those
+    that are there already, up to `depth`, are written again.
     """
     parent = os.path.dirname(path)  # noqa: PTH120 - names are plain strings here
     try:

@@ -22,7 +22,7 @@ _decoder = json.JSONDecoder()
 
 
 def export_session(sessions: StoredSessions, id: str) -> bytes:
-    """The session as a request in its own format; the messages stand in it as they were stored."""
+    """The session as a request in its own format, its messages byte for byte as they were stored."""
     session = sessions.session(id)
     frame = parse([], format=session.format, system=session.system, tools=session.tools)
     body = {"model": session.model, **request_body(frame)}
@@ -35,7 +35,7 @@ def export_session(sessions: StoredSessions, id: str) -> bytes:
 def import_session(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
     """Store the conversation in a file as a new session, whole or not at all, and return its id.
 
-    The model is the wanted one, else the request's own.
+    The model is that of `wanted`, else the one that the request names.
     """
     conversation = read_transcript(data, name=name)
     model, _ = choose_model(wanted.model, conversation)
@@ -49,12 +49,12 @@ def import_session(sessions: StoredSessions, data: bytes, wanted: StoredSession,
         )
     )
     wires = [message.wire for message in conversation.messages]
-    with ExitStack() as taken_back:
-        taken_back.callback(sessions.delete, new.id)
+    with ExitStack() as unfinished:
+        unfinished.callback(sessions.delete, new.id)
         pieces = iter(_pieces(data, format_named(conversation.format).messages_key, wires))
         while page := list(islice(pieces, _PAGE)):
             sessions.append(new.id, page)
-        taken_back.pop_all()
+        unfinished.pop_all()
     return new.id
 
 
@@ -72,7 +72,7 @@ def _utf8(raw: bytes) -> bytes:
 
 
 def _pieces(data: bytes, key: str, wires: Sequence[Json]) -> list[bytes]:
-    """The bytes of each message in the file; where they cannot be told apart, messages are written anew."""
+    """The bytes of each message in the file; where they cannot be found, the messages are serialized again."""
     text = data.decode("utf-8-sig")
     try:
         found = [text[start:end] for start, end in _spans(text, key)]

@@ -245,7 +245,7 @@ def _same_database(database: str | None) -> str:
 
 
 def _carried(jobs: Iterable[Job], unreadable: list[tuple[str, str]]) -> Iterator[Job]:
-    """The jobs with their transcripts; those that cannot be read are told."""
+    """The jobs with their transcripts; those that cannot be read are listed in `unreadable`."""
     for job in jobs:
         try:
             yield job.with_content()

@@ -1,4 +1,4 @@
-"""`compact config`: how a `CompactManager` is configured, and who says so."""
+"""`compact config`: how a `CompactManager` is configured, and where each value comes from."""
 
 from __future__ import annotations
 

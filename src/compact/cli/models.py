@@ -31,7 +31,7 @@ _PRICES = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact models` is told."""
+    """The options of `compact models`."""
 
     name: Annotated[str | None, typer.Argument(help="A model's name; or a part of one, to list those that match.")] = (
         None
@@ -93,7 +93,7 @@ def _detect(profile: str | None, database: str, *, as_json: bool) -> None:
         print_json([_detection(one) for one in found])
     elif not found:
         screen().print(
-            "No profile is configured, so nobody was asked; name one: compact models --detect --profile NAME."
+            "No profile is configured, so no vendor was asked; name one: compact models --detect --profile NAME."
         )
     for one in () if as_json else found:
         _show_detection(one)

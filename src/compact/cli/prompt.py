@@ -1,4 +1,4 @@
-"""`compact prompt`: what a summarizing model is told."""
+"""`compact prompt`: the prompts of summarizing models."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What `compact sessions search` is told."""
+    """The options of `compact sessions search`."""
 
     words: Annotated[list[str], typer.Argument(help="Words that a message must hold, all of them.")]
     session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None
@@ -144,7 +144,7 @@ def search_messages(options: Search) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Compress:
-    """What `compact sessions compact` is told."""
+    """The options of `compact sessions compact`."""
 
     session: Session
     retention: Annotated[
@@ -232,7 +232,7 @@ def export_session(session: Session, output: Output = None, database: DatabaseUr
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What `compact sessions import` is told."""
+    """The options of `compact sessions import`."""
 
     file: File
     id: Annotated[str, typer.Option("--id", help="The new session's id; by default one is made up.")] = ""

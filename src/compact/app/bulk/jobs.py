@@ -189,7 +189,7 @@ def write_result(folder: Path, name: str, condensed: bytes, plan: str) -> None:
 
 
 def condense_file(job: Job) -> Outcome:
-    """Condense one transcript; whatever is wrong with it is told by the outcome.
+    """Condense one transcript; the outcome says what is wrong with it.
 
     No model is called: what one would write is made of the conversation's own words.
     """

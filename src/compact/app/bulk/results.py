@@ -81,7 +81,7 @@ class Results(Closing):
         return last.sha256 if last is not None and last.options == options and not last.error else ""
 
     def add(self, outcome: Outcome) -> Outcome:
-        """Write down what became of a transcript; one that was skipped is told as it was before."""
+        """Write down what became of a transcript; one that was skipped is returned as it was before."""
         if outcome.skipped:
             return replace(self._known[outcome.name], skipped=True)
         self._repeated |= outcome.name in self._known
