@@ -13,6 +13,7 @@ from compact.settings import home, load_calibrations, update_calibration
 from compact.tokens import Calibration
 
 OBSERVE = """
+from compact.settings import update_calibration
 for _ in range(10):
     update_calibration("claude-a", lambda known: known.observe(1000, 1200))
 """
