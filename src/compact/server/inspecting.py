@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
-from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
+from compact.app import Result, count, resolve_recipe
+from compact.app.counting import ModelSource, choose_model
 from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
@@ -165,12 +166,9 @@ def inspected(upload: Upload, model: str) -> Inspected:
     )
 
 
-def model_for(upload: Upload, given: str) -> tuple[str, Literal["option", "request", "default"]]:
+def model_for(upload: Upload, given: str) -> tuple[str, ModelSource]:
     """The model to count for, and where that is said."""
-    if given:
-        return given, "option"
-    stated = upload.conversation.options.get("model")
-    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
+    return choose_model(given, upload.conversation)
 
 
 def violated(conversation: Conversation) -> list[Violated]:

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from compact.app import DEFAULT_MODEL, read_transcript, write_transcript
+from compact.app import DEFAULT_MODEL, session_files, write_transcript
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
-from compact.errors import CompactError, InvalidInput
+from compact.errors import InvalidInput
 from compact.formats import parse
 from compact.messages import Conversation
 from compact.ports import StoredMessage, StoredSession
@@ -35,7 +35,6 @@ router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_fun
 Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 Named = Annotated[str, Query(max_length=200)]
 _PAGE = 1_000
-_GROUP = 200
 
 
 @router.get("")
@@ -87,28 +86,8 @@ def import_session(
     workspace: Named = "",
 ) -> SessionView:
     """Make a session of a transcript: the bytes of a file in any format that Compact reads."""
-    conversation = read_transcript(data, name=showable(name))
-    stated = conversation.options.get("model")
-    chosen = model or (stated if isinstance(stated, str) else "") or DEFAULT_MODEL
-    made = sessions.create(
-        StoredSession(
-            id="",
-            model=chosen,
-            format=conversation.format,
-            workspace=workspace,
-            title=name,
-            system=conversation.system.wire if conversation.system else None,
-            tools=list(conversation.tools) or None,
-        )
-    )
-    wires = [message.wire for message in conversation.messages]
-    try:
-        for start in range(0, len(wires), _GROUP):
-            sessions.append(made.id, wires[start : start + _GROUP])
-    except CompactError:
-        sessions.delete(made.id)  # all of it, or nothing
-        raise
-    return view_of(sessions, made.id)
+    wanted = StoredSession("", model, "", workspace, title=name)
+    return view_of(sessions, session_files.import_session(sessions, data, wanted, name=showable(name)))
 
 
 @router.get("/{id}")
