@@ -114,10 +114,6 @@ def _place(text: str, at: int) -> str:
     return f"line {line} column {at - text.rfind(chr(10), 0, at)} (char {at})"
 
 
-def _unknown(_: str, __: str) -> ApiError:
-    return ApiError(404, "Not Found", "not_found_error")
-
-
 def _models(asked: str, window: int | None) -> Json:
     found = [
         {
@@ -159,11 +155,6 @@ def _overflow(tokens: int, window: int) -> ApiError:
 def _charge(cache: PromptCache, scope: str, prompt: Prompt) -> Usage:
     found = cache.explicit(scope, prompt.pieces)
     return Usage(prompt.tokens, found.read, found.written_5m, found.written_1h)
-
-
-def _limit(body: Body) -> int | None:
-    found = body.get("max_tokens")
-    return found if isinstance(found, int) else None
 
 
 def _whole(made: Generation) -> Json:
@@ -237,10 +228,6 @@ def _opened(block: Json) -> tuple[Json, list[Json]]:
     return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in written]
 
 
-def _broken(envelope: Json) -> Event:
-    return "error", envelope
-
-
 VENDOR: Final = Vendor(
     name="anthropic",
     invalid=INVALID,
@@ -248,7 +235,7 @@ VENDOR: Final = Vendor(
     envelope=_envelope,
     headers=_headers,
     read=_read,
-    unknown=_unknown,
+    unknown=lambda _, __: ApiError(404, "Not Found", "not_found_error"),
     failures=FAILURES,
     models=_models,
 )
@@ -259,9 +246,9 @@ MESSAGES: Final = Api(
     overflow=_overflow,
     verify=verify,
     charge=_charge,
-    limit=_limit,
+    limit=lambda body: body.get("max_tokens"),
     whole=_whole,
     events=_events,
-    broken=_broken,
+    broken=lambda envelope: ("error", envelope),
     counted=lambda tokens: {"input_tokens": tokens},
 )

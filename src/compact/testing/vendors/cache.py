@@ -11,7 +11,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import Final
 
-from compact.testing.vendors.prompt import LIFETIMES, Count, Piece
+from compact.testing.vendors.prompt import LIFETIMES, Count, Piece, Prompt, Usage
 
 MINIMUM: Final = 1024
 LOOKBACK: Final = 20
@@ -98,6 +98,12 @@ class PromptCache:
 
     def _now(self) -> float:
         return time.monotonic() + self._ahead
+
+
+def charge_shared(cache: PromptCache, scope: str, prompt: Prompt, step: int = 1) -> Usage:
+    """What is charged where caching needs no marks: it counts in steps, and the last token is always read anew."""
+    shared = min(cache.automatic(scope, prompt.pieces), prompt.tokens - 1)
+    return Usage(prompt.tokens, shared // step * step if shared >= MINIMUM else 0)
 
 
 def _boundaries(scope: str, pieces: Sequence[Piece]) -> Iterator[bytes]:
