@@ -12,7 +12,6 @@ from compact.messages import Json
 from compact.testing.vendors.binding import sign, verify
 from compact.testing.vendors.cache import PromptCache
 from compact.testing.vendors.faults import Operation
-from compact.testing.vendors.prompt import Prompt, Usage
 from compact.testing.vendors.wire import (
     Api,
     ApiError,
@@ -152,11 +151,6 @@ def _overflow(tokens: int, window: int) -> ApiError:
     return ApiError(400, f"prompt is too long: {tokens} tokens > {window} maximum", INVALID)
 
 
-def _charge(cache: PromptCache, scope: str, prompt: Prompt) -> Usage:
-    found = cache.explicit(scope, prompt.pieces)
-    return Usage(prompt.tokens, found.read, found.written_5m, found.written_1h)
-
-
 def _whole(made: Generation) -> Json:
     ending = _ENDINGS.get(made.reply.ending, made.reply.ending)
     message: dict[str, Json] = {
@@ -245,7 +239,7 @@ MESSAGES: Final = Api(
     require=_require,
     overflow=_overflow,
     verify=verify,
-    charge=_charge,
+    charge=PromptCache.explicit,
     limit=lambda body: body.get("max_tokens"),
     whole=_whole,
     events=_events,
