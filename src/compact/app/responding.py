@@ -17,7 +17,7 @@ from compact.formats.format import Turn
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
 from compact.models import find_model
 from compact.policies import Profile
-from compact.ports import Answer, Completion, Failure, Refusal
+from compact.ports import Answer, Completion, Failure
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
 
@@ -170,7 +170,7 @@ async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[
         except InvalidConfiguration as error:
             return Failure(str(error), "unconfigured")
         except Trouble as failed:
-            return Refusal(failed.reason) if failed.filtered else Failure(failed.reason, failed.kind)
+            return failed.answer
     return Failure(f"no answer within {profile.timeout:g} s", "timeout")
 
 
