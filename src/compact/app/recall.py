@@ -144,10 +144,10 @@ def _raise_first(unread: list[StoredPlanMismatch]) -> None:
 
 
 def condense_kept(
-    conversation: Conversation, originals: Originals, session: str, way: tuple[str, str, float | None]
+    conversation: Conversation, originals: Originals, session: str, options: tuple[str, str, float | None]
 ) -> Result:
     """Compact by a recipe, for a model, to a target, and keep what goes where recall finds it, before it goes."""
-    recipe, model, target = way
+    recipe, model, target = options
     result = Condensation(conversation, model, target, handles=True).run(resolve_recipe(recipe or None))
     if result.plan:
         log = [message.wire for message in conversation.messages]

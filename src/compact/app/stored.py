@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from compact.app.counting import counter_for
 from compact.app.profiles import ask_with as ask_profiles
@@ -23,6 +22,7 @@ from compact.errors import InvalidConfiguration
 from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, StoredSession
+from compact.ports.closing import Closing
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
@@ -59,7 +59,7 @@ class Summaries(Revisions):
     astanding = in_thread(Revisions.standing)
 
 
-class StoredSessions(SessionService):
+class StoredSessions(SessionService, Closing):
     """Stores conversations in SQLite or PostgreSQL, and compresses them before they outgrow their model.
 
     `url` is a file, or an address such as postgresql://host/name; by default a file in Compact's own folder. `prepare`
@@ -150,14 +150,6 @@ class StoredSessions(SessionService):
     def close(self) -> None:
         """Let go of the database and of connections to models."""
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _detected(self, profile: Profile, listing: Listing | Failure) -> Detection:
         if isinstance(listing, Failure):

@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import TypeAlias
 
 from compact.app.condensing import Condensation, Result
-from compact.app.counting import DEFAULT_MODEL, counter_for
+from compact.app.counting import choose_model, counter_for
 from compact.engine import Gauge, floor_of
 from compact.errors import EditError
 from compact.facts import Fact
@@ -40,8 +40,7 @@ class Means:
     run: Run = run_offline
 
     def model_for(self, session: Conversation) -> str:
-        stated = session.options.get("model")
-        return self.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+        return choose_model(self.model, session)[0]
 
 
 @dataclass(frozen=True, slots=True)

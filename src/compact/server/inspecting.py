@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
-from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
+from compact.app import Result, count, resolve_recipe
+from compact.app.counting import choose_model
 from compact.app.inspecting import Hunk, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
@@ -138,7 +139,7 @@ class ShownPart:
 def inspected(upload: Upload, model: str) -> Inspected:
     """An open transcript, counted for the model."""
     conversation = upload.conversation
-    named, source = model_for(upload, model)
+    named, source = choose_model(model, conversation)
     counted = count(conversation, model=named)
     facts = find_model(named)
     found = violated(conversation)
@@ -159,14 +160,6 @@ def inspected(upload: Upload, model: str) -> Inspected:
         violations=found[:_VIOLATIONS],
         violations_total=len(found),
     )
-
-
-def model_for(upload: Upload, given: str) -> tuple[str, Literal["option", "request", "default"]]:
-    """The model to count for, and where that is said."""
-    if given:
-        return given, "option"
-    stated = upload.conversation.options.get("model")
-    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
 
 
 def violated(conversation: Conversation) -> list[Violated]:

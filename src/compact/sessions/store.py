@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
@@ -13,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.policies.session_ids import check_session_id
+from compact.ports.closing import Closing
 from compact.ports.sessions import (
     Active,
     Found,
@@ -75,7 +75,7 @@ _GROW = (
 )
 
 
-class DatabaseStore:
+class DatabaseStore(Closing):
     """Conversations in SQLite or PostgreSQL. It may be used from many threads, processes and, there, machines."""
 
     def __init__(self, database: Database) -> None:
@@ -271,14 +271,6 @@ class DatabaseStore:
 
     def close(self) -> None:
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _row(connection: Connection, session: str, *, lock: bool = False) -> Row[Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from compact.app import Condensation, counter_for, read_transcript
+from compact.app.counting import choose_model
 from compact.app.estimating import Asking
 from compact.app.inspecting import Row, showable
 from compact.app.planfile import load_plan, restore_file
@@ -22,7 +23,6 @@ from compact.server.inspecting import (
     condensed_bytes,
     facts_of,
     inspected,
-    model_for,
     plan_bytes,
     shown,
     violated,
@@ -92,7 +92,7 @@ def close_transcript(id: str, kept: Kept) -> None:
 def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     """What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated."""
     began = perf_counter()
-    condensation = Condensation(upload.conversation, model_for(upload, choice.model)[0], choice.target)
+    condensation = Condensation(upload.conversation, choose_model(choice.model, upload.conversation)[0], choice.target)
     model = condensation.model
     return facts_of(condensation.run(choice.resolved(), Asking(model, counter_for(model.id).text)), began)
 
@@ -101,7 +101,7 @@ def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
 def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
     """Condense for real; summaries are made offline, of the conversation's own words."""
     began = perf_counter()
-    model = model_for(upload, choice.model)[0]
+    model = choose_model(choice.model, upload.conversation)[0]
     result = Condensation(upload.conversation, model, choice.target).run(choice.resolved())
     facts = facts_of(result, began)
     receipt = result.receipt()
@@ -118,7 +118,7 @@ def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
 @router.get("/{id}/rows", operation_id="list_rows")
 def list_rows(upload: Opened, result: str = "", model: Model = "") -> tuple[Row, ...]:
     """A row for every message: of the transcript alone, or beside a condensation of it."""
-    return tuple(upload.inspection(result, model_for(upload, model)[0]).rows())
+    return tuple(upload.inspection(result, choose_model(model, upload.conversation)[0]).rows())
 
 
 @router.get("/{id}/rows/{row}", operation_id="show_row")
@@ -126,7 +126,7 @@ def show_row(
     upload: Opened, row: Annotated[int, Path(ge=0, le=10_000_000)], result: str = "", *, whole: bool = False
 ) -> tuple[ShownPart, ...]:
     """What stands in the message of a row, before and after; long texts are cut unless the whole is asked for."""
-    inspection = upload.inspection(result, model_for(upload, "")[0])
+    inspection = upload.inspection(result, choose_model("", upload.conversation)[0])
     if row >= len(inspection):
         raise NotFound("is not in this transcript", field="row", remedy="Look at the list of rows again.")
     return tuple(shown(inspection.parts(row), None if whole else _CUT))

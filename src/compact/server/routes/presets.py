@@ -19,8 +19,9 @@ from compact.app.presets import (
     troubles,
 )
 from compact.providers import WhenMissed
-from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset
+from compact.providers.presets import Preset, dump_presets, find_preset
 from compact.server.showing import download
+from compact.settings.documents import LARGEST
 
 router = APIRouter(prefix="/presets", tags=["presets"])
 

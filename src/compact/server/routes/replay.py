@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
+from compact.app.counting import choose_model
 from compact.app.inspecting import showable
 from compact.app.presets import all_presets, is_built_in
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidInput
 from compact.lab.replaying import NAIVE, NOTHING, Played, terms_for
 from compact.lab.replaying import replay as play
-from compact.server.inspecting import model_for
 from compact.server.showing import money
 from compact.server.uploads import Uploads, uploads_of
 
@@ -96,7 +96,7 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
         raise InvalidInput(f"{wish.target} is not below the trigger of {wish.trigger}", field="target", remedy=remedy)
     names = wish.ways or [*_PLAIN, *(name for name, _ in list_recipes())]
     recipes = [name if name in _PLAIN else resolve_recipe(name) for name in dict.fromkeys(names)]
-    model, source = model_for(upload, wish.model)
+    model, source = choose_model(wish.model, upload.conversation)
     terms = replace(terms_for(model, wish.window), trigger=wish.trigger, target=wish.target, gap=wish.gap)
     return ReplayView(
         model=showable(terms.model.id),

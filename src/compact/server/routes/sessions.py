@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from compact.app import DEFAULT_MODEL, write_transcript
+from compact.app import DEFAULT_MODEL, session_files, write_transcript
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for
-from compact.app.session_files import imported, stored_bytes
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
 from compact.errors import InvalidInput
@@ -154,7 +153,7 @@ def import_session(
 ) -> SessionView:
     """Make a session of a transcript: the bytes of a file in any format that Compact reads."""
     wanted = StoredSession("", model, "", workspace, title=name)
-    return view_of(sessions, imported(sessions, data, wanted, name=showable(name)))
+    return view_of(sessions, session_files.import_session(sessions, data, wanted, name=showable(name)))
 
 
 @router.get("/{id}")
@@ -190,7 +189,11 @@ def delete_session(id: SessionId, sessions: Sessions) -> None:
 def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "context"] = "history") -> Response:
     """The session as a transcript: all that was ever said, or what the next request would contain."""
     session = sessions.session(id)
-    wires = sessions.context(id).messages if what == "context" else list(map(json.loads, stored_bytes(sessions, id)))
+    wires = (
+        sessions.context(id).messages
+        if what == "context"
+        else list(map(json.loads, session_files.stored_bytes(sessions, id)))
+    )
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
     return download(write_transcript(whole), f"session-{session.id[:40]}.json")
 
