@@ -16,7 +16,7 @@ from compact.app.profiles import ask_with as ask_profiles
 from compact.app.profiles import condensing_profiles, find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import Asking, AskModel
+from compact.engine import AskModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
@@ -81,8 +81,7 @@ class StoredSessions(SessionService):
         self._open.callback(store.close)
         self._asking = Lock()
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
-        given = Asking().now(ask) if ask else None
-        ask_with = (lambda _: given) if given else self._profile
+        ask_with = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.summaries = Summaries(self)
 
@@ -175,7 +174,7 @@ class StoredSessions(SessionService):
             return None
         with self._asking:
             if profiles not in self._asked:
-                self._asked[profiles] = Asking().now(self._open.enter_context(ask_profiles(profiles)))
+                self._asked[profiles] = self._open.enter_context(ask_profiles(profiles))
             return self._asked[profiles]
 
 

@@ -1,7 +1,6 @@
 """Drivers and managers: what turns proposals into a checked plan."""
 
 from compact.engine.answering import answer_offline
-from compact.engine.asking import Asking
 from compact.engine.compaction import Goal, Inputs, compact
 from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.gauge import Gauge
@@ -11,7 +10,6 @@ from compact.engine.reporting import report_of
 
 __all__ = [
     "AskModel",
-    "Asking",
     "Floor",
     "Gauge",
     "Goal",

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from compact.engine.answering import answer_offline
-from compact.engine.asking import Asking
+from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.gauge import Gauge
 from compact.engine.guard import floor_of
@@ -151,7 +150,7 @@ class _Run:
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:
-        return Asking().now(ask or partial(answer_offline, self.judge))
+        return partial(answer_safely, ask or partial(answer_offline, self.judge))
 
 
 def _require_room(conversation: Conversation, budget: int, inputs: Inputs) -> None:
