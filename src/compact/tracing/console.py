@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from compact.messages import Json
-from compact.ports.spans import Span
+from compact.ports.spans import Exporter, Span
 from compact.tracing.complaints import say
 
 _LONGEST: Final = 60
 
 
-class ConsoleExporter:
+class ConsoleExporter(Exporter):
     """Writes spans for people to read."""
 
     def emit(self, span: Span) -> None:
@@ -20,12 +20,6 @@ class ConsoleExporter:
         values = " ".join(f"{key}={value}" for key, value in _flat(span.data))
         mark = "!" if span.status == "error" else " "
         say(f"{span.ended_at:%H:%M:%S}Z {mark} {span.name:<24} {_duration(took):>7}  {values}".rstrip())
-
-    def flush(self, deadline: float) -> bool:  # noqa: ARG002 - nothing waits
-        return True
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def _flat(data: Mapping[str, Json], above: str = "") -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,7 @@ from compact.ports.spans import Span
 from compact.tracing.line import CAPACITY
 from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
-from compact.tracing.shorten import shorten
+from compact.tracing.shorten import write_within
 from compact.tracing.written import encode
 
 if TYPE_CHECKING:
@@ -47,15 +46,10 @@ class OtlpExporter(Sender):
             ) from None
         address = Address(url, dict(headers or {}), "tracing.otlp").below("/v1/traces")
         # Protobuf messages joined are one message with the lists of all.
-        packing = Packing("application/x-protobuf", partial(_piece, service), b"".join, LIMIT)
+        packing = Packing(
+            "application/x-protobuf", partial(write_within, LIMIT, write=partial(_request, service)), b"".join, LIMIT
+        )
         super().__init__("[OTLP]", address, packing, capacity=capacity, deadline=deadline)
-
-
-def _piece(service: str, span: Span) -> bytes:
-    def excess(data: Mapping[str, Json]) -> int:
-        return len(_request(service, replace(span, data=data))) - LIMIT
-
-    return _request(service, replace(span, data=shorten(span.data, excess)))
 
 
 def _request(service: str, span: Span) -> bytes:
