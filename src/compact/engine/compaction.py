@@ -1,18 +1,20 @@
-"""The engine: the one function by which every entry point compacts a conversation."""
+"""The engine: the one function by which every entry point compacts a conversation, and the report of what it did."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 
 from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.gauge import Gauge
 from compact.engine.guard import floor_of
+from compact.engine.report import Report
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, Message
+from compact.messages import AccountItem, Conversation, Message, common_prefix
 from compact.ports import Event, Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
@@ -75,6 +77,26 @@ def compact(
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
     return run_.judge.outcome()
+
+
+def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
+    """What a run came to; what stayed as it was at the front includes system prompt and tools."""
+    kept = common_prefix(
+        [message.wire for message in before.messages], [message.wire for message in outcome.conversation.messages]
+    )
+    spent = [done.cost for done in outcome.passes if done.cost is not None]
+    return Report(
+        provider=recipe.provider.name,
+        recipe=recipe.name,
+        passes=outcome.passes,
+        tokens_before=gauge.conversation(before),
+        tokens_after=gauge.conversation(outcome.conversation),
+        target=target,
+        kept_prefix=gauge.conversation(before.with_messages(before.messages[:kept])),
+        seconds=sum(done.seconds for done in outcome.passes),
+        cost=sum(spent, Decimal(0)) if spent else None,
+        events=outcome.events,
+    )
 
 
 _KEEPING_THEIR_ERROR = ("layers",)

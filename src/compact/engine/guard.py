@@ -68,39 +68,29 @@ class Progress:
 class LoopGuard:
     """Counts attempts in vain; after three in a row a conversation is left alone for a while."""
 
-    def __init__(self, clock: Callable[[], float], *, cooldown: float = COOLDOWN) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._cooldown = cooldown
-        self._vain: dict[str, tuple[int, float, str]] = {}
+        self._vain: dict[str, tuple[int, float]] = {}
 
-    def admit(self, session: str) -> None:
-        """CondensationStalled while the conversation is to be left alone."""
-        attempts, until, problem = self._vain.get(session, (0, 0.0, ""))
-        if attempts >= ATTEMPTS and (left := until - self._clock()) > 0:
-            raise self._stalled(problem, attempts, left)
+    def admits(self, session: str) -> bool:
+        """Whether the conversation may be condensed; else it is to be left alone."""
+        attempts, until = self._vain.get(session, (0, 0.0))
+        return attempts < ATTEMPTS or self._clock() >= until
 
-    def record(self, session: str, progress: Progress) -> None:
-        """Take note of an attempt; CondensationStalled if it is the third in vain, or one more after that."""
+    def record(self, session: str, progress: Progress) -> CondensationStalled | None:
+        """Take note of an attempt; gives what to report if it is the third in vain, or one more after that."""
         if not progress.failed:
             self._vain.pop(session, None)
-            return
-        attempts = self._vain.get(session, (0, 0.0, ""))[0] + 1
+            return None
+        attempts = self._vain.get(session, (0, 0.0))[0] + 1
+        self._vain[session] = (attempts, self._clock() + COOLDOWN)
+        if attempts < ATTEMPTS:
+            return None
         freed, wanted = progress.before - progress.after, progress.before - progress.target
-        problem = (
-            f"condensing freed {freed:,} tokens where {wanted:,} were to be freed "
-            f"({progress.before:,} now, target {progress.target:,}); {progress.floor}"
-        )
-        self._vain[session] = (attempts, self._clock() + self._cooldown, problem)
-        if attempts >= ATTEMPTS:
-            raise self._stalled(problem, attempts, self._cooldown)
-
-    @staticmethod
-    def _stalled(problem: str, attempts: int, wait: float) -> CondensationStalled:
-        remedy = (
-            "Raise the target, protect fewer messages, shorten the system prompt or the tools, use a model with a "
-            "larger window, or switch to another provider"
-        )
         text = (
-            f"{attempts} times in a row {problem}. {remedy}; the next attempt is made in {wait:.0f} s at the earliest."
+            f"{attempts} times in a row condensing freed {freed:,} tokens where {wanted:,} were to be freed "
+            f"({progress.before:,} now, target {progress.target:,}); {progress.floor}. Raise the target, protect fewer "
+            "messages, shorten the system prompt or the tools, use a model with a larger window, or switch to another "
+            f"provider; the next attempt is made in {COOLDOWN:.0f} s at the earliest."
         )
-        return CondensationStalled(text, attempts=attempts, retry_after=wait)
+        return CondensationStalled(text, attempts=attempts, retry_after=COOLDOWN)

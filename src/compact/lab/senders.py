@@ -15,9 +15,8 @@ from typing import Any, Protocol, TypeAlias
 from compact import models
 from compact.app.counting import counter_for
 from compact.engine import Gauge
-from compact.engine.compactor import Compactor
+from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.projection import Projection
-from compact.engine.rounds import Round, Rounds
 from compact.errors import CompactionBlocked, InsufficientBudget
 from compact.messages import Conversation, Message, exchanges
 from compact.models import Model, Usage
