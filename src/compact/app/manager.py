@@ -22,7 +22,8 @@ from compact.engine import AskModel, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line
-from compact.engine.recalling import Hit, Recalled
+from compact.engine.recalling import Recalled
+from compact.engine.searching import Hit
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,
