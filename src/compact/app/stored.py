@@ -115,7 +115,7 @@ class StoredSessions(SessionService):
 
     def models(self) -> list[ModelConfig]:
         """What is known of, or set for, the models that were used, detected or added."""
-        return self.preferences.models()
+        return self.store.models()
 
     def detect(self, profile: str = "") -> tuple[Detection, ...]:
         """Ask vendors how much their models read and write, and store what they tell; what a person has set stays.
