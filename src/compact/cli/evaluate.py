@@ -101,11 +101,11 @@ def evaluate(options: Options) -> None:
 
 def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) -> Experiment:
     """What is to be tried; recipes that were named are compared with each other."""
-    from compact.lab.evaluating import SHARES, Means, run_offline
+    from compact.lab.evaluating import SHARES, Means
     from compact.lab.findings import Experiment
     from compact.lab.growing import ROUNDS
 
-    means = Means(options.model or None, run or run_offline)
+    means = Means(options.model or None, run) if run else Means(options.model or None)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(recipes)

@@ -12,10 +12,11 @@ from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.gauge import Gauge
 from compact.engine.guard import floor_of
 from compact.engine.report import Report
+from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
 from compact.messages import AccountItem, Conversation, Message, common_prefix
-from compact.ports import Event, Observe
+from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
@@ -124,7 +125,8 @@ class _Run:
         except Exception as error:  # a provider is other people's code; the passes it got through stand
             if recipe.provider.id == _AUTO.id:
                 raise
-            self._fell_back(f"{recipe.provider.name} failed ({type(error).__name__}: {error})")
+            message = f"{recipe.provider.name} failed ({type(error).__name__}: {error})"
+            self.judge.note(told_error("ProviderFailed", message, _AUTO.id))
             self.auto(target)
 
     @property
@@ -143,18 +145,14 @@ class _Run:
 
     def over_budget(self, budget: int) -> None:
         """Bring the request within its budget, whatever it takes; no model is called for that."""
-        self._fell_back(f"{self.judge.tokens:,} tokens were left where {budget:,} may be used", "OverBudget")
+        message = f"{self.judge.tokens:,} tokens were left where {budget:,} may be used"
+        self.judge.note(told_error("OverBudget", message, _AUTO.id))
         self._fill(budget, None)
 
     def _fill(self, target: int, ask: AskModel | None) -> None:
         task = self._task(target, ask)
         if not task.reached(task.tokens):
             run(_AUTO.condense(task, AutoSettings(handles=self._inputs.handles)), self.judge, self._asker(ask))
-
-    def _fell_back(self, message: str, kind: str = "ProviderFailed") -> None:
-        self.judge.note(
-            Event("compact.error", {"error_type": kind, "message": message, "fallback": _AUTO.id}, failed=True)
-        )
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
         inputs = self._inputs

@@ -18,7 +18,7 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor
 from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
-from compact.lab.senders import Bill, Managed, Request, Sender, Shrink, Shrunk, charged, newest
+from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
 from compact.messages import Conversation, Message
 from compact.models import Model, Usage
 from compact.policies import CHEAP
@@ -144,7 +144,7 @@ class Replay:
             self._last = request.messages
             yield self._sent[-1], self._frame.with_messages(request.messages)
 
-    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Sender:
+    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Managed | Shrunk:
         terms, gauge = self._terms, self._gauge
         if isinstance(by, Recipe):
             recipe = charged(by, self._bill) if self._bill else by

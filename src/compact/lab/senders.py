@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from compact import models
 from compact.app.counting import counter_for
@@ -39,12 +39,6 @@ class Request:
     tokens: int
     before: int = 0
     refused: bool = False
-
-
-class Sender(Protocol):
-    """Says what is sent once so many messages of the session are there."""
-
-    def send(self, upto: int) -> Request: ...
 
 
 class Managed:
