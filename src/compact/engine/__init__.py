@@ -3,8 +3,8 @@
 from compact.engine.answering import answer_offline
 from compact.engine.compaction import Goal, Inputs, compact, report_of
 from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.floor import Floor, floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import Floor, floor_of
 from compact.engine.report import PassReport, Report
 
 __all__ = [

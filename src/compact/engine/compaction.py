@@ -9,8 +9,8 @@ from functools import partial
 
 from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import floor_of
 from compact.engine.report import Report
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget

@@ -9,8 +9,8 @@ from time import perf_counter
 from uuid import uuid4
 
 from compact.engine.driver import AskModel
+from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import floor_of
 from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
