@@ -68,7 +68,7 @@ class _Copy:
         more = len(value) - len(copy)
         self._room -= len(copy)
         copy = {self._name(key) if self._name else key: self.of(item, depth - 1) for key, item in copy.items()}
-        if more:
+        if more > 0:
             copy[MORE] = f"{more} more"
         return copy
 
