@@ -17,11 +17,11 @@ from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
 from compact.engine import AskModel, Outcome, Report, report_of
-from compact.engine.compactor import Compactor
+from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line
-from compact.engine.recalling import Hit, Recalled
-from compact.engine.rounds import Round, Rounds
+from compact.engine.recalling import Recalled
+from compact.engine.searching import Hit
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,

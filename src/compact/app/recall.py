@@ -12,8 +12,9 @@ from threading import Lock
 from compact.app.condensing import Condensation, Result
 from compact.app.recipes import resolve_recipe
 from compact.engine.projection import Projection
-from compact.engine.recalling import Hit, Recalled, Removed, read_handle, unknown_handle
+from compact.engine.recalling import Recalled, Removed, read_handle, unknown_handle
 from compact.engine.recorded import chain_of, log_of, plan_of
+from compact.engine.searching import Hit
 from compact.engine.sessions import Sessions
 from compact.errors import InvalidInput, StoredPlanMismatch
 from compact.formats import parse

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from compact.engine.recalling import PAGE, Hit
+from compact.engine.recalling import PAGE
+from compact.engine.searching import Hit
 from compact.errors import InvalidInput, UnknownFormat
 from compact.messages import Json
 

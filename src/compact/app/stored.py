@@ -15,7 +15,7 @@ from compact.app.profiles import ask_with as ask_profiles
 from compact.app.profiles import condensing_profiles, find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import Asking, AskModel
+from compact.engine import AskModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
@@ -81,8 +81,7 @@ class StoredSessions(SessionService, Closing):
         self._open.callback(store.close)
         self._asking = Lock()
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
-        given = Asking().now(ask) if ask else None
-        ask_with = (lambda _: given) if given else self._profile
+        ask_with = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.summaries = Summaries(self)
 
@@ -116,7 +115,7 @@ class StoredSessions(SessionService, Closing):
 
     def models(self) -> list[ModelConfig]:
         """What is known of, or set for, the models that were used, detected or added."""
-        return self.preferences.models()
+        return self.store.models()
 
     def detect(self, profile: str = "") -> tuple[Detection, ...]:
         """Ask vendors how much their models read and write, and store what they tell; what a person has set stays.
@@ -167,7 +166,7 @@ class StoredSessions(SessionService, Closing):
             return None
         with self._asking:
             if profiles not in self._asked:
-                self._asked[profiles] = Asking().now(self._open.enter_context(ask_profiles(profiles)))
+                self._asked[profiles] = self._open.enter_context(ask_profiles(profiles))
             return self._asked[profiles]
 
 

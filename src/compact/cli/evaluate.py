@@ -20,7 +20,7 @@ from compact.cli.options import ForModel, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.cli.tables import Column, numeric, table_of
 from compact.errors import InvalidInput
-from compact.lab.evaluating import SHARES, Case, Comparison, Means, Row, Run, cases, run_offline
+from compact.lab.evaluating import SHARES, Case, Comparison, Means, Row, Run, cases
 from compact.lab.findings import Experiment, Findings, measure
 from compact.lab.growing import ROUNDS
 from compact.lab.questions import read_questions
@@ -104,7 +104,7 @@ def evaluate(options: Options) -> None:
 
 def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) -> Experiment:
     """What is to be tried; recipes that were named are compared with each other."""
-    means = Means(options.model or None, run or run_offline)
+    means = Means(options.model or None, run) if run else Means(options.model or None)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(recipes)

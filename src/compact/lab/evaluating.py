@@ -24,11 +24,6 @@ SHARES = (0.5, 0.25, 0.1)
 Run: TypeAlias = Callable[[Condensation, Recipe], Result]
 
 
-def run_offline(condensation: Condensation, recipe: Recipe) -> Result:
-    """Compact by the recipe; no model is called."""
-    return condensation.run(recipe)
-
-
 @dataclass(frozen=True, slots=True)
 class Means:
     """For which model sessions are compacted, and what does it; no model is called by default.
@@ -37,7 +32,7 @@ class Means:
     """
 
     model: str | None = None
-    run: Run = run_offline
+    run: Run = Condensation.run
 
     def model_for(self, session: Conversation) -> str:
         return choose_model(self.model, session)[0]
