@@ -44,7 +44,7 @@ class Inputs:
     `gauge` counts; `window` is the model's; `reads` is what the summarizing model takes at once, if that is another.
     `account` is the role and the tag of the account; with `handles` markers name what recalls the text they stand for.
     `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
-    conversation was compacted before. `observe` is told of events.
+    conversation was compacted before. `observe` gets the events.
     """
 
     gauge: Gauge
