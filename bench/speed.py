@@ -92,7 +92,7 @@ def measure(conversation: Conversation) -> Measured:
     """The conversation counted cold and compacted by every recipe that has a bound."""
     messages = render(conversation)
     tokens = Condensation(conversation, "gpt-4o", None).tokens
-    runs = 2 if tokens >= LARGE else 5
+    runs = 4 if tokens >= LARGE else 5
     seconds = {}
     for timed in _timed_recipes():
         several, target = len(timed.recipes) > 1, timed.target
