@@ -15,7 +15,7 @@ from compact.app import Result, condense
 from compact.formats import render
 from compact.messages.seals import is_summary
 from compact.policies import Vendor
-from compact.summaries.strategy import NAMES, Section, find_strategy
+from compact.summaries.model.strategy import NAMES, Section, find_strategy
 from compact.testing.vendors import FakeVendors, Fault, Received, Reply
 from tests.llm.lines import ASK, asked, from_openrouter
 

@@ -18,7 +18,7 @@ from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Task
 from compact.providers.native import NativeProvider, NativeSettings, Reason
-from compact.summaries.transcript import transcribe
+from compact.summaries.model.transcript import transcribe
 from compact.testing.strategies import hostile_text
 
 LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10

@@ -24,7 +24,7 @@ from compact.summaries import (
     shortening,
     strategies,
 )
-from compact.summaries.strategy import NAMES, fill, prompt_text
+from compact.summaries.model.strategy import NAMES, fill, prompt_text
 
 TASK_STATE = find_strategy("task_state")
 CODE = "3f9a2c7b"

@@ -19,7 +19,7 @@ from compact.formats import FORMATS, parse
 from compact.messages import Message, Text, seal
 from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 from compact.summaries import Style, find_strategy, parse_record
-from compact.summaries.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 from compact.testing.generate import random_body
 from compact.testing.strategies import hostile_text
 

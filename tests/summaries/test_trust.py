@@ -14,12 +14,12 @@ from compact.formats import parse
 from compact.messages import Conversation, Message, Text, is_summary, seal
 from compact.ports import Completion, Event
 from compact.summaries import Item, Strategy, Style, find_strategy, parse_record, strategies
-from compact.summaries.complaints import find_complaint
+from compact.summaries.model.complaints import find_complaint
 from compact.summaries.evidence import Evidence
-from compact.summaries.neutral import neutralise
+from compact.summaries.model.neutral import neutralise
 from compact.summaries.speech import Speech
-from compact.summaries.summarize import Request, Summary, summarize
-from compact.summaries.transcript import transcribe
+from compact.summaries.model.summarize import Request, Summary, summarize
+from compact.summaries.model.transcript import transcribe
 from compact.summaries.trust import LABEL, MOST_READ, Cleaned, Refused, check_summary
 from compact.testing.strategies import hostile_text
 from tests.summaries.canaries import DEMANDS, PLACES, REQUEST, conversation, obedient

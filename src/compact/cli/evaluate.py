@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from compact.messages import Conversation, Json
     from compact.policies import Profile
     from compact.providers import Recipe
-    from compact.summaries.strategy import Strategy
+    from compact.summaries.model.strategy import Strategy
 
 EXAMPLES = (
     "Examples: compact evaluate session.json · compact evaluate sessions/*.json --recipe balanced --recipe v2 · "
@@ -153,7 +153,7 @@ def _strategy(prompt: str, profile: Profile | None) -> Strategy:
     """The strategy that a file's words make, or the one of that name."""
     from compact.app.strategies import choose_strategy
     from compact.settings.documents import read_text
-    from compact.summaries.strategy import DEFAULT, custom_strategy, find_strategy
+    from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
     named = None if Path(prompt).is_file() or Path(prompt).suffix else choose_strategy(prompt, profile)
     base = profile.strategy if profile else ""

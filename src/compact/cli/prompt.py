@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compact.messages import Json
     from compact.policies import Profile
     from compact.ports import Ask
-    from compact.summaries.strategy import Strategy
+    from compact.summaries.model.strategy import Strategy
 
 EXAMPLES = (
     "Examples: compact prompt · compact prompt decision_log --detail concise · "
@@ -68,7 +68,7 @@ def prompt(options: Options) -> None:
 
 def _refuse_preview(options: Options) -> None:
     if options.preview is not None:
-        from compact.summaries.strategy import NAMES
+        from compact.summaries.model.strategy import NAMES
 
         raise InvalidInput("needs a strategy", field="--preview", remedy=f"Name one: {', '.join(NAMES)}.")
 
@@ -76,8 +76,8 @@ def _refuse_preview(options: Options) -> None:
 def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
     """The requests for the transcript, or one without any."""
     from compact.ports import Ask
-    from compact.summaries.instructing import instructions
-    from compact.summaries.strategy import Style
+    from compact.summaries.model.instructions import instructions
+    from compact.summaries.model.strategy import Style
 
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
@@ -136,7 +136,7 @@ def _show(requests: Sequence[dict[str, Json]]) -> None:
 
 def _list(*, as_json: bool) -> None:
     from compact.settings.profiles import list_prompts, prompt_path
-    from compact.summaries.strategy import strategies
+    from compact.summaries.model.strategy import strategies
 
     own = list_prompts()
     if as_json:

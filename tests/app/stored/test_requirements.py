@@ -14,7 +14,7 @@ from compact.messages import Json, is_summary
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
 from compact.ports import Completion, ModelConfig, Usage
-from compact.summaries.strategy import find_strategy
+from compact.summaries.model.strategy import find_strategy
 from tests.app.stored.conftest import THRESHOLD, WINDOW, Desk, account_in, fill, turn, user
 
 

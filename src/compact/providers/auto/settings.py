@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Configuration
-from compact.summaries.strategy import LONGEST_PROMPT, Strategy, custom_strategy, find_strategy
-from compact.summaries.summarize import OnFailure
+from compact.summaries.model.strategy import LONGEST_PROMPT, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.summarize import OnFailure
 
 
 class AutoSettings(Configuration):

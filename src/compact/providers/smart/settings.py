@@ -14,8 +14,8 @@ from compact.policies import Configuration
 from compact.providers.truncation.cutting import Cut, Markers
 from compact.providers.truncation.places import Kind
 from compact.providers.truncation.settings import Priority
-from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
-from compact.summaries.summarize import OnFailure
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.summarize import OnFailure
 
 _Prompt: TypeAlias = Annotated[str, Field(max_length=20_000)]
 

@@ -26,7 +26,7 @@ from compact.server.routes.shapes.preferences import (
 )
 from compact.server.stored import sessions_of
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
-from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
 
 router = APIRouter(prefix="/prompts", tags=["prompts"], generate_unique_id_function=lambda route: route.name)
 

@@ -31,6 +31,7 @@ _TAG = re.compile(
     r"(?:\s[^<>\n]{0,200})?/?)>",
     re.IGNORECASE,
 )
+_ANY_TAG = re.compile(r"</?[A-Za-z][\w:-]{1,40}(?:\s[^<>\n]{0,200})?/?>")
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
@@ -44,6 +45,11 @@ def neutralise(text: str) -> str:
     if "<" in text or "[" in text or "|>" in text:
         text = _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text))
     return _TURN.sub(r"\1 –", text)
+
+
+def has_marks(text: str) -> bool:
+    """Whether something in the text would work like a mark: a seal, a tag, a template of a chat."""
+    return "⟨" in text or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _ANY_TAG))
 
 
 def _soften(mark: re.Match[str]) -> str:

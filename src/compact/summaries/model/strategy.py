@@ -1,8 +1,8 @@
 """Strategies: what a summary is to keep, and in which sections.
 
 A strategy is a file in `prompts`: its first paragraph describes it to people, the rest up to the first heading tells
-the model what to keep, and each heading with the words below it is a section. `compact.summaries.instructing` makes
-the request of it, `compact.summaries.record` holds what comes back.
+the model what to keep, and each heading with the words below it is a section. `compact.summaries.model.instructions`
+makes the request of it, `compact.summaries.model.statements` holds what comes back.
 """
 
 from __future__ import annotations
@@ -35,16 +35,13 @@ class Section:
     """A heading of the summary and what belongs under it.
 
     `standing`: each item is active, blocked or completed. `instructs`: the section may hold what the user demands, so
-    its items must come from what a user wrote. `ledger`: each line begins with its sources instead of ending with them.
-    `rest`: what stands under no known heading goes here; nothing here is an instruction or has a status.
+    its items must come from what a user wrote.
     """
 
     title: str
     about: str
     standing: bool = False
     instructs: bool = False
-    ledger: bool = False
-    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +53,6 @@ class Strategy:
     sections: tuple[Section, ...]
     prompt: str
     custom: bool = False
-
-    def section(self, title: str) -> Section | None:
-        return next((section for section in self.sections if section.title == title), None)
-
-    @property
-    def catch_all(self) -> Section:
-        """Where an item goes that stands under no known heading."""
-        return next(section for section in self.sections if section.rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +120,7 @@ def known_sections(strategy: Strategy) -> dict[str, Section]:
 @cache
 def prompt_text(name: str) -> str:
     """The text of a file in `prompts`."""
-    return (files("compact.summaries") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
+    return (files("compact.summaries.model") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def _remedy(placeholder: str) -> str:

@@ -1,31 +1,35 @@
 """Asking for a summary, and asking again: what is done about an answer that is of no use.
 
-Too long: ask for half of it, and once more for half of that. A refusal: ask for less, by the strategy `brief`. Anything
-else ends the attempt. Every step is an event; what to do about a question that was too long itself is for the asker.
+Too long: ask for half of it, and once more for half of that. A refusal: ask for less, by the strategy `brief`. More
+than a tenth of it doubted: ask once more, and keep what is safe. Anything else ends the attempt. Every step is an
+event; what to do about a question that was too long itself is for the caller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
-from compact.summaries.evidence import Evidence
-from compact.summaries.record import Record
-from compact.summaries.strategy import Strategy, find_strategy
-from compact.summaries.transcript import Transcript
-from compact.summaries.trust import Cleaned, Flag, check_summary
+from compact.ports import Answer, Ask, Event, Failure, Refusal
+from compact.summaries.model.check import MOST_LOST, Checked, Doubt, check_summary
+from compact.summaries.model.sources import Sources
+from compact.summaries.model.statements import Draft, Statement
+from compact.summaries.model.strategy import Strategy, find_strategy
+from compact.summaries.model.transcript import Transcript
 
 HALVINGS = 2
 LAST_RESORT = "brief"
-LEAST_BUDGET = 16
+LEAST_BUDGET = 256
+"""No model is asked for fewer tokens: it could not say anything."""
 # An answer so many times as long as it may be is not even read: what cannot be believed is never that much of it.
 _HOPELESS = 2
+_SLACK = 1.25
+"""An answer so many times as long as it may be is used: what matters least of it is left out."""
 # Up to here it may be an error or a refusal, and those are told apart.
 _READ_ANYWAY = 1_000  # tokens
 
-Trouble: TypeAlias = Literal["failure", "overflow", "refusal", "empty", "untrue", "longer", "over_long"]
+Trouble: TypeAlias = Literal["failure", "overflow", "refusal", "empty", "untrue", "doubted", "longer", "over_long"]
 Steps: TypeAlias = Generator[tuple[Ask, ...] | Event, Any, "list[Good] | Stop"]
 
 
@@ -45,6 +49,7 @@ class Question:
     parts: int = 1
     attempt: int = 1
     halvings: int = 0
+    doubted: bool = False
 
     @property
     def budget(self) -> int:
@@ -63,12 +68,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """An answer that can be used: a record, or for free prose the text. `finished`: it needs no merging."""
+    """An answer that can be used, with what is doubted of it. `offline`: no model wrote it."""
 
     text: str
-    record: Record | None = None
-    flags: tuple[Flag, ...] = ()
-    finished: bool = False
+    draft: Draft = field(default_factory=Draft)
+    doubts: tuple[Doubt, ...] = ()
+    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +89,10 @@ class Ladder:
     """How questions are put, and by what their answers are judged."""
 
     instruct: Callable[[Question], str]
-    evidence: Evidence
+    sources: Sources
     count: Callable[[str], int]
     profile: str = ""
-    previous: Record | None = None
+    earlier: tuple[Statement, ...] = ()
 
     def climb(self, questions: Sequence[Question]) -> Steps:
         """Usable answers to all questions, in order; or why there is none for one of them.
@@ -110,8 +115,8 @@ class Ladder:
                         return replace(outcome, reason=question.where + outcome.reason)
                     again.append(following)
                 else:
-                    if outcome.flags:
-                        yield Event("summary_flagged", _flagged(question, outcome.flags))
+                    if outcome.doubts:
+                        yield Event("summary_flagged", _flagged(question, outcome.doubts))
                     good[question.number] = outcome
             waiting = again
         return [good[question.number] for question in questions]
@@ -127,23 +132,18 @@ class Ladder:
         if answer.truncated:
             return Stop("over_long", f"the answer was cut off at {question.budget:,} tokens")
         tokens = self.count(answer.text)
-        if is_hopeless(tokens, question.limit) and (stop := _too_long(question, tokens)):
+        if stop := _too_long(question, tokens):
             return stop
-        return self._within(question, self._read(question, answer), answer)
-
-    def _read(self, question: Question, answer: Completion) -> Good | Stop:
         if (answer.trusted or answer.estimated) and (text := answer.text.strip()):
-            return Good(text, finished=True)
-        verdict = check_summary(answer.text, self.evidence, question.strategy, self.previous)
-        if isinstance(verdict, Cleaned):
-            return Good(verdict.text, verdict.record, verdict.flags)
-        return Stop("failure" if verdict.kind == "error" else verdict.kind, verdict.reason)
-
-    def _within(self, question: Question, good: Good | Stop, answer: Completion) -> Good | Stop:
-        """The same, if it is not too long: what is labelled has grown since the model wrote it."""
-        if isinstance(good, Stop):
-            return good
-        return _too_long(question, self.count(good.text or answer.text)) or good
+            return Good(text, offline=True)
+        verdict = check_summary(answer.text, self.sources, question.strategy, self.earlier)
+        if not isinstance(verdict, Checked):
+            return Stop("failure" if verdict.kind == "error" else verdict.kind, verdict.reason)
+        if verdict.doubted > MOST_LOST and not question.doubted:
+            return Stop(
+                "doubted", f"{len(verdict.doubts)} of {verdict.size} statements are doubted: {verdict.doubts[0].why}"
+            )
+        return Good(answer.text, verdict.draft, verdict.doubts)
 
 
 def is_hopeless(tokens: int, limit: int) -> bool:
@@ -154,7 +154,7 @@ def is_hopeless(tokens: int, limit: int) -> bool:
 def _too_long(question: Question, tokens: int) -> Stop | None:
     if tokens >= question.size > 0:
         return Stop("longer", f"{question.size:,} tokens would have become {tokens:,}")
-    if tokens > question.limit:
+    if tokens > question.limit * _SLACK:
         return Stop("over_long", f"{tokens:,} tokens where {question.limit:,} are allowed")
     return None
 
@@ -172,7 +172,10 @@ def _requested(questions: Sequence[Question]) -> dict[str, Any]:
 def _next(question: Question, stop: Stop) -> Question | None:
     """The question to ask instead; None at the top of the ladder."""
     if stop.kind in ("longer", "over_long"):
-        return question.halved() if question.halvings < HALVINGS else None
+        halved = question.halved()
+        return halved if question.halvings < HALVINGS and halved.budget < question.budget else None
+    if stop.kind == "doubted":
+        return replace(question, doubted=True, attempt=question.attempt + 1)
     if stop.kind == "refusal":
         return question.brief() if question.strategy.name != LAST_RESORT else None
     return None
@@ -189,6 +192,6 @@ def _told(question: Question, stop: Stop, following: Question | None) -> Generat
         yield Event("summary_failed", facts)
 
 
-def _flagged(question: Question, flags: Sequence[Flag]) -> dict[str, Any]:
-    reasons = list(dict.fromkeys(flag.why for flag in flags))[:3]
-    return {"count": len(flags), "reasons": reasons, "part": question.number, "attempt": question.attempt}
+def _flagged(question: Question, doubts: Sequence[Doubt]) -> dict[str, Any]:
+    reasons = list(dict.fromkeys(doubt.why for doubt in doubts))[:3]
+    return {"count": len(doubts), "reasons": reasons, "part": question.number, "attempt": question.attempt}

@@ -1,0 +1,104 @@
+"""Putting summaries together by rules, and making them fit: nothing is reworded, and nothing vanishes silently.
+
+- A statement stays as it is until an update says, by its key, what became of it.
+- Said twice, it stands once; what is said last about its status holds.
+- A request that is outdated becomes completed, with the reason: otherwise it would be done after all.
+- What is completed keeps its line and loses its quoted code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from compact.summaries.model.statements import Change, Draft, Statement, Status, arrange, render
+from compact.summaries.model.strategy import Strategy, known_sections
+
+_LONG = 0.25
+"""A statement that takes more of the budget than this makes room for those after it."""
+_NO_LONGER_WANTED = "no longer wanted"
+
+
+def merge(earlier: Sequence[Statement], update: Draft) -> tuple[Statement, ...]:
+    """The earlier statements with what the update says about them, then what is new."""
+    merged: dict[tuple[str, str], Statement] = {}
+    for each in (*earlier, *update.statements):
+        known = merged.get(each.same)
+        merged[each.same] = replace(known, status=each.status or known.status) if known else each
+    for change in update.changes:
+        if (known := merged.get(change.statement.same)) and (changed := _changed(known, change)):
+            merged[known.same] = changed
+        elif known:
+            del merged[known.same]
+    return tuple(replace(each, text=each.line) if each.status == "completed" else each for each in merged.values())
+
+
+def fit(
+    statements: Sequence[Statement], strategy: Strategy, budget: int, count: Callable[[str], int]
+) -> tuple[Statement, ...]:
+    """The statements that are told within so many tokens, in their order.
+
+    Completed ones go first, but the first request, so that it is not begun again; then what has no status, the user's
+    demands last of these; what is active or blocked goes last of all. A section loses its oldest statements first.
+    """
+    if count(render(statements, strategy)) <= budget:
+        return tuple(statements)
+    kept = list(_fill(_ranked(statements, strategy), budget, count))
+    # Lines that were counted one by one may count for more together.
+    while kept and count(render(kept, strategy)) > budget:
+        kept.pop()
+    chosen = Counter(kept)
+    fitting: list[Statement] = []
+    for each in statements:
+        if chosen[each] > 0:
+            chosen[each] -= 1
+            fitting.append(each)
+    return tuple(fitting)
+
+
+def _fill(ranked: list[tuple[int, Statement]], budget: int, count: Callable[[str], int]) -> Iterator[Statement]:
+    """What fits, the most important first; nothing is taken in place of something more important."""
+    left, lowest = budget, 0
+    opened: set[tuple[str, str]] = set()
+    for rank, each in ranked:
+        headings = {(each.section, ""): f"## {each.section}"} if each.section else {}
+        if each.status:
+            headings[each.section, each.status] = f"### {each.status}"
+        new = (text for place, text in headings.items() if place not in opened)
+        price = max(1, sum(map(count, (f"- {each.text}\n", *new))))
+        if price <= left and rank >= lowest:
+            left -= price
+            opened |= headings.keys()
+            yield each
+        elif price <= budget * _LONG:
+            lowest = max(lowest, rank)
+
+
+def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[int, Statement]]:
+    """The statements with their ranks, the last to be left out first."""
+    demanding = {title for title, section in known_sections(strategy).items() if section.instructs}
+    ordered = arrange(statements, strategy)
+    first = next((at for at, each in enumerate(ordered) if each.section.casefold() in demanding and each.status), -1)
+    sizes = Counter((each.section, each.status) for each in ordered)
+    seen: Counter[tuple[str, Status | None]] = Counter()
+    ranks: list[tuple[int, float, int]] = []
+    for at, each in enumerate(ordered):
+        group = (each.section, each.status)
+        seen[group] += 1
+        demanded = each.section.casefold() in demanding
+        rank = 4 if each.is_open else 3 if at == first else 0 if each.status else 2 if demanded else 1
+        ranks.append((rank, seen[group] / sizes[group], at))
+    return [(rank, ordered[at]) for rank, _, at in sorted(ranks, reverse=True)]
+
+
+def _changed(each: Statement, change: Change) -> Statement | None:
+    """The statement after the change; None where it no longer holds and asks for nothing."""
+    if change.to == "outdated":
+        if not each.status:
+            return None
+        why = f"{_NO_LONGER_WANTED}: {change.why}" if change.why else _NO_LONGER_WANTED
+        return replace(each, text=f"{each.line} → {why}", status="completed")
+    if not each.status:
+        return each
+    return replace(each, text=f"{each.text} → {change.why}" if change.why else each.text, status=change.to)
