@@ -76,12 +76,12 @@ def _refuse_preview(options: Options) -> None:
 def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
     """The requests for the transcript, or one without any."""
     from compact.ports import Ask
-    from compact.summaries.model.instructions import instructions
+    from compact.summaries.model.instructions import Frame, instructions
     from compact.summaries.model.strategy import Style
 
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
-        return [Ask(instructions(strategy, Style(options.detail), budget=_BUDGET, code=code), "", _BUDGET)]
+        return [Ask(instructions(strategy, Style(options.detail), Frame(code), budget=_BUDGET), "", _BUDGET)]
     from compact.app.condensing import Condensation
     from compact.app.estimating import foresee
     from compact.app.recipes import resolve_recipe

@@ -6,6 +6,7 @@ What is the same for every request of a strategy comes first, so that a vendor's
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from compact.summaries.model.statements import Statement, keyed
 from compact.summaries.model.strategy import Section, Strategy, Style, fill, prompt_text
@@ -13,21 +14,27 @@ from compact.summaries.model.strategy import Section, Strategy, Style, fill, pro
 _WORDS_PER_TOKEN = 0.7
 
 
-def instructions(
-    strategy: Strategy, style: Style, *, budget: int, code: str, earlier: Sequence[Statement] = (), below: str = ""
-) -> str:
-    """What the model is told: what to keep, the form of the answer, how to read the transcript that carries `code`.
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the transcript: the `code` in its headings, what an `earlier` summary says, what is `below`."""
 
-    `budget` is the summary's length in tokens. The `earlier` statements are shown with their keys; `below` tells how
-    the conversation goes on after the transcript.
+    code: str
+    earlier: Sequence[Statement] = ()
+    below: str = ""
+
+
+def instructions(strategy: Strategy, style: Style, frame: Frame, *, budget: int) -> str:
+    """What the model is told: what to keep, the form of the answer, how to read the transcript.
+
+    `budget` is the summary's length in tokens. Earlier statements are shown with their keys.
     """
     tokens = f"{budget:,}"
-    chapters = [*_chapters(strategy, style, tokens), fill(prompt_text("frame"), {"code": code})]
-    if earlier:
-        items = "\n".join(f"{key} ({_place(each)}) {each.line}" for key, each in keyed(earlier).items())
-        chapters.append(fill(prompt_text("previous"), {"code": code, "items": items}))
-    if below:
-        chapters.append(fill(prompt_text("below"), {"code": code, "below": below}))
+    chapters = [*_chapters(strategy, style, tokens), fill(prompt_text("frame"), {"code": frame.code})]
+    if frame.earlier:
+        items = "\n".join(f"{key} ({_place(each)}) {each.line}" for key, each in keyed(frame.earlier).items())
+        chapters.append(fill(prompt_text("previous"), {"code": frame.code, "items": items}))
+    if frame.below:
+        chapters.append(fill(prompt_text("below"), {"code": frame.code, "below": frame.below}))
     if style.focus.strip():
         chapters.append(fill(prompt_text("focus"), {"focus": " ".join(style.focus.split())}))
     words = f"{max(1, int(budget * _WORDS_PER_TOKEN)):,}"

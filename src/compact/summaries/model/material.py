@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from compact.messages import Message, body_of, is_removed_marker, is_summary
 from compact.ports import Measure
-from compact.summaries.model.instructions import instructions, part_note
+from compact.summaries.model.instructions import Frame, instructions, part_note
 from compact.summaries.model.ladder import LEAST_BUDGET, Ladder, Question
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Statement, parse
@@ -81,14 +81,9 @@ class Material:
         ]
 
     def _instruct(self, question: Question) -> str:
-        said = instructions(
-            question.strategy,
-            self.request.style,
-            budget=question.budget,
-            code=question.material.code,
-            earlier=self.earlier,
-            below=self.request.below if question.number == question.parts else "",
-        )
+        below = self.request.below if question.number == question.parts else ""
+        frame = Frame(question.material.code, self.earlier, below)
+        said = instructions(question.strategy, self.request.style, frame, budget=question.budget)
         return said if question.parts == 1 else f"{said}\n\n{part_note(question.number, question.parts)}"
 
 
