@@ -7,16 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from compact.facts import Source
-from compact.messages import Exchange, Message
+from compact.messages import Exchange, Message, exchanges
 from compact.summaries.actions import CHANGES, Action, describe, subject
 from compact.summaries.quoting import quote
-from compact.summaries.reading import Reading, Utterance
+from compact.summaries.reading import Reading, Utterance, read
+from compact.summaries.speech import quote_speech
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
+_FOLLOWING = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class Told:
     @property
     def from_user(self) -> bool:
         return any(spoken.source is Source.USER for spoken in self.said)
+
+    @property
+    def closes(self) -> bool:
+        """Whether it is an answer that no call goes with."""
+        return not self.actions and any(said.source is Source.ASSISTANT and said.closing for said in self.said)
 
     @property
     def longest(self) -> int:
@@ -80,11 +87,20 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     ]
 
 
+def tell_following(messages: Sequence[Message]) -> str:
+    """The last of these messages in a few short lines."""
+    groups = exchanges(messages)
+    told = [each for each in tell(messages, groups, read(messages)) if each.said or each.actions]
+    lines = [each.line(SHORT) for each in told[-_FOLLOWING:]]
+    earlier = len(told) - len(lines)
+    return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
+
+
 def _quoted(spoken: Utterance, longest: int) -> str:
     who = _WHO[spoken.source]
     if spoken.speaker:
         who = f"{who} ({spoken.speaker})"
-    text = quote(spoken.text, longest).replace('"', "'")
+    text = quote_speech(spoken.text, longest).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 

@@ -16,6 +16,7 @@ from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
+from compact.summaries.lines import tell_following
 from compact.summaries.model.strategy import Style
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 
@@ -136,8 +137,13 @@ def _ask(
     task: Task, settings: AutoSettings, removed: Sequence[Message], room: int
 ) -> Generator[Step, Any, Summary | NoSummary]:
     """A model's summary of the messages as they were at first."""
+    gone = {message.id for message in removed}
+    origin = [task.originals.get(message.id, message) for message in task.conversation.messages]
+    last = max(at for at, message in enumerate(origin) if message.id in gone)
     request = Request(
-        messages=tuple(task.originals.get(message.id, message) for message in removed),
+        messages=tuple(message for message in origin if message.id in gone),
+        beside=tuple(origin),
+        below=tell_following(origin[last + 1 :]),
         strategy=settings.chosen_strategy,
         style=Style(settings.detail, focus=settings.focus),
         budget=room,

@@ -210,6 +210,7 @@ def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
         profile=settings.profile,
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )
 
 

@@ -183,4 +183,5 @@ def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
         profile=settings.profile,
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )

@@ -109,6 +109,7 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
         profile=batch.profile,
         on_failure=batch.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )
 
 

@@ -29,8 +29,9 @@ class Request:
 
     The messages are in order; an earlier summary of ours among them is merged. `on_failure` says what to do without a
     usable answer: let the messages go (prune), leave them (block), or summarize them without a model (offline).
-    `kept` are the ids of those that go on standing beside the summary: they are read, and need not be repeated. `below`
-    tells, in a few lines, how the conversation goes on after them.
+    `kept` are the ids of those that go on standing beside the summary: they are read, and need not be repeated.
+    `beside` are all messages of the conversation: what the answer says may stand there, too. `below` tells, in a few
+    lines, how the conversation goes on.
     """
 
     messages: tuple[Message, ...]
@@ -41,6 +42,7 @@ class Request:
     profile: str = ""
     on_failure: OnFailure = "block"
     kept: frozenset[str] = frozenset()
+    beside: tuple[Message, ...] = ()
     below: str = ""
 
 
@@ -58,9 +60,10 @@ class Material:
 
     @cached_property
     def sources(self) -> Sources:
-        """What the answers rest on: the messages, and the earlier summary."""
+        """What the answers rest on: the messages, those beside them, and the earlier summary."""
         earlier = (self._earlier_message.text,) if self._earlier_message else ()
-        return Sources(self.messages, (*earlier, self.request.below))
+        read = {message.id for message in self.messages}
+        return Sources([*self.messages, *(one for one in self.request.beside if one.id not in read)], earlier)
 
     def ladder(self) -> Ladder:
         return Ladder(self._instruct, self.sources, self.measure.text, self.request.profile, self.earlier)

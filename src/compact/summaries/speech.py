@@ -1,0 +1,117 @@
+"""Quoting a long message in little room: the sentences that matter, each with what governs it.
+
+An item of a list says nothing without its lead-in: from "Never: - delete the database" the item alone is an order to
+delete it. So a passage is a sentence, or an item with the line that leads in to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compact.facts import directives_in, sentences_in
+from compact.summaries.quoting import quote, shorten
+
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?))\s*")
+_LONGEST_LEAD = 120
+_LONGEST_TEXT = 40_000
+_FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
+_GAP = " … "
+
+
+class Passage(NamedTuple):
+    """A sentence or an item of a list; `lead` is the line that governs it."""
+
+    text: str
+    lead: str = ""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.lead}: {self.text}" if self.lead else self.text
+
+
+def quote_speech(text: str, longest: int) -> str:
+    """The text as one line of at most so many characters; of a longer one what directs, what begins and what ends."""
+    if len(text) <= longest or not text.strip():
+        return quote(text, longest)
+    found = list(dict.fromkeys(passages(text[:_LONGEST_TEXT])))
+    if len(found) < 2:
+        return quote(text, longest)
+    weights = [_weight(passage) for passage in found]
+    weights[0] += _FIRST
+    weights[-1] += _LAST
+    chosen: set[int] = set()
+    left = longest
+    for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
+        price = len(found[at].whole) + len(_GAP)
+        if price <= left:
+            chosen.add(at)
+            left -= price
+    if not chosen:
+        best = max(range(len(found)), key=weights.__getitem__)
+        return shorten(quote(found[best].whole, 2 * longest), longest)
+    return quote(_GAP.join(_runs(found, chosen)).replace("; … … ", "; … "), longest)
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """The sentences and items of a text, in order."""
+    heading = lead = ""
+    items = False
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        item = _ITEM.match(line)
+        if not item and (title := _HEADING.fullmatch(line)):
+            heading, lead, items = _lead(title["title"] or title["bold"]), "", False
+        elif item:
+            items = True
+            yield Passage(" ".join(line[item.end() :].split()), lead or heading)
+        elif line.rstrip().endswith((":", "：")):  # noqa: RUF001 - Chinese and Japanese write this colon
+            *before, last = [span.text for span in sentences_in(line)] or [line.strip()]
+            yield from map(Passage, before)
+            lead, items = _lead(last), False
+        else:
+            # A list ends where a line is no item and not part of one.
+            if items and not line[0].isspace():
+                lead, items = "", False
+            governing = lead or (heading if _governs(heading) else "")
+            yield from (Passage(span.text, governing) for span in sentences_in(line))
+
+
+def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
+    """The chosen passages in order; items of one list behind their lead-in once, with a gap where some are left out."""
+    run: list[str] = []
+    lead, gap = "", False
+    for at, passage in enumerate(found):
+        if passage.lead != lead or (gap and not lead):
+            if run:
+                yield _run(lead, run, cut=gap)
+            run, lead, gap = [], passage.lead, False
+        if at in chosen:
+            run.append(passage.text)
+            gap = False if not lead else gap
+        elif run or lead:
+            gap = True
+    if run:
+        yield _run(lead, run, cut=gap)
+
+
+def _run(lead: str, texts: list[str], *, cut: bool) -> str:
+    if not lead:
+        return " ".join(texts)
+    return f"{lead}: {'; '.join(texts)}{'; …' * cut}"
+
+
+def _lead(title: str) -> str:
+    return shorten(title.strip().strip("*_# ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
+
+
+def _governs(heading: str) -> bool:
+    """Whether what stands under the heading would say something else without it."""
+    return bool(heading) and any(one.strength.name == "RULE" for one in directives_in(f"{heading} do this."))
+
+
+def _weight(passage: Passage) -> float:
+    return _OTHER + max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
