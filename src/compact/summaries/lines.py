@@ -11,6 +11,7 @@ from compact.messages import Exchange, Message, exchanges
 from compact.summaries.actions import CHANGES, Action, describe, subject
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
+from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import quote_speech
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -23,15 +24,19 @@ _FOLLOWING = 6
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told."""
+    """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
+
+    `rules` are the characters quoted of a file of rules.
+    """
 
     words: int
     answer: int
     calls: int
+    rules: int
 
 
-SHORT = Room(words=160, answer=100, calls=3)
-LONG = Room(words=1_200, answer=320, calls=8)
+SHORT = Room(words=160, answer=100, calls=3, rules=600)
+LONG = Room(words=1_200, answer=320, calls=8, rules=3_000)
 
 
 @dataclass(slots=True)
@@ -56,10 +61,15 @@ class Told:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether a file of the project's rules was read."""
+        return any(map(rules_read, self.actions))
+
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [_quoted(spoken, room.words) for spoken in self.said]
-        done = [_done(action, room.answer) for action in _distinct(self.actions)]
+        done = [_rules(action, room) or _done(action, room.answer) for action in _distinct(self.actions)]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -125,6 +135,14 @@ def _done(action: Action, longest: int) -> str:
     if action.kind in CHANGES or not answer:
         return did
     return f'{did}: "{answer}"'
+
+
+def _rules(action: Action, room: Room) -> str:
+    """What a file of rules says, as the project's."""
+    if not (path := rules_read(action)):
+        return ""
+    rules = quote_speech(rules_text(action), room.rules).replace('"', "'")
+    return f'rules of the project, read in {path}: "{rules}"'
 
 
 def _looks_up(action: Action) -> str:

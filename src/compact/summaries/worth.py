@@ -11,6 +11,7 @@ from compact.summaries.actions import CHANGES, Action, subject
 from compact.summaries.lines import USER, Told
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading
+from compact.summaries.rules import rules_read
 
 Worth: TypeAlias = tuple[float, float]
 """What the words of an exchange are worth, and its deeds."""
@@ -22,6 +23,7 @@ LEAST_STEP = 8
 """Tokens that a step counts for at least."""
 _BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
 _SUPERSEDED = 0.3
+_LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
 _FADING = 0.4
@@ -38,6 +40,9 @@ def weigh(told: Told, stale: AbstractSet[int]) -> Worth:
         weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
         words += _said(weight, spoken.text)
     for action in told.actions:
+        if rules_read(action) and id(action) not in stale:
+            words += _said(_BY_USER, action.result[:_LONGEST_RULES])
+            continue
         weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
         done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * _printed(action.result)
     return words, done

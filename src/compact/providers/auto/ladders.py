@@ -54,7 +54,9 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS = 3.0, 4.0
+RECENT, _FOCUS, _BINDING = 3.0, 4.0, 12.0
+_RULES = 0.15
+"""A file of rules stays whole where it takes at most this part of the target."""
 _SHOWN = {
     Level.SHORT: SHORT_SHOWS,
     Level.LONG: LONG_SHOWS,
@@ -172,9 +174,10 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         stays = any(shown[index].id in fixed or shown[index].role in settings.roles_kept for index in group)
         ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
-        ladder.island = not stays and at in focus
+        rules = told[at].has_rules and ladder.whole <= _RULES * (task.target or task.tokens // 2)
+        ladder.island = not stays and (at in focus or rules)
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
-        ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
+        ladder.boost = RECENT if at in recent else _BINDING if rules else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, stale)
         if not stays:
