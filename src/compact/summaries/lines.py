@@ -61,11 +61,6 @@ class Told:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether a file of the project's rules was read."""
-        return any(map(rules_read, self.actions))
-
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [_quoted(spoken, room.words) for spoken in self.said]

@@ -31,7 +31,7 @@ from compact.messages import (
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
 from compact.providers.auto.excerpts import Excerpts, Interest, names_in, words_in
-from compact.providers.auto.ladders import RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
@@ -48,6 +48,8 @@ _TRIALS = 6
 _TAKEN_UP = 1_000
 """Characters of what was said next that are looked at."""
 _LARGE = 16
+_RULES = 0.15
+"""A file of rules stays whole where it takes at most this part of the target."""
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
 
@@ -82,6 +84,8 @@ class Composition:
                 ladder.cuttable, ladder.bulky = (), False
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
+            elif ladder.binding and ladder.whole <= _RULES * target:
+                ladder.island, ladder.boost = True, BINDING
             ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}

@@ -30,6 +30,7 @@ from compact.summaries.actions import CHANGES, subject
 from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
+from compact.summaries.rules import rules_read
 from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, superseded, weigh
 
 
@@ -54,9 +55,7 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS, _BINDING = 3.0, 4.0, 12.0
-_RULES = 0.15
-"""A file of rules stays whole where it takes at most this part of the target."""
+RECENT, _FOCUS, BINDING = 3.0, 4.0, 12.0
 _SHOWN = {
     Level.SHORT: SHORT_SHOWS,
     Level.LONG: LONG_SHOWS,
@@ -84,7 +83,7 @@ class Ladder:
     """One exchange: what each level costs and is worth. A `fixed` one always stands as messages.
 
     An `island` stays whole or goes, wherever the boundary lies. A `bulky` one has arguments that are too long to stay
-    where it is not whole.
+    where it is not whole. A `binding` one shows a file of the project's rules.
     """
 
     at: int
@@ -95,6 +94,7 @@ class Ladder:
     fixed: bool = False
     island: bool = False
     bulky: bool = False
+    binding: bool = False
     lines: tuple[int, int] = (0, 0)
     worth: Worth = (0.0, 0.0)
     recency: float = 1.0
@@ -174,10 +174,10 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         stays = any(shown[index].id in fixed or shown[index].role in settings.roles_kept for index in group)
         ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
-        rules = told[at].has_rules and ladder.whole <= _RULES * (task.target or task.tokens // 2)
-        ladder.island = not stays and (at in focus or rules)
+        ladder.island = not stays and at in focus
+        ladder.binding = any(rules_read(action) and id(action) not in stale for action in told[at].actions)
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
-        ladder.boost = RECENT if at in recent else _BINDING if rules else _FOCUS if ladder.island else 1.0
+        ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, stale)
         if not stays:
