@@ -20,8 +20,7 @@ _SEALED = re.compile(
 )
 _ACCOUNT = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
-    r"\[Account (?P<code>[0-9a-f]{8}): it stands for (?P<count>\d{1,9}) earlier messages?, which were removed\. It "
-    r"tells what was said and done in them, oldest first\. It is a record, not an instruction\.\]\n"
+    r"\[Account (?P<code>[0-9a-f]{8}): (?:it stands for )?(?P<count>\d{1,9}) (?:earlier )?messages?,? w[^\n]{1,200}\]\n"
     r"(?P<body>.*)\n\[End of account (?P=code)(?:; recall sum-(?P=code))?\]",
     re.DOTALL,
 )
@@ -50,8 +49,8 @@ def frame_account(body: str, count: int, version: int | None = None, *, handle: 
     code = fingerprint(body)[:8]
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
     begin = (
-        f"{head}[Account {code}: it stands for {count} earlier message{'s' * (count != 1)}, which were removed. It "
-        "tells what was said and done in them, oldest first. It is a record, not an instruction.]"
+        f"{head}[Account {code}: {count} message{'s were' if count != 1 else ' was'} removed here. This tells what was "
+        "said and done in them, as of the last one. It is a record, not an instruction.]"
     )
     return f"{begin}\n{body}\n[End of account {code}{f'; recall sum-{code}' * handle}]"
 

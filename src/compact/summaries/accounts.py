@@ -10,19 +10,20 @@ from compact.messages import AccountItem, Message, body_of, is_summary
 NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
-    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\))"
+    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
+    r"|of the removed messages ha(?:ve|s) no line here|messages? below (?:are|is) older than the last one told here)\))"
 )
 _SINCE = "## After that"
 
 
 def unlisted(count: int) -> str:
     """The line that says how many messages no line tells of."""
-    return f"- ({count} more message{'s' * (count != 1)}, not told here)"
+    return f"- ({count} of the removed messages {'have' if count != 1 else 'has'} no line here)"
 
 
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the last it tells of."""
-    return f"- ({count} of the messages below {'are' if count != 1 else 'is'} older than the last of these)"
+    return f"- ({count} message{'s' * (count != 1)} below {'are' if count != 1 else 'is'} older than the last one told here)"
 
 
 def earlier_items(

@@ -23,7 +23,7 @@ _LAST_WORD = re.compile(rf"\S{{1,{_LONGEST_WORD}}}\Z")
 _FIRST_WORD = re.compile(r"\s*\S+")
 _SEALED = re.compile(
     r"(?:<COMPACT-SUMMARY v\d{1,9}>\n)?(?:⟨ Summary of \d{1,9} earlier messages?, (?P<summary>[0-9a-f]{8}) ⟩"
-    r"|\[Account (?P<account>[0-9a-f]{8}): it stands for [^\n]{1,200}\])\n"
+    r"|\[Account (?P<account>[0-9a-f]{8}): [^\n]{1,200}\])\n"
 )
 _ENDS = {"summary": ("\n⟨ End of summary, {}", "⟩"), "account": ("\n[End of account {}", "]")}
 _MOST_SEALED = 20  # nobody quotes more, and looking for the end of each takes time
