@@ -23,7 +23,8 @@ def unlisted(count: int) -> str:
 
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the last it tells of."""
-    return f"- ({count} message{'s' * (count != 1)} below {'are' if count != 1 else 'is'} older than the last one told here)"
+    plural = "s below are" if count != 1 else " below is"
+    return f"- ({count} message{plural} older than the last one told here)"
 
 
 def earlier_items(
