@@ -45,7 +45,8 @@ class Allocation:
 def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> list[Step]:
     """All steps, the most worth for each token first; of two alike the newer one. `floor` is what stays anyway.
 
-    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest.
+    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest, about as well as long
+    lines would, so that only what messages show beyond that counts.
     """
     steps: list[Step] = []
     keys = _boundary(ladders, lines=lines)
@@ -58,7 +59,7 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
             continue
         if ladder.island:
             # A part of it is shown only on the way to all of it.
-            key = _rate(ladder, Level.SHORT, Level.WHOLE)
+            key = _rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE)
             steps += (
                 [Step(key, place, Level.MORE)] if not ladder.bulky and ladder.cost(Level.MORE) < ladder.whole else []
             )
@@ -130,9 +131,9 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
         ladder = ladders[place]
         if ladder.fixed or ladder.island or ladder.text:
             continue
-        below = _below(ladder) if lines else Level.NONE
+        below = _below(ladder) if lines else Level.LONG
         gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))
-        price = max(LEAST_STEP, ladder.cost(Level.CUT) - ladder.cost(below))
+        price = max(LEAST_STEP, ladder.cost(Level.CUT) - (ladder.cost(below) if lines else 0))
         members = [place]
         while blocks and blocks[-1][0] / blocks[-1][1] < gain / price:
             earlier = blocks.pop()

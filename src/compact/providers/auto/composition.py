@@ -238,10 +238,23 @@ class Composition:
             done.levels[at] is Level.WHOLE or ladder.cost(Level.CUT) >= ladder.whole
         )
 
+    def _late(self, levels: Sequence[Level]) -> set[int]:
+        """The exchanges that are not shown although older ones are: each leaves a marker in its place."""
+        shown = (
+            at
+            for at, ladder in enumerate(self.ladders)
+            if levels[at] >= Level.CUT and not (ladder.fixed or ladder.island)
+        )
+        first = next(shown, len(self.ladders))
+        late = (at for at in range(first, len(self.ladders)) if levels[at] < Level.CUT)
+        return {at for at in late if not self.ladders[at].text}
+
     def _gone(self, levels: Sequence[Level]) -> list[Message]:
         """The messages that the account stands for: those below the level of messages, and earlier accounts."""
         messages = self.task.conversation.messages
-        chosen = {index for at, ladder in enumerate(self.ladders) if levels[at] < Level.CUT for index in ladder.group}
+        late = self._late(levels)
+        told = (at for at in range(len(self.ladders)) if levels[at] < Level.CUT and at not in late)
+        chosen = {index for at in told for index in self.ladders[at].group}
         if not self._steady:
             chosen |= {index for index, message in enumerate(messages) if _stands_for_others(message)}
         return [messages[index] for index in sorted(chosen)]
@@ -249,10 +262,11 @@ class Composition:
     def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
         if gone := self._gone(done.levels):
             yield self._account(gone, done, summary)
+        late = self._late(done.levels)
         for at, ladder in enumerate(self.ladders):
-            if not Level.CUT <= done.levels[at] < Level.WHOLE:
+            if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
                 continue
-            if ladder.bulky:
+            if at in late or ladder.bulky:
                 item = AccountItem(ladder.told.line(SHORT), self._ids[at])
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
@@ -265,10 +279,13 @@ class Composition:
                     yield Replace(each.where, self._excerpt(each, most), EditKind.TRUNCATED)
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
-        items = read_items(summary) if summary else account_lines(self.ladders, done, self._ids, self._earlier)
+        told = Allocation([*done.levels], quotes=done.quotes)
+        for at in self._late(done.levels):
+            told.levels[at] = Level.CUT  # its marker tells of it
+        items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
         lines = [summary] if summary else join_lines(items)
-        told = {id for item in items for id in item.sources}
-        silent = sum(stands_for(message) for message in gone if message.id not in told and not is_summary(message))
+        known = {id for item in items for id in item.sources}
+        silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
         if silent and not summary:
             lines.insert(0, unlisted(silent))
         if older := self._older(gone, done.levels):

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compact.messages import Message, Pass, untouchable
+from compact.messages import ROLES_NEVER_PRUNED, Message, Pass
 from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
@@ -141,7 +141,7 @@ def _ask(
     origin = [task.originals.get(message.id, message) for message in task.conversation.messages]
     last = max(at for at, message in enumerate(origin) if message.id in gone)
     request = Request(
-        messages=tuple(message for message in origin if message.id in gone),
+        messages=tuple(message for message in origin[: last + 1] if message.role not in ROLES_NEVER_PRUNED),
         beside=tuple(origin),
         below=tell_following(origin[last + 1 :]),
         strategy=settings.chosen_strategy,
@@ -150,7 +150,7 @@ def _ask(
         reads=(task.reads or task.window) - room,
         profile=settings.profile,
         on_failure="block" if settings.on_failure == "offline" else settings.on_failure,
-        kept=untouchable(task.conversation),
+        kept=frozenset(message.id for message in origin if message.id not in gone),
     )
     answer = yield from summarize(request, task.measure)
     if isinstance(answer, NoSummary) and settings.on_failure == "offline":

@@ -56,7 +56,7 @@ class Material:
         self.limit = max(1, min(request.budget, self.size - 1))
         self.earlier, self._earlier_message = _earlier(request)
         self.messages = [message for message in request.messages if message is not self._earlier_message]
-        self.transcript = transcribe(self.messages)
+        self.transcript = transcribe(self.messages, request.kept)
 
     @cached_property
     def sources(self) -> Sources:

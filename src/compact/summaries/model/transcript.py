@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.messages import (
@@ -22,6 +22,7 @@ from compact.messages import (
 )
 from compact.ports import Measure
 
+_KEPT = ", stays"
 _HEADING = 24
 """Tokens a heading takes, more or less."""
 
@@ -63,8 +64,8 @@ class Transcript:
         return [Transcript(tuple(part), self.code) for part in parts]
 
 
-def transcribe(messages: Sequence[Message]) -> Transcript:
-    """The messages as a transcript."""
+def transcribe(messages: Sequence[Message], kept: Collection[str] = ()) -> Transcript:
+    """The messages as a transcript; the headings of those that are `kept` say so."""
     calls = {
         result: block.name
         for result, (index, position) in pairs(messages).items()
@@ -79,7 +80,7 @@ def transcribe(messages: Sequence[Message]) -> Transcript:
     code = fingerprint("\n".join(bodies))[:8]
     return Transcript(
         tuple(
-            Entry(message.id, f"--- {code} message {number}, {message.role} ---", body)
+            Entry(message.id, f"--- {code} message {number}, {message.role}{_KEPT * (message.id in kept)} ---", body)
             for number, (message, body) in enumerate(zip(messages, bodies, strict=True), 1)
         ),
         code,
