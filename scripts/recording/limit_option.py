@@ -98,7 +98,7 @@ def _make_the_mistake(recorder: Recorder, passed: str) -> None:
         "example.",
         edit(CHECK, '    ] = "",\n    format: FormatName', f'    ] = "",\n{OPTION}    format: FormatName'),
         edit(CHECK, whole, cut),
-        edit(CHECK, "in found[:_SHOWN]:", "in found:"),
+        edit(CHECK, "for each in found[:_SHOWN]])", "for each in found])"),
         edit(CHECK, REST, ""),
         edit(CHECK, CONSTANT, "\n"),
         edit(CHECK, example, f"{example}compact check --limit 20 request.json · "),
@@ -148,13 +148,13 @@ def keep_the_total(recorder: Recorder, tests: str) -> None:
         "did this morning, whatever the limit."
     )
     recorder.act("You are right: I cut the list before it is counted. The code as it is now:", read(CHECK))
-    whole, rows = "    found = violations(conversation, variant)", "        screen().print(rows)"
+    whole = "    found = violations(conversation, variant)"
+    rows = "        screen().print(table_of([_row(each) for each in found{}]))\n"
     recorder.act(
         "I keep the full list for the verdict, the count and the JSON, and cut it only in the table. The line that "
         "counts the rest comes back, and the test gets one more case.",
         edit(CHECK, f"{whole}[:limit]\n", f"{whole}\n"),
-        edit(CHECK, "for each in found:", "for each in found[:limit]:"),
-        edit(CHECK, f"{rows}\n", f"{rows}\n{BETTER_REST}"),
+        edit(CHECK, rows.format(""), rows.format("[:limit]") + BETTER_REST),
         edit(TEST, PROGRAMS_TEST, LAST_TESTS),
     )
     output = recorder.act("", run(f"python -m pytest {TEST} -v"), run(LINT))

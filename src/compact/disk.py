@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from compact.errors import InvalidInput
@@ -30,7 +32,7 @@ _FAR = 1 << 40  # Windows locks bytes: this one is beyond every file
 
 
 class Folder(NamedTuple):
-    """A folder that is held open, so that nobody can put another one in its place meanwhile."""
+    """A folder that is held open, so that no other one can take its place meanwhile."""
 
     path: str
     handle: int | None  # None where the system does not open folders
@@ -142,7 +144,7 @@ def locked(disk: Disk, file: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def entered(disk: Disk, name: str, within: Folder) -> Iterator[Folder]:
+def entered(disk: Disk, name: str, within: Folder | None = None) -> Iterator[Folder]:
     """The folder, open."""
     folder = disk.open_folder(name, within)
     try:
@@ -159,8 +161,8 @@ def close_folder(disk: Disk, folder: Folder) -> None:
 def make_path(disk: Disk, path: str, *, depth: int = 3) -> Folder:
     """Open the folder, made with all above it where it is missing; when it returns, their names are durable.
 
-    Somebody may have made folders and been killed before their names were on the drive, so the names of those that are
-    there already, up to `depth`, are written again.
+    Another process may have made folders and been killed before their names were on the drive, so the names of those
+    that are there already, up to `depth`, are written again.
     """
     parent = os.path.dirname(path)  # noqa: PTH120 - names are plain strings here
     try:
@@ -173,12 +175,9 @@ def make_path(disk: Disk, path: str, *, depth: int = 3) -> Folder:
             disk.make_folder(path)
         folder = disk.open_folder(path)
     if depth > 0 and parent != path:
-        with contextlib.suppress(PermissionError):  # what we may not even open, we did not make
-            above = disk.open_folder(parent)
-            try:
-                disk.sync_folder(above)
-            finally:
-                close_folder(disk, above)
+        # What we may not even open, we did not make.
+        with contextlib.suppress(PermissionError), entered(disk, parent) as above:
+            disk.sync_folder(above)
     return folder
 
 
@@ -198,6 +197,25 @@ def write_all(disk: Disk, file: int, data: bytes) -> None:
         if not written:
             raise OSError(errno.EIO, "nothing was written")
         rest = rest[written:]
+
+
+def replace_file(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write the file whole: a crash leaves the old one or the new one.
+
+    One that is `private` is readable by its owner alone; another keeps the permissions that it had.
+    """
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists() and not private:
+            temporary.chmod(path.stat().st_mode & 0o777)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def json_bytes(value: Json, field: str) -> bytes:

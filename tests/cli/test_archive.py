@@ -31,7 +31,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     commands = typer.Typer(pretty_exceptions_enable=False)
-    commands.add_typer(archive.app, name="archive", epilog=archive.EXAMPLES)
+    commands.add_typer(archive.commands, name="archive")
 
     def call(*arguments: object) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["compact", "archive", *map(str, arguments)])

@@ -272,12 +272,12 @@ def test_what_is_exported_can_be_imported(run: Run, tmp_path: Path, name: str) -
 def test_presets_say_which_file_is_wrong(run: Run, tmp_path: Path) -> None:
     missing = run("presets", "--import", tmp_path / "none.json")
     assert missing.status == 2
-    assert "none.json: cannot be used: No such file or directory" in missing.err
+    assert "none.json: cannot be read: No such file or directory" in missing.err
     assert "is of no known kind" in run("presets", "--import", tmp_path / "x.toml").err
     assert "x.toml: is of no known kind" in run("presets", "--export", tmp_path / "x.toml").err
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "presets.json").write_text("{")
-    assert f"error: {tmp_path / 'home' / 'presets.json'}: presets: JSON cannot be read" in run("presets").err
+    assert f"error: {tmp_path / 'home' / 'presets.json'}: is not valid JSON" in run("presets").err
     chat = json.dumps([{"role": "user", "content": "hi"}]).encode()
     assert run("condense", "-", "-p", "v1", stdin=chat).status == 0
 

@@ -22,7 +22,7 @@ def keys(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_vendors_tell_is_shown_and_stored(run: Run, tmp_path: Path) -> None:
-    assert run("models", "--detect").out.startswith("No profile is configured, so nobody was asked; name one: ")
+    assert run("models", "--detect").out.startswith("No profile is configured, so no vendor was asked; name one: ")
     with FakeVendors(window=90_000) as server:
         told = {"vendor": "gemini", "model": "gemini-2.5-flash", "url": server.url, "key": "env:TEST_KEY"}
         untold = {"vendor": "openai", "model": "gpt-4o", "url": f"{server.url}/v1", "key": "env:TEST_KEY"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from compact.app.session_files import export_session, import_session
 from compact.app.stored import StoredSessions
-from compact.cli.session_files import exported, imported
 from compact.errors import StorageError
 from compact.messages import Json
 from compact.ports import StoredMessage, StoredSession, Usage
@@ -137,14 +137,14 @@ def test_messages_keep_their_bytes(tmp_path: Path, text: str, run: Run) -> None:
     with StoredSessions(database) as sessions:
         raw = [message.raw for message in sessions.history("a")]
         assert raw == [one.encode(), two.encode()]
-        assert b",\n".join(raw) in exported(sessions, "a")
+        assert b",\n".join(raw) in export_session(sessions, "a")
 
 
 def test_a_message_in_another_encoding_is_exported_as_utf8(tmp_path: Path) -> None:
     with StoredSessions(tmp_path / "own.db") as sessions:
         sessions.create(StoredSession("a", "gpt-4o", "openai-chat"))
         sessions.append("a", ['{"role": "user", "content": "ä"}'.encode("utf-16")])
-        assert json.loads(exported(sessions, "a"))["messages"] == [{"role": "user", "content": "ä"}]
+        assert json.loads(export_session(sessions, "a"))["messages"] == [{"role": "user", "content": "ä"}]
 
 
 class Full(StoredSessions):
@@ -158,7 +158,7 @@ def test_an_import_that_fails_leaves_nothing(run: Run, tmp_path: Path) -> None:
     file = write(tmp_path / "a.json", chat())
     with Full(tmp_path / "own.db") as full:
         with pytest.raises(StorageError, match="full"):
-            imported(full, file.read_bytes(), StoredSession("a", "", ""), name="a.json")
+            import_session(full, file.read_bytes(), StoredSession("a", "", ""), name="a.json")
         assert full.sessions() == []
     assert run("sessions", "import", file, "--id", "a").status == 0
     assert run("sessions", "import", file, "--id", "a").status == 2

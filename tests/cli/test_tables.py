@@ -6,21 +6,17 @@ import io
 
 import pytest
 
-from compact.cli.columns import BARS, numeric
-from compact.cli.screen import Screen, styled
-from compact.cli.tables import Rows
+from compact.cli.console import Screen, styled
+from compact.cli.tables import BARS, Table, numeric
 
 COLUMNS = ("way", numeric("dollars"), BARS, numeric("saved a request"), numeric("tokens"))
 ROWS = [("no compaction", "$0.3731", "█" * 30, "", "1,277,744"), ("v2", "$12.2524", "█" * 4, "13 times", "4,979")]
 
 
 def shown(width: int) -> list[str]:
-    rows = Rows(COLUMNS)
-    for first, *rest in ROWS:
-        rows.add_row(styled(first, "bold"), *rest)
     screen = Screen(stderr=False, width=width)
     screen.file = io.StringIO()
-    screen.print(rows)
+    screen.print(Table(COLUMNS, [(styled(first, "bold"), *rest) for first, *rest in ROWS]))
     return screen.file.getvalue().splitlines()
 
 
@@ -40,11 +36,9 @@ def test_first_the_bars_go_then_the_gaps_then_the_table() -> None:
 
 
 def test_a_long_text_is_wrapped_and_a_hostile_one_is_shown() -> None:
-    rows = Rows((numeric("no"), "content"))
-    rows.add_row("1", "\x1b[31m" + "word " * 30)
     screen = Screen(stderr=False, width=40)
     screen.file = io.StringIO()
-    screen.print(rows)
+    screen.print(Table((numeric("no"), "content"), [("1", "\x1b[31m" + "word " * 30)]))
     told = screen.file.getvalue()
     assert told.count("word") == 30
     assert "\\x1b[31m" in told

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 from compact.errors import EditError
 from compact.messages import Json, Path, ToolCall
-from compact.messages.paths import can_splice, describe, locate, spell, splice, value_at, with_value, without
+from compact.messages.paths import (
+    _starts,
+    _value,
+    can_splice,
+    describe,
+    spell,
+    splice,
+    value_at,
+    with_value,
+    without,
+)
 from compact.testing.strategies import hostile_json, hostile_text
 
 scalars = (
@@ -81,6 +91,12 @@ def written(draw: st.DrawFn, value: Json) -> tuple[str, dict[Path, tuple[int, in
     write(value, ())
     blank()
     return "".join(pieces), spans
+
+
+def locate(literal: str, path: Path) -> tuple[int, int]:
+    """Where in the JSON text the value at `path` begins and ends."""
+    start = _starts(literal, (path,))[path]
+    return start, _value(literal, start, path)[1]
 
 
 @given(st.data())

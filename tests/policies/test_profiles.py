@@ -158,14 +158,6 @@ def test_condensation_asks_by_priority_and_the_conversations_models_last() -> No
     assert Profiles().for_condensation() == ()
 
 
-def test_a_profile_is_found_by_name_or_the_known_ones_are_named() -> None:
-    assert _profiles().find("tie").priority == 1
-    with pytest.raises(InvalidConfiguration, match=r"no profile 'gone'\. Known profiles: main, late, cheap"):
-        _profiles().find("gone")
-    with pytest.raises(InvalidConfiguration, match="Known profiles: none"):
-        Profiles().find("gone")
-
-
 @pytest.mark.parametrize("vendor", list(CHEAP))
 def test_cheap_models_exist_are_current_and_have_a_price(vendor: Vendor) -> None:
     profile = default_profile(vendor, url="https://mine.example.com" if vendor == "azure" else "")

@@ -12,7 +12,7 @@ from compact.errors import StorageError
 from compact.messages import Json
 from compact.ports.spans import Span
 from compact.server import ingest
-from compact.server.ingest import SpanEvent, Traces, store_of, traces
+from compact.server.ingest import SpanEvent, Traces, store_of
 from compact.tracing import AriadneExporter
 from tests.server.conftest import Served
 
@@ -27,7 +27,7 @@ def test_one_event_or_a_batch_is_taken_and_read_back(served: Served) -> None:
     early = span("t1", "a", name="first", started_at="2026-01-01T00:00:01Z", status="error", unknown=1)
     assert served.ask("POST", "/ingest", json=trace).json() == {"success": True, "count": 1}
     assert served.ask("POST", "/ingest", json={"batch": [late, early]}).json() == {"success": True, "count": 2}
-    found = next(one for one in traces(served.state, 10) if one["trace_id"] == "t1")
+    found = next(one for one in store_of(served.state).last(10) if one["trace_id"] == "t1")
     assert (found["name"], found["status"], found["metadata"]) == ("A chat", "error", {"k": "v"})
     assert [one["span_id"] for one in found["spans"]] == ["a", "b"]
     assert (found["started_at"], found["ended_at"]) == ("2026-01-01T00:00:01Z", "2026-01-01T00:00:03.5Z")

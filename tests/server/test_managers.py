@@ -13,7 +13,7 @@ from compact.policies import Profile
 from compact.server.gateway import managers
 from compact.server.gateway.compacting import Compactor
 from compact.server.gateway.managers import Managers, configured, folder_name
-from compact.server.ingest import traces
+from compact.server.ingest import store_of
 from compact.settings.recipes import choose_default
 from tests.server.conftest import Served, long_history
 
@@ -147,5 +147,5 @@ def test_compactions_are_among_the_traces(served: Served) -> None:
     history = long_history(60, first="traced")
     served.ask("POST", "/v1/chat/completions", json={"model": "gpt-4o", "messages": history})
     served.state.service("gateway", Compactor)._tracer.flush(5)
-    names = {span["name"] for trace in traces(served.state, 5) for span in trace["spans"]}
+    names = {span["name"] for trace in store_of(served.state).last(5) for span in trace["spans"]}
     assert "compact.condensed" in names

@@ -80,7 +80,6 @@ def test_nothing_else_reads_all_messages_either(full: DatabaseStore) -> None:
     for work in (
         lambda: full.history("s", after=700, limit=10),
         lambda: full.messages("s", [message]),
-        lambda: full.report_usage(message, 1, 1),
         lambda: full.pin("s", [message], pinned=False),
         lambda: full.search("word7 ", session="s"),
     ):

@@ -71,7 +71,6 @@ def test_what_is_not_there_is_not_found(store: DatabaseStore) -> None:
         lambda: store.messages("s", [other]),
         lambda: store.messages("s", [far]),
         lambda: store.recount({other: 1, other + 1: 1}, "c"),
-        lambda: store.report_usage(other + 1, 1, 1),
         lambda: store.pin("s", [other], pinned=True),
         lambda: store.pin("x", [], pinned=True),
         lambda: store.snapshots("x"),
@@ -181,12 +180,13 @@ def test_messages_keep_their_bytes_and_get_consecutive_positions(store: Database
 
 def test_counts_pins_and_usage_are_set(store: DatabaseStore) -> None:
     new(store)
-    a, b, c = store.append("s", [said(), said(), said()])
+    reported = replace(said(), input_tokens=11, output_tokens=22)
+    a, b, c = store.append("s", [said(), reported, said()])
+    assert (b.input_tokens, b.output_tokens) == (11, 22)
     revisions = [store.session("s").revision]
     changes: list[Callable[[], None]] = [
         lambda: store.pin("s", [a.id, b.id], pinned=True),
         lambda: store.pin("s", [b.id], pinned=False),
-        lambda: store.report_usage(b.id, 11, 22),
     ]
     for change in changes:
         change()
@@ -197,7 +197,7 @@ def test_counts_pins_and_usage_are_set(store: DatabaseStore) -> None:
     assert store.session("s") == before  # nothing was said, and nothing is at the top of the list for it
     assert store.history("s") == [
         replace(a, tokens=100, counter="other", pinned=True),
-        replace(b, input_tokens=11, output_tokens=22),
+        b,
         replace(c, tokens=300, counter="other"),
     ]
     store.recount({}, "c")

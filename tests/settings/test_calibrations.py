@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from compact.errors import InvalidConfiguration
-from compact.settings import home, load_calibrations, save_calibration
-from compact.settings.calibrations import update_calibration
+from compact.settings import home, load_calibrations, update_calibration
 from compact.tokens import Calibration
 
 OBSERVE = """
-from compact.settings.calibrations import update_calibration
+from compact.settings import update_calibration
 for _ in range(10):
     update_calibration("claude-a", lambda known: known.observe(1000, 1200))
 """
@@ -29,8 +28,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_saved_factors_are_read_back() -> None:
     assert load_calibrations() == {}
     first = Calibration().observe(1000, 1200)
-    save_calibration("claude-a", first)
-    save_calibration("claude-b", first.observe(1000, 1400))
+    update_calibration("claude-a", lambda _: first)
+    update_calibration("claude-b", lambda _: first.observe(1000, 1400))
     assert load_calibrations() == {"claude-a": first, "claude-b": first.observe(1000, 1400)}
 
 
@@ -47,7 +46,7 @@ def test_a_damaged_file_is_named_with_its_remedy(own_home: Path, content: str) -
 def test_a_home_that_cannot_be_written_is_named(own_home: Path) -> None:
     own_home.write_text("a file")
     with pytest.raises(InvalidConfiguration, match=r"cannot be written: .* Set COMPACT_HOME"):
-        save_calibration("claude-a", Calibration().observe(1000, 1200))
+        update_calibration("claude-a", lambda _: Calibration().observe(1000, 1200))
 
 
 def test_home_follows_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +55,7 @@ def test_home_follows_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_observation_is_added_to_what_is_known() -> None:
-    save_calibration("claude-a", Calibration().observe(1000, 1200))
+    update_calibration("claude-a", lambda _: Calibration().observe(1000, 1200))
     updated = update_calibration("claude-a", lambda known: known.observe(1000, 1400))
     assert updated == Calibration().observe(1000, 1200).observe(1000, 1400)
     assert load_calibrations() == {"claude-a": updated}
@@ -70,7 +69,7 @@ def test_processes_that_learn_at_the_same_time_lose_nothing(own_home: Path) -> N
 
 
 def test_a_change_that_fails_leaves_everything_as_it_was(own_home: Path) -> None:
-    save_calibration("claude-a", Calibration().observe(1000, 1200))
+    update_calibration("claude-a", lambda _: Calibration().observe(1000, 1200))
     before = (own_home / "calibration.json").read_bytes()
     with pytest.raises(ZeroDivisionError):
         update_calibration("claude-a", lambda _: Calibration(1 / 0))

@@ -18,7 +18,7 @@ from keyring.errors import KeyringLocked
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, configure
-from compact.settings.keys import Key, available, resolve_key, reveal_key
+from compact.settings.keys import Key, resolve_key, reveal_key
 
 SECRET = "sk-proj-ThisIsASecretThatNobodyMaySee0123456789"
 VARIABLES = (
@@ -60,11 +60,9 @@ def test_the_usual_variable_is_used(vendor: str, name: str, monkeypatch: pytest.
     key = resolve_key(_profile(vendor))
     assert key.reveal() == reveal_key(_profile(vendor)) == SECRET
     assert str(key) == f"env:{name} (set)"
-    assert available(_profile(vendor))
 
 
 def test_a_variable_that_is_not_set_is_named() -> None:
-    assert not available(_profile())
     with pytest.raises(InvalidConfiguration, match=r"^profile mine: OPENAI_API_KEY is not set\. Set it to the key"):
         resolve_key(_profile())
     with pytest.raises(InvalidConfiguration, match="GEMINI_API_KEY or GOOGLE_API_KEY is not set"):

@@ -39,11 +39,11 @@ def test_they_are_found_beside_the_built_in_ones_and_read_again_when_they_change
 def test_a_damaged_file_is_named_and_spoils_no_other_preset() -> None:
     own_presets_path().write_text("{", encoding="utf-8")
     assert find_preset("v1").provider == "truncation"
-    with pytest.raises(InvalidConfiguration, match=r"presets\.json: presets: JSON cannot be read"):
+    with pytest.raises(InvalidConfiguration, match=r"presets\.json: is not valid JSON"):
         find_preset("mine")
 
 
 def test_a_file_that_cannot_be_read_is_named() -> None:
     own_presets_path().mkdir()
-    with pytest.raises(InvalidConfiguration, match=r"presets\.json: cannot be read: .*Check your permissions"):
+    with pytest.raises(InvalidConfiguration, match=r"presets\.json: cannot be read: .*Check the name"):
         own_presets()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compact.testing.vendors import FakeVendors
 from compact.testing.vendors.cache import MINIMUM, PromptCache
-from compact.testing.vendors.prompt import Piece
+from compact.testing.vendors.prompt import Piece, Prompt
 from tests.testing.vendor_clients import APIS, words
 
 LONG = "lorem ipsum " * 1000
@@ -169,8 +169,9 @@ def test_what_two_prompts_share_is_cached_and_no_more(common: list[Piece], one: 
 def test_what_is_written_is_read_the_next_time(sizes: list[tuple[int, int]]) -> None:
     cache = PromptCache(len)
     pieces = [Piece(str(index), "", tokens, lifetime) for index, (tokens, lifetime) in enumerate(sizes)]
-    first, second = cache.explicit("", pieces), cache.explicit("", pieces)
+    prompt = Prompt(tuple(pieces), sum(tokens for tokens, _ in sizes))
+    first, second = cache.explicit("", prompt), cache.explicit("", prompt)
     marked = [sum(tokens for tokens, _ in sizes[: at + 1]) for at, (_, lifetime) in enumerate(sizes) if lifetime]
     last = max((total for total in marked if total >= MINIMUM), default=0)
     assert first.written_5m + first.written_1h == last
-    assert (first.read, second.read, second.written_5m + second.written_1h) == (0, last, 0)
+    assert (first.cached, second.cached, second.written_5m + second.written_1h) == (0, last, 0)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from compact.errors import InvalidConfiguration
 from compact.testing.ariadne import LIMIT, FakeAriadne, ingest, problem_status
 
 SPAN = {"type": "span", "trace_id": "t", "span_id": "s"}
@@ -48,5 +49,5 @@ def test_the_stand_in_drops_unknown_fields_and_refuses_what_is_no_json() -> None
 
 
 def test_it_has_an_address_only_while_it_runs() -> None:
-    with pytest.raises(RuntimeError, match="inside of `with`"):
+    with pytest.raises(InvalidConfiguration, match="Use `with FakeAriadne"):
         FakeAriadne().url  # noqa: B018 - reading it is what fails

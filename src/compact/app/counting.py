@@ -8,15 +8,26 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from threading import Lock
+from typing import Literal, TypeAlias
 
 from compact import formats, models, settings
 from compact.errors import InvalidConversation, InvalidInput
 from compact.messages import Conversation, Json, common_prefix, freeze
 from compact.tokens import Count, CountCache, Counter, Meter, load_encoding
 
+ModelSource: TypeAlias = Literal["option", "request", "default"]
+
 DEFAULT_MODEL = "gpt-4o"
 _REMEMBERED = 16
 _MOST_CHARS = 32_000_000
+
+
+def choose_model(given: str | None, conversation: Conversation) -> tuple[str, ModelSource]:
+    """The model to count for, and where it is named: by an `option`, in the `request` itself, or as the `default`."""
+    if given:
+        return given, "option"
+    stated = conversation.options.get("model")
+    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
 
 
 def meter_for(model: str) -> Meter:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
+from compact.app.alignment import pair_ids, spans
 from compact.app.condensing import Result
 from compact.app.counting import counter_for
 from compact.messages import (
@@ -22,6 +22,7 @@ from compact.messages import (
     Json,
     Message,
     Opaque,
+    Plan,
     Reasoning,
     Text,
     ToolCall,
@@ -56,8 +57,6 @@ _LOUDEST: Sequence[Effect] = (
 )  # fmt: skip
 """A message that was edited in several ways is shown as what it lost most by."""
 _TITLE = 120
-_FINEST = 4_000
-"""Lines beyond which two texts are compared by their common beginning and end alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class Part:
             return (Hunk(False, self.before, self.after),)
         left, right = self.before.split("\n"), self.after.split("\n")
         return tuple(
-            Hunk(same, _joined(left[a]), None if same else _joined(right[b])) for same, a, b in _spans(left, right)
+            Hunk(same, _joined(left, a), None if same else _joined(right, b)) for same, a, b in spans(left, right)
         )
 
 
@@ -119,10 +118,11 @@ class Inspection:
     def __init__(self, before: Conversation, result: Result | None = None, *, model: str) -> None:
         self._before = before.messages
         self._after = (before if result is None else result.conversation).messages
-        self._reasons = {} if result is None else reasons_of(result)
+        self._reasons = {} if result is None else reasons_of(result.plan)
         self._tools = {call.id: call.name for message in before.messages for call in message.calls}
         self._measure = counter_for(model).message
-        self._pairs = tuple(_pairs(self._before, self._after))
+        sides = self._before, self._after
+        self._pairs = tuple(pair_ids(*([message.id for message in side] for side in sides)))
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -140,12 +140,12 @@ class Inspection:
         left = () if before is None else self._before[before].blocks
         right = () if after is None else self._after[after].blocks
         found = []
-        for same, a, b in _spans([_mark(block) for block in left], [_mark(block) for block in right]):
+        for same, a, b in spans([_mark(block) for block in left], [_mark(block) for block in right]):
             if same:
-                found += [self._part(left[one], right[two]) for one, two in zip(_range(a), _range(b), strict=True)]
+                found += [self._part(left[one], right[two]) for one, two in zip(a, b, strict=True)]
             else:
-                found += [self._part(left[one], None) for one in _range(a)]
-                found += [self._part(None, right[two]) for two in _range(b)]
+                found += [self._part(left[one], None) for one in a]
+                found += [self._part(None, right[two]) for two in b]
         return tuple(found)
 
     def _row(self, before: int | None, after: int | None, left: Message | None, right: Message | None) -> Row:
@@ -180,10 +180,10 @@ class Inspection:
         return Part(kind, showable(title), *texts)
 
 
-def reasons_of(result: Result) -> dict[str, tuple[Reason, ...]]:
+def reasons_of(plan: Plan) -> dict[str, tuple[Reason, ...]]:
     """Why each message was edited or folded, by its id; equal reasons are counted."""
     counts: dict[str, dict[tuple[str, Effect, str], int]] = {}
-    for step in result.plan:
+    for step in plan:
         for edit in step.edits:
             key = (showable(step.name), effect_of(edit), edit.kind.value)
             for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
@@ -199,21 +199,6 @@ def effect_of(edit: Edit) -> Effect:
     return "reasoning" if isinstance(edit, Drop) else _EFFECTS[edit.kind]
 
 
-def _pairs(before: Sequence[Message], after: Sequence[Message]) -> Iterator[tuple[int | None, int | None]]:
-    """The positions of each message in both, in order: edits never change the order of what stays."""
-    at = {message.id: position for position, message in enumerate(after)}
-    told = 0
-    for position, message in enumerate(before):
-        now = at.get(message.id)
-        if now is None:
-            yield position, None
-            continue
-        yield from ((None, new) for new in range(told, now))
-        yield position, now
-        told = now + 1
-    yield from ((None, new) for new in range(told, len(after)))
-
-
 def _row_kind(left: Message | None, right: Message | None, reasons: Sequence[Reason]) -> RowKind:
     if left is None:
         return "added"
@@ -223,29 +208,8 @@ def _row_kind(left: Message | None, right: Message | None, reasons: Sequence[Rea
     return next((kind for kind in _LOUDEST if kind in kinds), "changed" if right else "folded")
 
 
-def _spans(left: Sequence[Hashable], right: Sequence[Hashable]) -> Iterator[tuple[bool, slice, slice]]:
-    """Runs that both sides share, and what stands between them; the common beginning and end are taken off first."""
-    size = min(len(left), len(right))
-    head = next((index for index in range(size) if left[index] != right[index]), size)
-    tail = next((index for index in range(size - head) if left[-1 - index] != right[-1 - index]), size - head)
-    if head:
-        yield True, slice(0, head), slice(0, head)
-    middle = left[head : len(left) - tail], right[head : len(right) - tail]
-    if len(middle[0]) + len(middle[1]) > _FINEST:
-        yield False, slice(head, len(left) - tail), slice(head, len(right) - tail)
-    else:
-        for tag, a, a_end, b, b_end in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
-            yield tag == "equal", slice(head + a, head + a_end), slice(head + b, head + b_end)
-    if tail:
-        yield True, slice(len(left) - tail, len(left)), slice(len(right) - tail, len(right))
-
-
-def _joined(lines: Sequence[str]) -> str | None:
-    return "\n".join(lines) if lines else None
-
-
-def _range(span: slice) -> range:
-    return range(span.start, span.stop)
+def _joined(lines: Sequence[str], span: range) -> str | None:
+    return "\n".join(lines[at] for at in span) if span else None
 
 
 def _mark(block: Block) -> Hashable:

@@ -1,4 +1,4 @@
-"""What a manager keeps and tells: originals and archive before anything is pruned, events as they happen."""
+"""What a manager stores and reports: originals and archive before anything is pruned, events as they happen."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _WAITING = 1000
 
 
 class Keeper:
-    """Writes ahead, and tells."""
+    """Stores what a compaction removes before it is removed, and reports events."""
 
     def __init__(self, config: CompactConfig, observe: Observe | None = None) -> None:
         self._config = config
         self._observe = observe
-        compile_patterns(config.redaction.patterns)  # a wrong one is told now, not when something is to be kept
+        compile_patterns(config.redaction.patterns)  # a wrong one is an error now, not when something is to be kept
         folder = Path(config.storage.path)
         self.originals: Originals | None = None if config.originals == "none" else FileOriginals(folder / "originals")
         self._archive = open_archive(config.storage)
@@ -136,18 +136,18 @@ class Keeper:
         if self._observe is not None:
             try:
                 self._observe(event)
-            except Exception as error:  # noqa: BLE001 - somebody else's code; who listens cannot stop a request
+            except Exception as error:  # noqa: BLE001 - the caller's code; an observer cannot stop a request
                 self._complaints.failed(f"observe failed ({type(error).__name__}: {error})")
         if self._archive is not None:
             self._events[session].append(event)
 
     @property
     def _heard(self) -> bool:
-        """Whether anybody listens; the Agents SDK does only once it is loaded."""
+        """Whether an exporter takes events; that of the Agents SDK does only once the SDK is loaded."""
         return any(not isinstance(one, AgentsSdkExporter) or "agents" in sys.modules for one in self._exporters)
 
     def write_events(self, session: str) -> None:
-        """Append the events that wait to the archive; where that fails they are lost, and it is told once."""
+        """Append the events that wait to the archive; a failure loses them, and is reported once."""
         waiting, lines = self._events.pop(session, None), list[Json]()
         try:
             # Taken one by one: a thread that prepares a compaction may be adding to them.
@@ -204,7 +204,7 @@ def open_archive(storage: StorageSettings) -> Archive | None:
 
 
 def exporters(tracing: TracingSettings) -> Iterator[Exporter]:
-    """Whoever is to be told."""
+    """The exporters that the tracing settings enable."""
     if tracing.console:
         yield ConsoleExporter()
     if tracing.jsonl:

@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from time import monotonic, perf_counter
-from types import TracebackType
-from typing import Self
 
 from compact import models
 from compact.app.counting import counter_for
@@ -19,11 +17,11 @@ from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
 from compact.engine import AskModel, Outcome, Report, report_of
-from compact.engine.compactor import Compactor
+from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line
-from compact.engine.recalling import Hit, Recalled
-from compact.engine.rounds import Round, Rounds
+from compact.engine.recalling import Recalled
+from compact.engine.searching import Hit
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,
@@ -38,11 +36,12 @@ from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
 from compact.ports import Event, Observe
+from compact.ports.closing import Closing
 
 _WITHOUT = ("summary_pruned", "summary_created")
 
 
-class CompactManager:
+class CompactManager(Closing):
     """Compacts conversations before they outgrow their model's window.
 
     Call `prepare` or `preflight` before each request with the messages about to be sent, and send what it gives back.
@@ -205,14 +204,6 @@ class CompactManager:
     def close(self) -> None:
         """Send what is still to be sent, and let go of connections."""
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _follow(
         self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None

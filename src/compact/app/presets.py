@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import mkstemp
 from threading import Lock
 
 from pydantic import ValidationError
@@ -17,6 +14,7 @@ from compact.messages import Json
 from compact.providers.presets import Form, Preset, dump_presets, read_presets, validate
 from compact.providers.presets import presets as built_in
 from compact.providers.registry import provider
+from compact.settings.documents import parse_document, replace_private
 from compact.settings.presets import own_presets, own_presets_path
 
 _WRITING = Lock()
@@ -69,9 +67,15 @@ def keep_presets(given: Iterable[Preset]) -> tuple[Preset, ...]:
             field = ".".join(map(str, ("presets", preset.name, *trouble.path)))
             raise InvalidConfiguration(trouble.message, field=field, remedy="Nothing was kept; correct it first.")
     kept = tuple(map(tidy, new))
-    if kept:
-        _change(lambda own: {**own, **{preset.name: preset for preset in kept}})
+    add_presets(kept)
     return kept
+
+
+def add_presets(given: Iterable[Preset]) -> None:
+    """Store valid presets beside those of before; one of the same name takes the other's place."""
+    new = {preset.name: preset for preset in given}
+    if new:
+        _change(lambda own: {**own, **new})
 
 
 def complete_settings(preset: Preset) -> dict[str, Json]:
@@ -102,7 +106,7 @@ def drop_preset(name: str) -> None:
 
 def import_presets(text: str, form: Form) -> tuple[Preset, ...]:
     """Keep the presets in a text."""
-    return keep_presets(read_presets(text, form))
+    return keep_presets(read_presets(parse_document(text, form, "presets")))
 
 
 def settings_schema(id: str) -> Json:
@@ -111,29 +115,9 @@ def settings_schema(id: str) -> Json:
 
 
 def _change(change: Callable[[Mapping[str, Preset]], Mapping[str, Preset]]) -> None:
-    """Replace the file whole: a crash leaves the old one or the new one."""
-    path = own_presets_path()
-    try:
-        with _WRITING:
-            kept = change({preset.name: preset for preset in own_presets()})
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write(path, dump_presets(kept.values()))
-    except OSError as error:
-        raise InvalidConfiguration(
-            f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
-        ) from None
-
-
-def _write(path: Path, text: str) -> None:
-    descriptor, temporary = mkstemp(dir=path.parent, prefix="presets.", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with _WRITING:
+        kept = change({preset.name: preset for preset in own_presets()})
+        replace_private(own_presets_path(), dump_presets(kept.values()))
 
 
 def _plain(message: str) -> str:

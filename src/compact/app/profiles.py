@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = Literal["configured", "vendor"]
 OFFLINE = "offline"
-"""What is named in place of a profile when nobody is to be asked."""
+"""What is named in place of a profile when no model is to be called."""
 _PROBE = Ask("Answer with one word.", "Are you there?", 16)
 
 
@@ -68,7 +68,7 @@ def list_profiles() -> tuple[Standing, ...]:
 
 
 def examine(profile: Profile, source: Source = "configured") -> Standing:
-    """What can be told of a profile without asking anybody."""
+    """What is known of a profile without calling its model."""
     from compact.app.recipes import resolve_recipe
     from compact.app.strategies import choose_strategy
     from compact.llm.vendors import missing_extra
@@ -103,13 +103,13 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
 
 def find_profile(name: str) -> Profile:
     """The profile of that name: a configured one, else a vendor's usual cheap model."""
-    known = load_profiles()
-    if any(profile.name == name for profile in known.profiles):
-        return known.find(name)
+    known = {profile.name: profile for profile in load_profiles().profiles}
+    if name in known:
+        return known[name]
     for vendor in CHEAP:
         if vendor == name:
             return default_profile(vendor)
-    names = [*(profile.name for profile in known.profiles), *(vendor for vendor in CHEAP if vendor != "azure")]
+    names = [*known, *(vendor for vendor in CHEAP if vendor != "azure")]
     raise InvalidConfiguration(
         f"there is no profile {name!r}",
         field="profile",
@@ -118,9 +118,9 @@ def find_profile(name: str) -> Profile:
 
 
 def condensing_profiles(name: str = "") -> tuple[Profile, ...]:
-    """Who is asked to summarize, in order: the one that is named, then those configured whose keys are there.
+    """The profiles that summarize, in order: the one that is named, then those configured whose keys are there.
 
-    Nobody where nobody is named and nothing is configured, or "offline" is named. InvalidConfiguration where the one
+    None where no profile is named or configured, or "offline" is named. InvalidConfiguration where the one
     that is named, or all that are configured, cannot be asked.
     """
     if name == OFFLINE:

@@ -12,8 +12,9 @@ from threading import Lock
 from compact.app.condensing import Condensation, Result
 from compact.app.recipes import resolve_recipe
 from compact.engine.projection import Projection
-from compact.engine.recalling import Hit, Recalled, Removed, read_handle, unknown_handle
+from compact.engine.recalling import Recalled, Removed, read_handle, unknown_handle
 from compact.engine.recorded import chain_of, log_of, plan_of
+from compact.engine.searching import Hit
 from compact.engine.sessions import Sessions
 from compact.errors import InvalidInput, StoredPlanMismatch
 from compact.formats import parse
@@ -144,10 +145,10 @@ def _raise_first(unread: list[StoredPlanMismatch]) -> None:
 
 
 def condense_kept(
-    conversation: Conversation, originals: Originals, session: str, way: tuple[str, str, float | None]
+    conversation: Conversation, originals: Originals, session: str, options: tuple[str, str, float | None]
 ) -> Result:
     """Compact by a recipe, for a model, to a target, and keep what goes where recall finds it, before it goes."""
-    recipe, model, target = way
+    recipe, model, target = options
     result = Condensation(conversation, model, target, handles=True).run(resolve_recipe(recipe or None))
     if result.plan:
         log = [message.wire for message in conversation.messages]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from compact.engine.recalling import PAGE, Hit
+from compact.engine.recalling import PAGE
+from compact.engine.searching import Hit
 from compact.errors import InvalidInput, UnknownFormat
 from compact.messages import Json
 
@@ -75,7 +76,7 @@ def recall_tools(format: str) -> list[Json]:
 def handle_tool_call(manager: CompactManager, session_id: str, name: str, arguments: Mapping[str, Json] | str) -> str:
     """What to answer to a call of one of the tools; the model sees this session alone.
 
-    A mistake of the model is told to the model. InvalidInput where the tool is none of ours.
+    A mistake of the model is an error that the model reads. InvalidInput where the tool is none of ours.
     """
     if name not in _TOOLS:
         raise InvalidInput(f"{name!r} is none of {', '.join(_TOOLS)}", field="name", remedy="Run the tool yourself.")

@@ -1,4 +1,4 @@
-"""Who answers in a chat: the model of a conversation profile, or, where there is none, plain code that says so."""
+"""Answers in a chat: by the model of a conversation profile, or, where there is none, by rules that say so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from compact.formats.format import Turn
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
 from compact.models import find_model
 from compact.policies import Profile
-from compact.ports import Answer, Completion, Failure, Refusal
+from compact.ports import Answer, Completion, Failure
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
 
@@ -41,7 +41,7 @@ _common = frozenset(_COMMON.split())
 
 @dataclass(frozen=True, slots=True)
 class Responder:
-    """Who answers: the model of a profile, or nobody where there is none; `problem` says why."""
+    """The profile whose model answers; None where no model can be called, and `problem` says why."""
 
     profile: Profile | None = None
     problem: str = ""
@@ -60,7 +60,7 @@ class Responder:
     def answer(self, conversation: Conversation, tokens: int, heard: Callable[[str], None] | None = None) -> Answer:
         """The answer to the last message of a conversation that takes so many tokens; it never raises.
 
-        Where somebody listens, its words are heard as they are written, before it is known how it ends.
+        `heard` gets the words as they are written, before it is known how the answer ends.
         """
         if self.profile is None:
             text = answer_offline(conversation, tokens)
@@ -73,9 +73,9 @@ class Responder:
 
 
 def responder_for(model: str) -> Responder:
-    """Who answers in a session with the model: a profile with that model, else the first that can be asked.
+    """The profile that answers in a session with the model: one with that model, else the first that is ready.
 
-    Nobody where no profile for conversations is configured, or none of them can be asked.
+    There is none where no profile for conversations is configured, or none of them is ready.
     """
     try:
         standings = [examine(profile) for profile in load_profiles().for_conversation()]
@@ -104,7 +104,7 @@ def answer_offline(conversation: Conversation, tokens: int) -> str:
     held = f"{len(messages)} message{'s' * (len(messages) != 1)}, {tokens:,} tokens"
     summary = "with a summary of what came before" if summaries else "without a summary"
     lines = [
-        f"{OFFLINE}: no model is configured, so nobody has understood your question.",
+        f"{OFFLINE}: no model is configured, so rules have picked what follows.",
         "",
         f"Sent were {held}, {summary}.",
     ]
@@ -151,7 +151,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
-    """The model's answer: one attempt, for whoever asked is there to try again."""
+    """The model's answer, by one attempt: the user can try again."""
     from anyio import current_time, move_on_after
     from anyio.to_thread import run_sync
 
@@ -170,7 +170,7 @@ async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[
         except InvalidConfiguration as error:
             return Failure(str(error), "unconfigured")
         except Trouble as failed:
-            return Refusal(failed.reason) if failed.filtered else Failure(failed.reason, failed.kind)
+            return failed.answer
     return Failure(f"no answer within {profile.timeout:g} s", "timeout")
 
 
@@ -192,11 +192,11 @@ async def _put(profile: Profile, key: str, conversation: Conversation, heard: Ca
 def _settings(profile: Profile, conversation: Conversation) -> ModelSettings:
     limits = (_LONGEST_ANSWER, profile.max_output_tokens, find_model(profile.catalogue_name).max_output)
     settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit)}
-    # What holds for summaries unless somebody says otherwise is no choice for a conversation.
+    # The default temperature is meant for summaries: only one that was set counts here.
     if "temperature" in profile.model_fields_set and profile.temperature is not None:
         settings["temperature"] = profile.temperature
     if conversation.tools:
-        settings["tool_choice"] = "none"  # nobody here could run them
+        settings["tool_choice"] = "none"  # they cannot be run here
     return settings
 
 
@@ -215,7 +215,7 @@ def _tools(conversation: Conversation) -> ModelRequestParameters:
 
 
 def _history(conversation: Conversation) -> Iterator[ModelMessage]:
-    """The conversation as the SDK takes it; reasoning stays behind, as it is bound to whoever wrote it."""
+    """The conversation as the SDK takes it, without reasoning, which only the model that wrote it may get back."""
     from pydantic_ai.messages import ModelRequest, ModelResponse
 
     called = {call.id: call.name for message in conversation.messages for call in message.calls}

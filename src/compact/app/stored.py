@@ -8,21 +8,21 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from compact.app.counting import counter_for
 from compact.app.profiles import ask_with as ask_profiles
 from compact.app.profiles import condensing_profiles, find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import Asking, AskModel
+from compact.engine import AskModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, StoredSession
+from compact.ports.closing import Closing
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
@@ -59,7 +59,7 @@ class Summaries(Revisions):
     astanding = in_thread(Revisions.standing)
 
 
-class StoredSessions(SessionService):
+class StoredSessions(SessionService, Closing):
     """Stores conversations in SQLite or PostgreSQL, and compresses them before they outgrow their model.
 
     `url` is a file, or an address such as postgresql://host/name; by default a file in Compact's own folder. `prepare`
@@ -81,8 +81,7 @@ class StoredSessions(SessionService):
         self._open.callback(store.close)
         self._asking = Lock()
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
-        given = Asking().now(ask) if ask else None
-        ask_with = (lambda _: given) if given else self._profile
+        ask_with = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.summaries = Summaries(self)
 
@@ -116,7 +115,7 @@ class StoredSessions(SessionService):
 
     def models(self) -> list[ModelConfig]:
         """What is known of, or set for, the models that were used, detected or added."""
-        return self.preferences.models()
+        return self.store.models()
 
     def detect(self, profile: str = "") -> tuple[Detection, ...]:
         """Ask vendors how much their models read and write, and store what they tell; what a person has set stays.
@@ -151,14 +150,6 @@ class StoredSessions(SessionService):
         """Let go of the database and of connections to models."""
         self._open.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _detected(self, profile: Profile, listing: Listing | Failure) -> Detection:
         if isinstance(listing, Failure):
             return Detection(profile.name, problem=listing.reason)
@@ -175,7 +166,7 @@ class StoredSessions(SessionService):
             return None
         with self._asking:
             if profiles not in self._asked:
-                self._asked[profiles] = Asking().now(self._open.enter_context(ask_profiles(profiles)))
+                self._asked[profiles] = self._open.enter_context(ask_profiles(profiles))
             return self._asked[profiles]
 
 

@@ -1,6 +1,6 @@
 """Exports of compactions for people: what was before, what came of it, and the events; in files or in S3."""
 
-from compact.archive.entries import Entry, Problem, Shelf, Step, export, show, verify
+from compact.archive.entries import Entry, Problem, Shelf, export, show, verify
 from compact.archive.files import FileArchive
 from compact.archive.s3 import S3Archive
 
@@ -10,7 +10,6 @@ __all__ = [
     "Problem",
     "S3Archive",
     "Shelf",
-    "Step",
     "export",
     "open_archive",
     "show",

@@ -42,16 +42,6 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One compaction: the transcript before it, and its summary."""
-
-    session: str
-    step: int
-    transcript: Sequence[Json]
-    summary: Json
-
-
 class Shelf(Protocol):
     """An archive that can be read."""
 
@@ -91,7 +81,7 @@ def conflict(place: str) -> FileExistsError:
     return FileExistsError(17, "another transcript or summary is archived there: save it as a later step", place)
 
 
-def show(shelf: Shelf, session: str, step: int) -> Step:
+def show(shelf: Shelf, session: str, step: int) -> Export:
     """One compaction; InvalidInput where it is not archived, or not readable."""
     entries = shelf.entries(check_session_id(session))
     found = {entry.kind: entry for entry in entries if entry.step == step}
@@ -100,7 +90,7 @@ def show(shelf: Shelf, session: str, step: int) -> Step:
         parts = " whole, see `compact archive verify`" if found else ""
         raise InvalidInput(f"step {step} of {session} is not archived{parts}", field="STEP", remedy=remedy)
     transcript, summary = (_values(shelf, found[kind]) for kind in _PAIR)
-    return Step(session, step, transcript, summary[0] if summary else None)
+    return Export(session, step, transcript, summary[0] if summary else None)
 
 
 def export(shelf: Shelf, session: str) -> dict[str, Json]:

@@ -54,7 +54,7 @@ class FileArchive:
     def save(self, export: Export) -> tuple[str, ...]:
         """Write transcript and summary, durable and verified when it returns; again with the same is no harm."""
         files = files_of(export)
-        with self._session(export.session) as folder:
+        with self._entered(export.session, make=True) as folder:
             with opened(self._disk, folder, SUMS, APPEND | CREATE) as sums, locked(self._disk, sums):
                 there = {name: self._content(folder, name) for name in files}
                 for name, data in files.items():
@@ -78,9 +78,9 @@ class FileArchive:
         lines = b"".join(json_bytes(event, "event") + b"\n" for event in events)
         with contextlib.ExitStack() as open_folders:
             try:
-                folder = open_folders.enter_context(self._reading(check_session_id(session)))
+                folder = open_folders.enter_context(self._entered(check_session_id(session)))
             except FileNotFoundError:
-                folder = open_folders.enter_context(self._session(session))
+                folder = open_folders.enter_context(self._entered(session, make=True))
             with opened(self._disk, folder, EVENTS, APPEND | CREATE) as file, locked(self._disk, file):
                 self._cut(file)
                 write_all(self._disk, file, lines)
@@ -96,41 +96,35 @@ class FileArchive:
     def load(self, entry: Entry) -> tuple[bytes, str | None]:
         """The file, and the SHA-256 it was saved with; FileNotFoundError where it is not there."""
         session = check_session_id(entry.session)
-        with self._reading(session) as folder, opened(self._disk, folder, entry.name, READ) as file:
+        with self._entered(session) as folder, opened(self._disk, folder, entry.name, READ) as file:
             return read_all(self._disk, file), self._sums(folder).get(entry.name)
 
     def _listed(self, session: str) -> Iterator[Entry]:
-        with self._reading(session) as folder:
+        with self._entered(session) as folder:
             names = filter(read_name, {*self._disk.names(folder), *self._sums(folder)})
             yield from listed(session, {name: self._size(folder, name) for name in names})
 
     def _sessions(self) -> list[str]:
         try:
-            with self._reading() as archive:
+            with self._entered() as archive:
                 return self._disk.names(archive)
         except FileNotFoundError:
             return []
 
     @contextlib.contextmanager
-    def _session(self, session: str) -> Iterator[Folder]:
-        """The session's folder, made where it is missing."""
-        with contextlib.ExitStack() as open_folders:
-            folder = make_path(self._disk, self._place)
-            open_folders.callback(close_folder, self._disk, folder)
-            for name in ("archive", session):
-                with contextlib.suppress(FileExistsError):
-                    self._disk.make_folder(name, folder)
-                self._disk.sync_folder(folder)
-                folder = open_folders.enter_context(entered(self._disk, name, folder))
-            yield folder
+    def _entered(self, *names: str, make: bool = False) -> Iterator[Folder]:
+        """The folder of all sessions, or the session's.
 
-    @contextlib.contextmanager
-    def _reading(self, *names: str) -> Iterator[Folder]:
-        """The folder of all sessions, or the session's; FileNotFoundError where it was never made."""
+        Where it is missing it is made, if it may be, and its name is durable; else FileNotFoundError says so.
+        """
         with contextlib.ExitStack() as open_folders:
-            folder = self._disk.open_folder(self._place)
+            folder = make_path(self._disk, self._place) if make else self._disk.open_folder(self._place)
             open_folders.callback(close_folder, self._disk, folder)
             for name in ("archive", *names):
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        self._disk.make_folder(name, folder)
+                    self._disk.sync_folder(folder)
                 folder = open_folders.enter_context(entered(self._disk, name, folder))
             yield folder
 

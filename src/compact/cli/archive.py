@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, busy, counted, print_json, screen, table
+from compact.app import dump_json
+from compact.archive import Entry, Shelf, export, open_archive, show, verify
+from compact.cli.console import AsJson, busy, counted, print_json, screen
 from compact.cli.options import Output
+from compact.cli.output import emit
+from compact.cli.tables import Table, numeric
 from compact.errors import InvalidInput
+from compact.messages import Json
+from compact.policies.session_ids import check_session_id
 
-if TYPE_CHECKING:
-    from compact.archive import Entry, Shelf
-    from compact.messages import Json
-
-EXAMPLES = "Examples: compact archive list · compact archive show SESSION · compact archive verify"
 _LIST = (
     "Examples: compact archive list · compact archive list SESSION --json · compact archive list --path s3://logs/ai"
 )
@@ -35,10 +36,15 @@ ArchivePath: TypeAlias = Annotated[
     str, typer.Option("--storage", "--path", help="The folder that holds the archive, or s3://bucket/prefix.")
 ]
 
-app = typer.Typer(no_args_is_help=True, help="Look at what was archived before conversations were compacted.")
+commands = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Look at what was archived before conversations were compacted.",
+    epilog="Examples: compact archive list · compact archive show SESSION · compact archive verify",
+)
 
 
-@app.command("list", epilog=_LIST)
+@commands.command("list", epilog=_LIST)
 def list_entries(session: AnySession = None, path: ArchivePath = ".compact", as_json: AsJson = False) -> None:
     """List the archived sessions, or the files of one."""
     entries = _open(path).entries(_checked(session))
@@ -47,16 +53,13 @@ def list_entries(session: AnySession = None, path: ArchivePath = ".compact", as_
     elif not entries:
         screen().print(f"Nothing is archived in {path}." if session is None else f"Nothing is archived of {session}.")
     elif session is None:
-        _show_sessions(entries)
+        rows = (_session_row(name, list(group)) for name, group in groupby(entries, key=lambda entry: entry.session))
+        screen().print(Table(("session", numeric("steps"), numeric("last"), numeric("bytes")), rows))
     else:
-        rows = table("file", "kind", numeric("step"), numeric("bytes"))
-        for entry in entries:
-            step = "" if entry.step is None else str(entry.step)
-            rows.add_row(entry.name, entry.kind, step, "missing" if entry.size is None else f"{entry.size:,}")
-        screen().print(rows)
+        screen().print(Table(("file", "kind", numeric("step"), numeric("bytes")), map(_file_row, entries)))
 
 
-@app.command("show", epilog=_SHOW)
+@commands.command("show", epilog=_SHOW)
 def show_step(
     session: Session,
     step: Annotated[int | None, typer.Argument(help="Which compaction; by default the last one.")] = None,
@@ -64,28 +67,21 @@ def show_step(
     as_json: AsJson = False,
 ) -> None:
     """Show one compaction: the conversation before it, and its summary."""
-    from compact.archive import show
-
     archive = _open(path)
     found = show(archive, session, _last_step(archive, session) if step is None else step)
     if as_json:
         transcript = list(found.transcript)
         print_json({"session": session, "step": found.step, "transcript": transcript, "summary": found.summary})
         return
-    rows = table(numeric("no"), "role", "content")
-    for number, message in enumerate(found.transcript, 1):
-        role = str(message.get("role", message.get("type", ""))) if isinstance(message, dict) else ""
-        rows.add_row(str(number), role, _start(message))
+    rows = ((str(number), _role(message), _start(message)) for number, message in enumerate(found.transcript, 1))
     screen().print(f"{session}, step {found.step}: {counted(len(found.transcript), 'message')} before it")
-    screen().print(rows)
+    screen().print(Table((numeric("no"), "role", "content"), rows))
     print_json(found.summary)
 
 
-@app.command("verify", epilog=_VERIFY)
+@commands.command("verify", epilog=_VERIFY)
 def verify_files(session: AnySession = None, path: ArchivePath = ".compact", as_json: AsJson = False) -> None:
     """Check that every archived file is there, whole, and as it was saved; the status is 1 where one is not."""
-    from compact.archive import verify
-
     archive = _open(path)
     with busy("reading the archive"):
         files = len(archive.entries(_checked(session)))
@@ -104,7 +100,7 @@ def verify_files(session: AnySession = None, path: ArchivePath = ".compact", as_
         raise typer.Exit(1)
 
 
-@app.command("export", epilog=_EXPORT)
+@commands.command("export", epilog=_EXPORT)
 def export_session(
     session: Session,
     step: Annotated[
@@ -115,24 +111,16 @@ def export_session(
     path: ArchivePath = ".compact",
 ) -> None:
     """Write everything that is archived of a session as one JSON file, or the conversation before one compaction."""
-    from compact.app import dump_json
-    from compact.archive import export, show
-    from compact.cli.output import emit
-
     archive = _open(path)
     found: Json = export(archive, session) if step is None else list(show(archive, session, step).transcript)
     emit((dump_json(found, indent=2) + "\n").encode(), output)
 
 
 def _open(path: str) -> Shelf:
-    from compact.archive import open_archive
-
     return open_archive(path)
 
 
 def _checked(session: str | None) -> str | None:
-    from compact.policies.session_ids import check_session_id
-
     return None if session is None else check_session_id(session)
 
 
@@ -148,14 +136,15 @@ def _nothing_of(session: str) -> InvalidInput:
     return InvalidInput(f"nothing is archived of {session}", field="SESSION", remedy="See: compact archive list.")
 
 
-def _show_sessions(entries: tuple[Entry, ...]) -> None:
-    rows = table("session", numeric("steps"), numeric("last"), numeric("bytes"))
-    for session, group in groupby(entries, key=lambda entry: entry.session):
-        own = list(group)
-        steps = {entry.step for entry in own if entry.step is not None}
-        size = sum(entry.size or 0 for entry in own)
-        rows.add_row(session, f"{len(steps):,}", str(max(steps, default="")), f"{size:,}")
-    screen().print(rows)
+def _session_row(session: str, own: Sequence[Entry]) -> tuple[str, ...]:
+    steps = {entry.step for entry in own if entry.step is not None}
+    size = sum(entry.size or 0 for entry in own)
+    return session, f"{len(steps):,}", str(max(steps, default="")), f"{size:,}"
+
+
+def _file_row(entry: Entry) -> tuple[str, ...]:
+    step = "" if entry.step is None else str(entry.step)
+    return entry.name, entry.kind, step, "missing" if entry.size is None else f"{entry.size:,}"
 
 
 def _facts(entry: Entry) -> dict[str, Json]:
@@ -168,10 +157,12 @@ def _facts(entry: Entry) -> dict[str, Json]:
     }
 
 
+def _role(message: Json) -> str:
+    return str(message.get("role", message.get("type", ""))) if isinstance(message, dict) else ""
+
+
 def _start(message: Json) -> str:
     """The beginning of what the message says."""
-    from compact.app import dump_json
-
     content = message.get("content") if isinstance(message, dict) else message
     text = content if isinstance(content, str) else dump_json(message if content is None else content)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -13,14 +13,30 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.app.bulk import (
+    Job,
+    JobOptions,
+    Outcome,
+    Place,
+    Results,
+    Sources,
+    Totals,
+    condense_all,
+    cores,
+    options_for,
+    write_results,
+)
+from compact.app.bulk.queue import enqueue, outcomes
+from compact.app.recipes import resolve_recipe
+from compact.cli.console import AsJson, busy, print_json, screen
 from compact.cli.options import PresetName, ProviderName, RecipeName, Target, grouped, read_target, require_database
+from compact.cli.tables import Table, numeric
 from compact.errors import InvalidInput
+from compact.messages import Json
+from compact.sessions import open_store
+from compact.settings import database as usual
 
-if TYPE_CHECKING:
-    from compact.app.bulk import Job, JobOptions, Outcome, Place, Sources, Totals
-    from compact.messages import Json
+if TYPE_CHECKING:  # it needs an extra
     from compact.sessions.jobs import Jobs, Progress
 
 EXAMPLES = (
@@ -92,8 +108,6 @@ def batch(options: Options) -> None:
 
 
 def _condense(options: Options) -> int:
-    from compact.app.bulk import Results, Totals, condense_all, cores
-
     sources, chosen = _sources(options), _chosen(options)
     processes = options.jobs or cores()
     began, totals = perf_counter(), Totals()
@@ -114,8 +128,6 @@ def _condense(options: Options) -> int:
 
 
 def _sources(options: Options) -> Sources:
-    from compact.app.bulk import Sources
-
     if not options.sources:
         raise InvalidInput("nothing to condense", field="SOURCES", remedy="Name a folder, a pattern or a file.")
     return Sources.of(options.sources, options.out)
@@ -130,16 +142,11 @@ def _count(sources: Iterable[object]) -> int | None:
 
 
 def _chosen(options: Options) -> JobOptions:
-    from compact.app.bulk import options_for
-    from compact.app.recipes import resolve_recipe
-
     recipe = resolve_recipe(options.recipe, provider=options.provider, preset=options.preset)
     return options_for(recipe, read_target(options.target), options.model or None)
 
 
 def _job(options: Options, chosen: JobOptions, place: Place, known: str = "") -> Job:
-    from compact.app.bulk import Job
-
     return Job(place, chosen, str(options.out.absolute()), known=known)
 
 
@@ -149,10 +156,8 @@ def _watching(options: Options, count: int | None) -> Iterator[Callable[[Outcome
     if count is not None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from compact.cli.console import console
-
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[failed]}"))
-        with Progress(*columns, console=console(stderr=True)) as progress:
+        with Progress(*columns, console=screen(stderr=True)) as progress:
             task, failed = progress.add_task("", total=count, failed=""), 0
 
             def advance(outcome: Outcome) -> None:
@@ -180,15 +185,17 @@ def _summarize(options: Options, totals: Totals, seconds: float) -> None:
     if options.as_json:
         print_json(_facts(totals) | {"seconds": round(seconds, 3), "results": results})
         return
-    rows = table("transcripts", numeric(f"{totals.files:,}"))
-    for name, number in (("condensed", totals.condensed), ("done before", totals.skipped), ("failed", totals.failed)):
-        rows.add_row(name, f"{number:,}")
-    rows.add_row("tokens before", f"{totals.tokens_before:,}")
-    rows.add_row("tokens after", f"{totals.tokens_after:,}")
-    rows.add_row("saved", f"{totals.percent:.1f}%")
-    rows.add_row("time", f"{seconds:.1f} s")
+    rows = {
+        "condensed": f"{totals.condensed:,}",
+        "done before": f"{totals.skipped:,}",
+        "failed": f"{totals.failed:,}",
+        "tokens before": f"{totals.tokens_before:,}",
+        "tokens after": f"{totals.tokens_after:,}",
+        "saved": f"{totals.percent:.1f}%",
+        "time": f"{seconds:.1f} s",
+    }
     output = screen()
-    output.print(rows)
+    output.print(Table(("transcripts", numeric(f"{totals.files:,}")), rows.items()))
     if totals.missed:
         output.print(f"{totals.missed:,} did not reach the target; they are as small as the recipe makes them")
     for name, error in totals.errors[:_LISTED]:
@@ -212,8 +219,6 @@ def _facts(totals: Totals) -> dict[str, Json]:
 
 
 def _enqueue(options: Options, name: str) -> int:
-    from compact.app.bulk.queue import enqueue
-
     unreadable: list[tuple[str, str]] = []
     sources, chosen = _sources(options), _chosen(options)
     jobs = (_job(options, chosen, place) for place in sources)
@@ -240,7 +245,7 @@ def _same_database(database: str | None) -> str:
 
 
 def _carried(jobs: Iterable[Job], unreadable: list[tuple[str, str]]) -> Iterator[Job]:
-    """The jobs with their transcripts; those that cannot be read are told."""
+    """The jobs with their transcripts; those that cannot be read are listed in `unreadable`."""
     for job in jobs:
         try:
             yield job.with_content()
@@ -250,9 +255,6 @@ def _carried(jobs: Iterable[Job], unreadable: list[tuple[str, str]]) -> Iterator
 
 def _fetch(options: Options, name: str) -> int:
     """Write down what workers have done so far."""
-    from compact.app.bulk import Totals, write_results
-    from compact.app.bulk.queue import outcomes
-
     require_database(options.database)
     began, totals = perf_counter(), Totals()
     with open_queue(options.database) as queue:
@@ -276,9 +278,6 @@ def _fetch(options: Options, name: str) -> int:
 @contextlib.contextmanager
 def open_queue(database: str | None) -> Iterator[Jobs]:
     """The jobs in a database, by default the one that sessions are stored in."""
-    from compact.sessions import open_store
-    from compact.settings import database as usual
-
     with contextlib.closing(open_store(database or usual())) as store:
         from compact.sessions.jobs import Jobs
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, print_json, read, screen
+from compact.app import learn_calibration
+from compact.cli.console import AsJson, File, print_json, read, screen, styled
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.messages import Conversation
+from compact.formats import request_body
+from compact.llm import count_remotely
+from compact.messages import Conversation
 
 EXAMPLES = (
     "Examples: compact calibrate request.json -m claude-sonnet-4-5 --reported 121480 · "
@@ -31,9 +32,6 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Learn a factor from the vendor's own count of a conversation; every later count for the model uses it."""
-    from compact.app import learn_calibration
-    from compact.cli.screen import styled
-
     if not model:
         raise InvalidInput("names no model", field="--model", remedy="Name the one that the vendor counted for.")
     conversation = read(file)
@@ -62,8 +60,5 @@ def calibrate(
 
 
 def _ask(conversation: Conversation, model: str, url: str) -> int:
-    from compact.formats import request_body
-    from compact.llm import count_remotely
-
     body = {**request_body(conversation), "model": model}
     return count_remotely(conversation.format, body, url=url, key=os.environ.get("COMPACT_API_KEY", ""))

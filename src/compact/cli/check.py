@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, table
+from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, styled
+from compact.cli.tables import Column, numeric, table_of
+from compact.formats import violations
+from compact.messages import Violation
 
 EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
 
@@ -24,9 +26,6 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """List what the vendor's API would reject, with the rule and the remedy. Leaves with status 1 if there is any."""
-    from compact.cli.screen import styled
-    from compact.formats import violations
-
     conversation = read(file, format)
     found = violations(conversation, variant)
     if as_json:
@@ -41,10 +40,7 @@ def check(
             }
         )
     elif found:
-        rows = table(numeric("message"), "rule", "what the vendor says", "remedy")
-        for each in found[:_SHOWN]:
-            rows.add_row("" if each.index is None else str(each.index), each.rule, each.text, each.remedy)
-        screen().print(rows)
+        screen().print(table_of([_row(each) for each in found[:_SHOWN]]))
         if len(found) > _SHOWN:
             screen().print(f"… and {len(found) - _SHOWN:,} more (--json lists all)")
         verdict = styled(counted(len(found), "violation"), "red")
@@ -53,3 +49,12 @@ def check(
         screen().print(styled("valid", "green"), f"{conversation.format}, {counted(len(conversation), 'message')}")
     if found:
         raise typer.Exit(1)
+
+
+def _row(violation: Violation) -> dict[str | Column, str]:
+    return {
+        numeric("message"): "" if violation.index is None else str(violation.index),
+        "rule": violation.rule,
+        "what the vendor says": violation.text,
+        "remedy": violation.remedy,
+    }

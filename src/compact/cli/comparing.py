@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from compact.app.planfile import PlanFile
-    from compact.messages import Block, Conversation, Json, Message
+from compact.app.alignment import Positions, pair_ids, spans
+from compact.app.inspecting import reasons_of
+from compact.app.planfile import PlanFile, restore_conversation
+from compact.messages import (
+    Attachment,
+    Block,
+    Conversation,
+    Image,
+    Json,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 _BEGINNING = 40
 
 Change: TypeAlias = Literal["same", "changed", "removed", "added"]
 Hunk: TypeAlias = tuple[bool, list[str], list[str]]
 """Whether the lines are the same, those before, and those after."""
-Span: TypeAlias = tuple[bool, range, range]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,7 @@ class Pair:
         if left == right and self.change == "changed":
             # What differs is nothing that is read as text.
             left, right = (_json(message.wire, indent=2).split("\n") for message in (self.left, self.right) if message)
-        return [(same, left[a.start : a.stop], right[b.start : b.stop]) for same, a, b in _spans(left, right)]
+        return [(same, [left[at] for at in a], [right[at] for at in b]) for same, a, b in spans(left, right)]
 
 
 def pair_by_content(before: Conversation, after: Conversation) -> list[Pair]:
@@ -52,32 +63,24 @@ def pair_by_content(before: Conversation, after: Conversation) -> list[Pair]:
     between those, where they are as many on both sides, those of the same role.
     """
     left, right = before.messages, after.messages
-    found: list[tuple[int | None, int | None]] = []
-    for same, a, b in _spans([_json(one.wire) for one in left], [_json(one.wire) for one in right]):
+    found: list[Positions] = []
+    for same, a, b in spans([_json(one.wire) for one in left], [_json(one.wire) for one in right]):
         found += zip(a, b, strict=True) if same else _between(left, right, a, b)
     return _paired(before, after, found, {})
 
 
 def pair_by_plan(condensed: Conversation, plan: PlanFile) -> list[Pair]:
     """Every message of the original and of what became of it, with the reasons."""
-    from compact.app.planfile import restore_conversation
-    from compact.messages import Fold
-
     before = restore_conversation(condensed, plan)
-    found: list[tuple[int | None, int | None]] = []
-    for same, a, b in _spans([message.id for message in before.messages], plan.ids):
-        found += zip(a, b, strict=True) if same else [*((one, None) for one in a), *((None, one) for one in b)]
-    reasons: dict[str, str] = {}
-    for edit in (edit for step in plan.passes for edit in step.edits):
-        for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
-            reasons.setdefault(id, edit.kind.value)
+    found = pair_ids([message.id for message in before.messages], plan.ids)
+    reasons = {id: reasons[0].why for id, reasons in reasons_of(plan.passes).items()}
     made = len(plan.ids)
     added = (Pair(one, one, plan.count + at, made + at) for at, one in enumerate(condensed.messages[made:]))
     return [*_paired(before, condensed, found, reasons), *added]
 
 
 def _paired(
-    before: Conversation, after: Conversation, found: list[tuple[int | None, int | None]], reasons: dict[str, str]
+    before: Conversation, after: Conversation, found: Iterable[Positions], reasons: Mapping[str, str]
 ) -> list[Pair]:
     pairs = [Pair(before.system, after.system, None, None)] if before.system != after.system else []
     for one, two in found:
@@ -87,10 +90,8 @@ def _paired(
     return pairs
 
 
-def _between(
-    left: Sequence[Message], right: Sequence[Message], a: range, b: range
-) -> Iterator[tuple[int | None, int | None]]:
-    for same, ours, theirs in _spans([_trace(left[one]) for one in a], [_trace(right[one]) for one in b]):
+def _between(left: Sequence[Message], right: Sequence[Message], a: range, b: range) -> Iterator[Positions]:
+    for same, ours, theirs in spans([_trace(left[one]) for one in a], [_trace(right[one]) for one in b]):
         rest_left, rest_right = a[ours.start : ours.stop], b[theirs.start : theirs.stop]
         alike = [left[one].role for one in rest_left] == [right[one].role for one in rest_right]
         if same or alike:
@@ -98,20 +99,6 @@ def _between(
         else:
             yield from ((one, None) for one in rest_left)
             yield from ((None, one) for one in rest_right)
-
-
-def _spans(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Span]:
-    """Runs that both sides share, and what stands between them; the common beginning and end are taken off first."""
-    size = min(len(left), len(right))
-    head = next((index for index in range(size) if left[index] != right[index]), size)
-    tail = next((index for index in range(size - head) if left[-1 - index] != right[-1 - index]), size - head)
-    middle = left[head : len(left) - tail], right[head : len(right) - tail]
-    spans: list[Span] = [(True, range(head), range(head))] if head else []
-    for tag, a, a_end, b, b_end in SequenceMatcher(None, *middle).get_opcodes():
-        spans.append((tag == "equal", range(head + a, head + a_end), range(head + b, head + b_end)))
-    if tail:
-        spans.append((True, range(len(left) - tail, len(left)), range(len(right) - tail, len(right))))
-    return spans
 
 
 def _trace(message: Message) -> Hashable:
@@ -126,8 +113,6 @@ def _lines(message: Message) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from compact.messages import Attachment, Image, Opaque, Reasoning, Text, ToolCall, ToolResult
-
     match block:
         case Text(text=text):
             yield from text.split("\n")

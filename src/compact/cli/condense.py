@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, File, FormatName, busy, choose_model, name_of, print_json, read_bytes, screen
+from compact.app.condensing import Condensation, Result
+from compact.app.counting import choose_model
+from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.recipes import resolve_recipe
+from compact.app.transcripts import read_transcript
+from compact.cli.console import AsJson, File, FormatName, busy, name_of, print_json, read_bytes, screen
 from compact.cli.options import (
     ForModel,
     Output,
@@ -20,14 +25,11 @@ from compact.cli.options import (
     read_settings,
     read_target,
 )
-from compact.cli.output import emit, replace_file, require_apart
+from compact.cli.output import emit, require_apart, write_file
 from compact.cli.summarizing import ProfileName, StrategyName, condense_with, prepare
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.app.condensing import Result
-    from compact.messages import Json
-    from compact.providers import Recipe
+from compact.messages import Json
+from compact.providers import Recipe
 
 EXAMPLES = (
     "Examples: compact condense chat.json -o small.json --plan chat.plan.json · "
@@ -70,10 +72,6 @@ def condense(options: Options) -> None:
     The input is never overwritten. Without a target, auto comes down to half of the input. Where a target is missed,
     the report says by how much.
     """
-    from compact.app.condensing import Condensation
-    from compact.app.planfile import dump_plan, wires_of, write_like
-    from compact.app.transcripts import read_transcript
-
     if str(options.plan) == "-":
         raise InvalidInput(
             "cannot go to standard output, which the conversation or the report takes",
@@ -93,7 +91,7 @@ def condense(options: Options) -> None:
         result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.
-            replace_file(options.plan, dump_plan(original, conversation, result, name=options.file.name).encode())
+            write_file(options.plan, dump_plan(original, conversation, result, name=options.file.name).encode())
     if output is not None or not options.as_json:
         emit(write_like(original, conversation, wires_of(result.conversation)), output)
     kept = result.receipt(with_plan=options.plan is not None) if options.receipt else None
@@ -107,8 +105,6 @@ def condense(options: Options) -> None:
 
 
 def _recipe(options: Options) -> Recipe:
-    from compact.app.recipes import resolve_recipe
-
     config = read_settings(options.settings or ())
     return resolve_recipe(options.recipe, provider=options.provider, preset=options.preset, config=config)
 

@@ -1,4 +1,4 @@
-"""`compact config`: how a `CompactManager` is configured, and who says so."""
+"""`compact config`: how a `CompactManager` is configured, and where each value comes from."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, print_json, screen, table
+from compact.app import dump_json
+from compact.app.configuring import document_of, further_problems, template
+from compact.cli.console import AsJson, print_json, screen, styled
 from compact.cli.options import Output
 from compact.cli.output import create_file, emit, taken
+from compact.cli.tables import Cell, Table
 from compact.errors import InvalidConfiguration, InvalidInput
-
-if TYPE_CHECKING:
-    from compact.messages import Json
-    from compact.policies.migration import Migration
-    from compact.redaction import Redactor
-    from compact.settings.compaction import Gathered, Problem, Value
+from compact.messages import Json
+from compact.policies import CompactConfig
+from compact.policies.fields import schema_of
+from compact.policies.migration import Migration
+from compact.policies.migration import migrate as migrate_settings
+from compact.redaction import Redactor
+from compact.settings.compaction import NAMES, Gathered, Problem, Value, find_file, gather, variables_of
+from compact.settings.documents import dump_document, read_document
+from compact.settings.profiles import prompt_path, save_prompt
 
 commands = typer.Typer(
+    add_completion=False,
     help="Show, check and write the configuration of a CompactManager.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 _DEFAULT = "gpt-4o"
@@ -42,9 +48,6 @@ def show(
 
     Leaves with status 1 if something is wrong with them.
     """
-    from compact.app.configuring import further_problems
-    from compact.settings.compaction import gather
-
     gathered = gather(path)
     problems = gathered.problems(further_problems)
     if as_json:
@@ -59,19 +62,12 @@ def show(
 @commands.command("schema", epilog="Examples: compact config schema · compact config schema -o compact.schema.json")
 def schema(output: Output = None) -> None:
     """Print the JSON Schema of compact.yaml and compact.json, with which editors complete and check them."""
-    from compact.policies import CompactConfig
-    from compact.policies.fields import schema_of
-    from compact.settings.documents import dump_document
-
     emit(dump_document(schema_of(CompactConfig), Path("schema.json")).encode(), output)
 
 
 @commands.command("check", epilog="Examples: compact config check compact.yaml · compact config check prod.json --json")
 def check(file: ConfigFile, as_json: AsJson = False) -> None:
     """Check a file by itself, whatever the environment says; leaves with status 1 if something is wrong with it."""
-    from compact.app.configuring import further_problems
-    from compact.settings.compaction import gather
-
     gathered = gather(file, environment={})
     problems = gathered.problems(further_problems)
     if as_json:
@@ -92,9 +88,6 @@ def init(
     model: Annotated[str, typer.Option("--model", "-m", help="The model the conversations are with.")] = _DEFAULT,
 ) -> None:
     """Write a compact.yaml with every setting, its default and what it means; a file that exists stays as it is."""
-    from compact.app.configuring import template
-    from compact.settings.compaction import NAMES, find_file
-
     if file.suffix.lower() not in (".yaml", ".yml"):
         raise InvalidInput("must end in .yaml or .yml", field=str(file), remedy="JSON has no place for comments.")
     if file.name in NAMES and (other := find_file(file.parent)) is not None:
@@ -116,8 +109,6 @@ def migrate(
 
     Comments say what became something else, or nothing. No file is overwritten.
     """
-    from compact.app.configuring import document_of
-
     migration = _migrated(file)
     to_file = output if output is not None and str(output) != "-" else None
     text = document_of(migration, model, to_file or Path("compact.yaml"))
@@ -138,13 +129,8 @@ def migrate(
 
 
 def _show(gathered: Gathered, problems: Sequence[Problem]) -> None:
-    from compact.cli.screen import styled
-
-    rows = table("setting", "value", "comes from")
-    for value in gathered.values:
-        source = styled(str(value.origin), "" if value.origin.kind == "default" else "cyan")
-        rows.add_row(value.setting.path, _shown(value), source)
-    screen().print(rows)
+    rows = ((value.setting.path, _shown(value), _source(value)) for value in gathered.values)
+    screen().print(Table(("setting", "value", "comes from"), rows))
     if gathered.lacks_model:
         screen().print("No model is named: set it in compact.yaml, as COMPACT_MODEL, or in the program.")
     for problem in problems:
@@ -154,8 +140,6 @@ def _show(gathered: Gathered, problems: Sequence[Problem]) -> None:
 
 
 def _facts(value: Value) -> dict[str, Json]:
-    from compact.settings.compaction import variables_of
-
     setting = value.setting
     return {
         "field": setting.path,
@@ -174,12 +158,14 @@ def _told(problem: Problem) -> dict[str, Json]:
 
 
 def _shown(value: Value) -> str:
-    from compact.app import dump_json
-
     if value.setting.needed and value.origin.kind == "default":
         return "needed"
     safe = _safe(value)
     return safe if isinstance(safe, str) and safe else dump_json(safe)
+
+
+def _source(value: Value) -> Cell:
+    return styled(str(value.origin), "" if value.origin.kind == "default" else "cyan")
 
 
 def _safe(value: Value) -> Json:
@@ -195,15 +181,10 @@ def _without_passwords(text: str) -> str:
 
 @cache
 def _redactor() -> Redactor:
-    from compact.redaction import Redactor
-
     return Redactor()
 
 
 def _migrated(file: Path) -> Migration:
-    from compact.policies.migration import migrate as migrate_settings
-    from compact.settings.documents import read_document
-
     document = read_document(file)
     if not isinstance(document, dict):
         raise InvalidConfiguration("must be an object with settings", field=str(file), remedy="Export them again.")
@@ -214,8 +195,6 @@ def _migrated(file: Path) -> Migration:
 
 
 def _save_prompt(name: str, text: str) -> None:
-    from compact.settings.profiles import prompt_path, save_prompt
-
     if not text:
         raise InvalidInput("there is no custom prompt to save", field="--prompt", remedy="Leave the option out.")
     if prompt_path(name).exists():

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from compact.app import write_transcript
 from compact.cli.console import File, FormatName, read, screen
 from compact.cli.options import Output
 from compact.cli.output import emit, require_apart
+from compact.formats import convert as convert_conversation
 
 EXAMPLES = (
     "Examples: compact convert chat.json --to anthropic-messages · compact convert - --to openai-chat -o out.json"
@@ -23,9 +25,6 @@ def convert(
     lossy: Annotated[bool, typer.Option(help="Leave out what the other format has no place for.")] = False,
 ) -> None:
     """Write a conversation in another format (always as JSON)."""
-    from compact.app import write_transcript
-    from compact.formats import convert as convert_conversation
-
     require_apart(("FILE", file), ("--output", output))
     left_out: list[str] = []
     converted = convert_conversation(read(file, format), to, lossy=lossy, note=left_out.append)

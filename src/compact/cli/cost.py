@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
+from compact.app.analysing import summarizers
+from compact.app.condensing import Condensation
+from compact.app.costing import Costing, Option
+from compact.app.counting import choose_model
+from compact.app.pricing import Summarizer
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.recommending import dollars, option_facts, recommend
+from compact.cli.console import AsJson, File, busy, counted, print_json, read, screen, styled
 from compact.cli.options import ForModel, Target, grouped, read_target
-
-if TYPE_CHECKING:
-    from compact.app.costing import Costing, Option
-    from compact.app.pricing import Summarizer
-    from compact.messages import Json
-    from compact.models import Model
+from compact.cli.tables import Column, numeric, table_of
+from compact.messages import Json
+from compact.models import Model
+from compact.models.spending import accuracy
+from compact.settings.spending import load_spending
 
 EXAMPLES = (
     "Examples: compact cost chat.json · compact cost chat.json --target 50% --profile openai --profile anthropic · "
@@ -45,11 +50,6 @@ def cost(options: Options) -> None:
 
     No model is called, and nothing is written. Dollars are estimates; `compact condense` reports the real ones.
     """
-    from compact.app.analysing import summarizers
-    from compact.app.condensing import Condensation
-    from compact.app.costing import Costing
-    from compact.app.recommending import option_facts, recommend
-
     target = read_target(options.target)
     conversation = read(options.file)
     name, source = choose_model(options.model, conversation)
@@ -77,44 +77,31 @@ def cost(options: Options) -> None:
 
 
 def _options(costing: Costing, summarizers: Sequence[Summarizer]) -> Iterator[Option]:
-    from compact.app.recipes import list_recipes, resolve_recipe
-
     for name, _ in list_recipes():
         with busy(f"pricing {name}"):
             yield from costing.options(costing.foresee(resolve_recipe(name)), summarizers)
 
 
 def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:
-    from compact.app.recommending import dollars
-    from compact.cli.screen import styled
-
     out = screen()
     condensation, model = costing.condensation, costing.model
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     out.print(styled(f"{condensation.tokens:,}", "bold"), f"tokens of {model.id}{goal}")
-    rows = table(
-        "recipe",
-        "summaries by",
-        numeric("tokens"),
-        numeric("asked"),
-        numeric("condensing"),
-        numeric("rewrite"),
-        numeric("saved a request"),
-        numeric("paid back after"),
-    )
-    for option in priced:
-        rows.add_row(
-            option.recipe,
-            option.summarizer.name if option.summarizer else "no model",
-            f"{option.rewrite.after:,}",
-            f"{option.charge.questions:,}",
-            dollars(option.charge.cost),
-            dollars(option.rewriting),
-            dollars(option.saved),
-            _paid_back(option),
-        )
-    out.print(rows)
+    out.print(table_of([_row(option) for option in priced]))
     out.print(_explained(model, cache=cache))
+
+
+def _row(option: Option) -> dict[str | Column, str]:
+    return {
+        "recipe": option.recipe,
+        "summaries by": option.summarizer.name if option.summarizer else "no model",
+        numeric("tokens"): f"{option.rewrite.after:,}",
+        numeric("asked"): f"{option.charge.questions:,}",
+        numeric("condensing"): dollars(option.charge.cost),
+        numeric("rewrite"): dollars(option.rewriting),
+        numeric("saved a request"): dollars(option.saved),
+        numeric("paid back after"): _paid_back(option),
+    }
 
 
 def _paid_back(option: Option) -> str:
@@ -147,9 +134,6 @@ def _cache_facts(model: Model) -> Json:
 
 def _history() -> dict[str, Json]:
     """How earlier estimates stood up."""
-    from compact.models.spending import accuracy
-    from compact.settings.spending import load_spending
-
     found = accuracy(load_spending())
     return {
         "condensations": found.condensations,

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
+from rich.table import Table
 
+from compact.app.planfile import load_plan
 from compact.cli.comparing import Change, Pair, pair_by_content, pair_by_plan
-from compact.cli.console import AsJson, File, FormatName, busy, counted, print_json, read, read_bytes, screen
+from compact.cli.console import AsJson, File, FormatName, busy, counted, print_json, read, read_bytes, screen, styled
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from compact.messages import Json
+from compact.messages import Json
 
 EXAMPLES = (
     "Examples: compact diff chat.json small.json · compact diff small.json --plan chat.plan.json · "
@@ -70,8 +68,6 @@ def _pairs(file: Path, other: Path | None, plan: Path | None, format: str | None
         with busy("comparing"):
             return pair_by_content(before, after)
     if plan is not None and other is None:
-        from compact.app.planfile import load_plan
-
         made = load_plan(read_bytes(plan))
         condensed = read(file, made.format)
         with busy("comparing"):
@@ -97,8 +93,6 @@ def _change(pair: Pair) -> dict[str, Json]:
 
 
 def _side_by_side() -> Table:
-    from rich.table import Table
-
     rows = Table.grid(padding=(0, 1), expand=True)
     for _ in range(2):
         rows.add_column(width=1)
@@ -188,7 +182,5 @@ def _window(line: str, start: int = 0) -> str:
 
 
 def _add(rows: Table, left: Side, right: Side) -> None:
-    from compact.cli.screen import styled
-
     sides = [(styled(sign, style), styled(text.expandtabs(4), style)) for sign, text, style in (left, right)]
     rows.add_row(*(cell for side in sides for cell in side))

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.columns import Column, numeric
-from compact.cli.console import AsJson, busy, counted, print_json, read, screen, table
+from compact.app.condensing import Condensation, Result
+from compact.app.profiles import OFFLINE, condensing_profiles
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.recommending import dollars
+from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+from compact.cli.console import AsJson, busy, counted, print_json, read, screen
 from compact.cli.options import ForModel, grouped
 from compact.cli.summarizing import Summarized, condense_with
+from compact.cli.tables import Column, numeric, table_of
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.app.condensing import Condensation, Result
-    from compact.lab.evaluating import Case, Comparison, Row, Run
-    from compact.lab.findings import Experiment, Findings
-    from compact.messages import Conversation, Json
-    from compact.policies import Profile
-    from compact.providers import Recipe
-    from compact.summaries.model.strategy import Strategy
+from compact.lab.evaluating import SHARES, Case, Comparison, Means, Row, Run, cases
+from compact.lab.findings import Experiment, Findings, measure
+from compact.lab.growing import ROUNDS
+from compact.lab.questions import read_questions
+from compact.messages import Conversation, Json
+from compact.policies import Profile
+from compact.providers import Recipe
+from compact.settings.documents import read_text
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
 
 EXAMPLES = (
     "Examples: compact evaluate session.json · compact evaluate sessions/*.json --recipe balanced --recipe v2 · "
@@ -76,8 +81,6 @@ def evaluate(options: Options) -> None:
     can still be read is shown, too. Then each session grows and is compacted again and again. Status 1 if anything is
     lost or invalid.
     """
-    from compact.lab.findings import measure
-
     profile = _profile(options)
     recipes = list(_recipes(options, profile))
     sessions = [(file, read(file)) for file in options.files]
@@ -101,11 +104,7 @@ def evaluate(options: Options) -> None:
 
 def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) -> Experiment:
     """What is to be tried; recipes that were named are compared with each other."""
-    from compact.lab.evaluating import SHARES, Means, run_offline
-    from compact.lab.findings import Experiment
-    from compact.lab.growing import ROUNDS
-
-    means = Means(options.model or None, run or run_offline)
+    means = Means(options.model or None, run) if run else Means(options.model or None)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(recipes)
@@ -117,8 +116,6 @@ def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) ->
 
 def _profile(options: Options) -> Profile | None:
     """Who is asked; None where no profile is named. No other takes over, or two models would be compared."""
-    from compact.app.profiles import OFFLINE, condensing_profiles
-
     if options.profile not in (None, OFFLINE):
         return condensing_profiles(options.profile)[0]
     if options.prompts:
@@ -132,9 +129,6 @@ def _profile(options: Options) -> Profile | None:
 
 def _recipes(options: Options, profile: Profile | None) -> Iterator[Recipe]:
     """The recipes, each with each of the prompts where some are given."""
-    from compact.app.recipes import list_recipes, resolve_recipe
-    from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
-
     for name in options.recipes or [name for name, _ in list_recipes()]:
         recipe = resolve_recipe(name)
         if not options.prompts:
@@ -151,19 +145,12 @@ def _recipes(options: Options, profile: Profile | None) -> Iterator[Recipe]:
 
 def _strategy(prompt: str, profile: Profile | None) -> Strategy:
     """The strategy that a file's words make, or the one of that name."""
-    from compact.app.strategies import choose_strategy
-    from compact.settings.documents import read_text
-    from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
-
     named = None if Path(prompt).is_file() or Path(prompt).suffix else choose_strategy(prompt, profile)
     base = profile.strategy if profile else ""
     return named or custom_strategy(read_text(Path(prompt)), find_strategy(base or DEFAULT))
 
 
 def _cases(sessions: Sequence[tuple[Path, Conversation]]) -> Iterator[Case]:
-    from compact.lab.evaluating import cases
-    from compact.lab.questions import read_questions
-
     for file, session in sessions:
         beside = file.with_name(f"{file.stem}.qa.json")
         yield from cases(session, read_questions(beside, session.messages))
@@ -238,7 +225,7 @@ def _share(share: float | None, digits: int = 0) -> str:
 
 def _show_rows(rows: Sequence[Row]) -> None:
     asked = any(row.answers is not None for row in rows)
-    cells: list[dict[str | Column, str]] = [
+    _show_table(
         {
             "recipe": row.recipe,
             numeric("tokens"): _share(row.share),
@@ -252,18 +239,13 @@ def _show_rows(rows: Sequence[Row]) -> None:
             **({numeric("answers"): _share(row.answers, 1)} if asked else {}),
         }
         for row in rows
-    ]
-    _show_table(cells)
+    )
 
 
-def _show_table(rows: Sequence[dict[str | Column, str]]) -> None:
+def _show_table(rows: Iterable[dict[str | Column, str]]) -> None:
     """The rows as a table; a narrow screen goes without the columns that can be spared."""
     out = screen()
-    columns = [column for column in rows[0] if out.width >= _ROOMY or column not in _DISPENSABLE]
-    shown = table(*columns)
-    for row in rows:
-        shown.add_row(*(row[column] for column in columns))
-    out.print(shown)
+    out.print(table_of(list(rows), without=() if out.width >= _ROOMY else _DISPENSABLE))
 
 
 def _show_room(rows: Sequence[Row]) -> None:
@@ -287,7 +269,7 @@ def _show_room(rows: Sequence[Row]) -> None:
 def _show_comparisons(compared: Sequence[Comparison]) -> None:
     screen().print()
     screen().print("Case by case:")
-    cells: list[dict[str | Column, str]] = [
+    _show_table(
         {
             "recipe": one.recipe,
             "beside": one.than,
@@ -298,8 +280,7 @@ def _show_comparisons(compared: Sequence[Comparison]) -> None:
             numeric("on average"): f"{one.gain:+.1%}",
         }
         for one in compared
-    ]
-    _show_table(cells)
+    )
 
 
 def _show_decay(found: Findings) -> None:
@@ -314,7 +295,7 @@ def _show_decay(found: Findings) -> None:
         f"{counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
         soft_wrap=True,
     )
-    cells: list[dict[str | Column, str]] = [
+    _show_table(
         {
             "recipe": name,
             **{numeric(f"{number}"): _share(rounds[number - 1].in_context) for number in numbers},
@@ -323,23 +304,25 @@ def _show_decay(found: Findings) -> None:
             numeric("met"): _share(sum(one.met for one in rounds) / last),
         }
         for name, rounds in found.decay.items()
-    ]
-    _show_table(cells)
+    )
 
 
 def _show_written(written: dict[str, Written]) -> None:
-    from compact.app.recommending import dollars
-
-    shown = table(
-        "recipe", numeric("by the model"), numeric("offline"), numeric("failed"), numeric("questions"), numeric("cost")
-    )
-    for name, one in written.items():
-        counts = (f"{number:,}" for number in (one.model, one.offline, one.failed, one.questions))
-        shown.add_row(name, *counts, dollars(one.cost))
+    rows: list[dict[str | Column, str]] = [
+        {
+            "recipe": name,
+            numeric("by the model"): f"{one.model:,}",
+            numeric("offline"): f"{one.offline:,}",
+            numeric("failed"): f"{one.failed:,}",
+            numeric("questions"): f"{one.questions:,}",
+            numeric("cost"): dollars(one.cost),
+        }
+        for name, one in written.items()
+    ]
     out = screen()
     out.print()
     out.print("Condensations by how their summaries came about:")
-    out.print(shown)
+    out.print(table_of(rows))
     if idle := [name for name, one in written.items() if not (one.model or one.offline or one.failed)]:
         out.print(f"Needed no summary, so that no prompt matters: {', '.join(idle)}.", soft_wrap=True)
     failures = list(dict.fromkeys(failure for one in written.values() for failure in one.failures))

@@ -6,71 +6,86 @@ import io
 import os
 import sys
 import traceback
-from typing import Annotated, NoReturn
+from importlib import import_module
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from compact.cli import (
-    archive,
-    batch,
-    calibrate,
-    check,
-    condense,
-    config,
-    convert,
-    cost,
-    demo,
-    diff,
-    evaluate,
-    mcp,
-    models,
-    plan,
-    presets,
-    profiles,
-    prompt,
-    recipes,
-    replay,
-    restore,
-    serve,
-    sessions,
-    tokens,
-    worker,
-)
 from compact.cli.console import fail
 from compact.errors import CompactError, InvalidInput
 
+_COMMANDS: Final = {
+    "condense": (
+        "Make a conversation smaller and keep it valid. "
+        "The report goes to standard error, or to standard output with -o."
+    ),
+    "plan": "Compare all recipes on a conversation; nothing is written.",
+    "diff": "Show what differs between two conversations, message by message and line by line.",
+    "restore": "Bring back what a condensation removed.",
+    "presets": "List the presets, show one with its settings, and import and export them.",
+    "cost": "Compare what condensing would cost and save, with every recipe and every model that might summarize.",
+    "replay": "Play a recorded session again, request by request, and show what each recipe would have cost.",
+    "evaluate": "Measure what condensing keeps, without a model unless a profile is named.",
+    "profiles": "List the models that may be asked for summaries, in the order in which they are asked.",
+    "prompt": "Show exactly what a summarizing model would be sent; no model is called.",
+    "tokens": "Count a conversation's tokens, by role and by kind of content.",
+    "check": (
+        "List what the vendor's API would reject, with the rule and the remedy. Leaves with status 1 if there is any."
+    ),
+    "convert": "Write a conversation in another format (always as JSON).",
+    "models": "Show windows and prices (dollars per million tokens) of the models Compact knows.",
+    "calibrate": (
+        "Learn a factor from the vendor's own count of a conversation; every later count for the model uses it."
+    ),
+    "serve": "Serve the page, the API and a gateway that any OpenAI or Anthropic client can use, until Ctrl-C.",
+    "batch": "Condense many transcripts, on all cores or by workers on many machines.",
+    "worker": "Condense the transcripts that `compact batch --queue` has put into a database.",
+    "mcp": "Serve recall, search, condense and plan over standard input and output, by the Model Context Protocol.",
+    "demo": "Count, validate and condense a recorded coding session, and show what was done.",
+    "recipes": "List the recipes, and choose the default.",
+    "sessions": "Look at conversations in a database, compress and move them.",
+    "archive": "Look at what was archived before conversations were compacted.",
+    "config": "Show, check and write the configuration of a CompactManager.",
+}
+"""What `compact --help` says of each command, so that it need not load their modules."""
+
+
+class _Commands(TyperGroup):
+    """Loads the module of a command when the command is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else command, rest
+
+
 app = typer.Typer(
     name="compact",
+    cls=_Commands,
     help="Keeps a conversation within its model's window: every request stays valid, and nothing is lost.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
-app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
-app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
-app.command("restore", epilog=restore.EXAMPLES)(restore.restore)
-app.add_typer(recipes.commands, name="recipes", epilog=recipes.EXAMPLES)
-app.command("presets", epilog=presets.EXAMPLES)(presets.presets)
-app.command("cost", epilog=cost.EXAMPLES)(cost.cost)
-app.command("replay", epilog=replay.EXAMPLES)(replay.replay)
-app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("profiles", epilog=profiles.EXAMPLES)(profiles.profiles)
-app.command("prompt", epilog=prompt.EXAMPLES)(prompt.prompt)
-app.command("tokens", epilog=tokens.EXAMPLES)(tokens.tokens)
-app.command("check", epilog=check.EXAMPLES)(check.check)
-app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
-app.command("models", epilog=models.EXAMPLES)(models.models)
-app.command("calibrate", epilog=calibrate.EXAMPLES)(calibrate.calibrate)
-app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
-app.command("batch", epilog=batch.EXAMPLES)(batch.batch)
-app.command("worker", epilog=worker.EXAMPLES)(worker.worker)
-app.add_typer(sessions.app, name="sessions", epilog=sessions.EXAMPLES)
-app.add_typer(archive.app, name="archive", epilog=archive.EXAMPLES)
-app.add_typer(config.commands, name="config")
-app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)
-app.command("demo")(demo.demo)
+
+def load_command(name: str) -> Any:
+    """The command of that name: the `commands` of its module, or the function that is called like it."""
+    module = import_module(f"compact.cli.{name}")
+    if hasattr(module, "commands"):
+        return get_command(module.commands)
+    single = typer.Typer(add_completion=False)
+    single.command(name, epilog=getattr(module, "EXAMPLES", None))(getattr(module, name))
+    return get_command(single)
+
+
+def _announce() -> None:
+    """Stands for a command until that is loaded."""
+
+
+for _name, _about in _COMMANDS.items():
+    app.command(_name, help=_about)(_announce)
 
 
 def _version(wanted: bool) -> None:

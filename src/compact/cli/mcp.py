@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from compact.cli.mcp_tools import Tools, serve
+
 EXAMPLES = "Examples: compact mcp · compact mcp --storage /var/lib/app/.compact --session support-42"
 
 
@@ -19,6 +21,4 @@ def mcp(
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
 ) -> None:
     """Serve recall, search, condense and plan over standard input and output, by the Model Context Protocol."""
-    from compact.cli.mcp_tools import Tools, serve
-
     serve(Tools(storage, session, root, model or None)).run("stdio")

@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import Field, ValidationError
 
-from compact.cli.console import choose_model, read_bytes
+from compact.app import read_transcript
+from compact.app.condensing import Condensation
+from compact.app.counting import choose_model
+from compact.app.recall import Recollection, condense_kept
+from compact.app.recall_tools import told_hits
+from compact.cli.console import read_bytes
 from compact.cli.options import read_target
+from compact.cli.plan import compare
 from compact.errors import CompactError, InvalidConfiguration, InvalidInput
+from compact.messages import Conversation
+from compact.originals import FileOriginals
 from compact.policies.configuration import problems_of
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from compact.app.recall import Recollection
-    from compact.messages import Conversation
-    from compact.originals import FileOriginals
 
 _INSTRUCTIONS = (
     "Compact keeps conversations within a model's window. What it removed has a handle in its marker (fold-…, sum-…, "
@@ -91,8 +96,6 @@ class Tools:
 
     def search(self, text: _Words, limit: _Limit = 10, session: _Session = None) -> str:
         """Search what was removed from conversations. Each hit names its session and a handle to recall."""
-        from compact.app.recall_tools import told_hits
-
         hits = self._recollection.search(text, self._seen(session), limit)
         return told_hits(hits, text, sessions=self._only is None)
 
@@ -105,8 +108,6 @@ class Tools:
         session: _Session = None,
     ) -> str:
         """Make a conversation smaller and keep it valid; what goes is kept, under handles for recall."""
-        from compact.app.recall import condense_kept
-
         before = self._read(conversation, file)
         name = self._seen(session) or _OWN_SESSION
         model, _ = choose_model(self._model, before)
@@ -116,9 +117,6 @@ class Tools:
 
     def plan(self, conversation: _Conversation = None, file: _File = None, target: _Target = None) -> str:
         """Tell what every recipe would make of a conversation, without doing any of it."""
-        from compact.app.condensing import Condensation
-        from compact.cli.plan import compare
-
         before = self._read(conversation, file)
         model, _ = choose_model(self._model, before)
         condensation = Condensation(before, model, _read_target(target))
@@ -128,14 +126,10 @@ class Tools:
 
     @functools.cached_property
     def _originals(self) -> FileOriginals:
-        from compact.originals import FileOriginals
-
         return FileOriginals(self._storage / "originals")
 
     @functools.cached_property
     def _recollection(self) -> Recollection:
-        from compact.app.recall import Recollection
-
         return Recollection(self._originals)
 
     def _seen(self, session: str | None) -> str | None:
@@ -145,8 +139,6 @@ class Tools:
         return self._only or session
 
     def _read(self, conversation: list[Any] | dict[str, Any] | None, file: str | None) -> Conversation:
-        from compact.app import read_transcript
-
         if (conversation is None) == (file is None):
             raise InvalidInput("give a conversation or a file", field="conversation", remedy="One of the two.")
         if file is None:

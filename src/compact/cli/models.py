@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.columns import Column, numeric
-from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.app.stored import Detection, StoredSessions
+from compact.cli.console import AsJson, busy, print_json, screen
 from compact.cli.options import grouped
+from compact.cli.tables import Column, Table, numeric
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.app.stored import Detection
-    from compact.messages import Json
-    from compact.models import Model
+from compact.messages import Json
+from compact.models import Model, find_model, list_models
 
 EXAMPLES = (
     "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json · "
@@ -33,7 +31,7 @@ _PRICES = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `compact models` is told."""
+    """The options of `compact models`."""
 
     name: Annotated[str | None, typer.Argument(help="A model's name; or a part of one, to list those that match.")] = (
         None
@@ -77,11 +75,8 @@ def models(options: Options) -> None:
     columns |= {name: f"{price}_price" for name, price in _PRICES.items()}
     if vendor is None:
         columns["vendor"] = "vendor"
-    rows = table(*columns)
-    for model in found:
-        facts = _row(model)
-        rows.add_row(*(_shown(facts[key]) for key in columns.values()))
-    screen().print(rows)
+    rows = ([_shown(facts[key]) for key in columns.values()] for facts in map(_row, found))
+    screen().print(Table(columns, rows))
     if [model.source for model in found] == ["default"]:
         screen().print(f"{name or found[0].id} is not in the catalogue: a window of 128,000 tokens is assumed.")
 
@@ -92,15 +87,13 @@ def _require_none(value: str | None, option: str, remedy: str) -> None:
 
 
 def _detect(profile: str | None, database: str, *, as_json: bool) -> None:
-    from compact.app.stored import StoredSessions
-
     with StoredSessions(database) as sessions, busy("asking vendors for their models"):
         found = sessions.detect(profile or "")
     if as_json:
         print_json([_detection(one) for one in found])
     elif not found:
         screen().print(
-            "No profile is configured, so nobody was asked; name one: compact models --detect --profile NAME."
+            "No profile is configured, so no vendor was asked; name one: compact models --detect --profile NAME."
         )
     for one in () if as_json else found:
         _show_detection(one)
@@ -116,10 +109,8 @@ def _show_detection(detection: Detection) -> None:
     counts = f"{detection.named:,} models listed, the limits of {detection.told:,} told"
     output.print(f"{detection.profile}: {counts}, {len(detection.stored):,} stored", soft_wrap=True)
     if detection.stored:
-        rows = table("model", "vendor", numeric("max in"), numeric("max out"))
-        for config in detection.stored:
-            rows.add_row(config.model, config.provider, _shown(config.max_input), _shown(config.max_output))
-        output.print(rows)
+        rows = ((one.model, one.provider, _shown(one.max_input), _shown(one.max_output)) for one in detection.stored)
+        output.print(Table(("model", "vendor", numeric("max in"), numeric("max out")), rows))
 
 
 def _detection(detection: Detection) -> dict[str, Json]:
@@ -137,8 +128,6 @@ def _detection(detection: Detection) -> dict[str, Json]:
 
 def _find(name: str | None, vendor: str | None) -> Sequence[Model]:
     """The one model of that name, else those whose name holds it; InvalidInput where the vendor has none."""
-    from compact.models import find_model, list_models
-
     listed = list_models(vendor)
     if not listed:
         known = ", ".join(sorted({model.vendor for model in list_models()}))

@@ -8,14 +8,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
+from compact.app.recipes import merge_settings
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.messages import Json
+from compact.messages import Json
 
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write here instead of standard output.")
@@ -80,8 +79,6 @@ def read_target(text: str | None) -> float | None:
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Json]:
     """Settings from `key=value`; a dot leads into a group, and values are JSON where they can be read as such."""
-    from compact.app.recipes import merge_settings
-
     settings: dict[str, Json] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
@@ -102,7 +99,7 @@ def require_database(url: str | None) -> None:
     """InvalidInput where a file is named that is not there; looking for something would make a database of it."""
     if not url:
         return
-    from compact.sessions.opening import file_of
+    from compact.sessions.opening import file_of  # which needs an extra
 
     file = file_of(url)
     if file is not None and not file.exists():

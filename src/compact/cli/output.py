@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 import typer
 
 from compact.cli.console import screen
+from compact.disk import replace_file
 from compact.errors import InvalidInput
 
 
@@ -17,28 +17,17 @@ def emit(data: bytes, output: Path | None) -> None:
     if output is None or str(output) == "-":
         typer.echo(data, nl=False)
         return
-    replace_file(output, data)
+    write_file(output, data)
     screen(stderr=True).print(f"wrote {output}", soft_wrap=True)
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write the file so that a crash leaves the old one or the new one; what is no plain file is written through."""
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
-        place = path.resolve()
-        temporary = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.tmp")
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if place.exists():
-                temporary.chmod(place.stat().st_mode & 0o777)
-            temporary.replace(place)
-        finally:
-            temporary.unlink(missing_ok=True)
+        replace_file(path.resolve(), data)
     except OSError as error:
         raise InvalidInput(
             f"cannot be written: {error.strerror}", field=str(path), remedy="Choose another place for it."

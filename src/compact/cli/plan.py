@@ -11,29 +11,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compact.cli.columns import Column, numeric
+from compact.app.condensing import Condensation, Result
+from compact.app.counting import choose_model
+from compact.app.estimating import foresee
+from compact.app.inspecting import Inspection
+from compact.app.recipes import list_recipes, resolve_recipe
 from compact.cli.console import (
     AsJson,
     File,
     busy,
-    choose_model,
-    console,
     counted,
     legible,
     print_json,
     read,
     screen,
-    table,
+    styled,
 )
 from compact.cli.options import ForModel, Target, read_target
+from compact.cli.tables import Cell, Column, Table, numeric, table_of
+from compact.engine.report import percent
 from compact.errors import InvalidInput
+from compact.messages import Conversation, Json, Message
+from compact.settings.recipes import default_recipe
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-    from rich.text import Text
 
-    from compact.app.condensing import Condensation, Result
-    from compact.messages import Json, Message
 
 EXAMPLES = "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json"
 
@@ -69,10 +72,6 @@ def plan(
     No model is called: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
     calling this model would come to.
     """
-    from compact.app.condensing import Condensation
-    from compact.cli.screen import styled
-    from compact.settings.recipes import default_recipe
-
     wanted = read_target(target)
     conversation = read(file)
     name, source = choose_model(model, conversation)
@@ -81,7 +80,7 @@ def plan(
     results = dict(compare(condensation))
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
-    gone = removals(conversation.messages, results[show], name)
+    gone = removals(conversation, results[show], name)
     if as_json:
         print_json(
             {
@@ -102,32 +101,19 @@ def plan(
     _show_removals(show, gone)
 
 
-def removals(before: tuple[Message, ...], result: Result, model: str) -> list[Removal]:
+def removals(before: Conversation, result: Result, model: str) -> list[Removal]:
     """What goes from each message, the largest first."""
-    from compact.app import counter_for
-    from compact.messages import Fold
-
-    measure = counter_for(model).message
-    now = {message.id: message for message in result.conversation.messages}
-    reasons: dict[str, str] = {}
-    for edit in (edit for step in result.plan for edit in step.edits):
-        for id in edit.messages if isinstance(edit, Fold) else (edit.where.message,):
-            reasons.setdefault(id, edit.kind.value)
-    tools = {call.id: call.name for message in before for call in message.calls}
+    tools = {call.id: call.name for message in before.messages for call in message.calls}
     found = []
-    for position, message in enumerate(before):
-        kept = now.get(message.id)
-        if kept is not message:
-            tokens = measure(message), 0 if kept is None else measure(kept)
-            found.append(Removal(position, _describe(message, tools), *tokens, reasons.get(message.id, "")))
+    for row in Inspection(before, result, model=model).rows():
+        if row.before is not None and row.kind != "kept":
+            what, why = _describe(before.messages[row.before], tools), row.reasons[0].why if row.reasons else ""
+            found.append(Removal(row.before, what, row.tokens_before, row.tokens_after, why))
     return sorted(found, key=lambda each: each.tokens_after - each.tokens_before)
 
 
 def compare(condensation: Condensation) -> Iterator[tuple[str, Result]]:
     """What each recipe would come to; where a model would be called, with what that would cost."""
-    from compact.app.estimating import foresee
-    from compact.app.recipes import list_recipes, resolve_recipe
-
     for name in _shown_progress([name for name, _ in list_recipes()]):
         yield name, foresee(condensation, resolve_recipe(name)).result
 
@@ -154,7 +140,7 @@ def _bar(total: int) -> Iterator[tuple[Progress, TaskID]]:
 
     words = TextColumn("{task.description}", markup=False)
     columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=screen(stderr=True), transient=True) as progress:
         yield progress, progress.add_task("", total=total)
 
 
@@ -180,31 +166,27 @@ def _change(result: Result) -> float:
 
 def show_recipes(results: dict[str, Result]) -> None:
     """The recipes side by side."""
-    from compact.cli.screen import styled
-    from compact.engine.report import percent
-
     out = screen()
-    rows = None
-    for name, result in results.items():
-        facts, report = _facts(result), result.report
-        cells: dict[str | Column, str | Text] = {
-            "recipe": styled(name),
-            numeric("tokens"): f"{report.tokens_after:,}",
-            numeric("change"): percent(_change(result), "+"),
-            numeric("saved"): "?" if report.saved is None else f"${report.saved:.4f}",
-            numeric("messages"): f"{facts['messages']:,}",
-            numeric("edits"): f"{facts['edits']:,}",
-            numeric("summaries"): f"{facts['summaries']:,}",
-            numeric("cost"): f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
-            numeric("prefix kept"): f"{report.kept_prefix:,}",
-            numeric("seconds"): f"{report.seconds:.2f}",
-            "target": "" if report.target is None else "met" if report.target_met else styled("missed", "yellow"),
-        }
-        columns = [column for column in cells if out.width >= _ROOMY or column not in _DISPENSABLE]
-        rows = rows or table(*columns)
-        rows.add_row(*(cells[column] for column in columns))
-    out.print(rows)
+    rows = [_row(name, result) for name, result in results.items()]
+    out.print(table_of(rows, without=() if out.width >= _ROOMY else _DISPENSABLE))
     out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has. Cost: of the summaries.")
+
+
+def _row(name: str, result: Result) -> dict[str | Column, Cell]:
+    facts, report = _facts(result), result.report
+    return {
+        "recipe": name,
+        numeric("tokens"): f"{report.tokens_after:,}",
+        numeric("change"): percent(_change(result), "+"),
+        numeric("saved"): "?" if report.saved is None else f"${report.saved:.4f}",
+        numeric("messages"): f"{facts['messages']:,}",
+        numeric("edits"): f"{facts['edits']:,}",
+        numeric("summaries"): f"{facts['summaries']:,}",
+        numeric("cost"): f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
+        numeric("prefix kept"): f"{report.kept_prefix:,}",
+        numeric("seconds"): f"{report.seconds:.2f}",
+        "target": "" if report.target is None else "met" if report.target_met else styled("missed", "yellow"),
+    }
 
 
 def _show_removals(name: str, gone: list[Removal]) -> None:
@@ -213,16 +195,11 @@ def _show_removals(name: str, gone: list[Removal]) -> None:
         out.print(f"With {name} every message stays as it is.")
         return
     out.print(f"With {name} this would go:")
-    rows = table(numeric("message"), "what", numeric("tokens"), numeric("left"), "why")
-    for each in gone[:_SHOWN]:
-        rows.add_row(
-            str(each.position),
-            each.what,
-            f"{each.tokens_before:,}",
-            f"{each.tokens_after:,}",
-            each.why,
-        )
-    out.print(rows)
+    rows = (
+        (str(each.position), each.what, f"{each.tokens_before:,}", f"{each.tokens_after:,}", each.why)
+        for each in gone[:_SHOWN]
+    )
+    out.print(Table((numeric("message"), "what", numeric("tokens"), numeric("left"), "why"), rows))
     if rest := gone[_SHOWN:]:
         tokens = sum(each.tokens_before - each.tokens_after for each in rest)
         out.print(f"and {tokens:,} tokens in {counted(len(rest), 'other message')}")

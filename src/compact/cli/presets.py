@@ -1,19 +1,22 @@
-"""`compact presets`: ways of condensing that have a name."""
+"""`compact presets`: providers with settings, under a name."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, print_json, screen, table
-from compact.cli.output import create_file, replace_file
+from compact.app import dump_json
+from compact.app.presets import add_presets
+from compact.cli.console import AsJson, print_json, screen, styled
+from compact.cli.output import create_file
+from compact.cli.tables import Table
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.messages import Json
-    from compact.providers.presets import Preset
+from compact.messages import Json
+from compact.providers.presets import Preset, dump_presets, find_preset
+from compact.providers.presets import presets as built_in
+from compact.settings.presets import load_presets, own_presets
 
 EXAMPLES = (
     "Examples: compact presets · compact presets balanced --json · compact presets balanced --export mine.json · "
@@ -32,10 +35,6 @@ def presets(
     as_json: AsJson = False,
 ) -> None:
     """List the presets, show one with its settings, and import and export them."""
-    from compact.providers.presets import find_preset
-    from compact.providers.presets import presets as built_in
-    from compact.settings.presets import own_presets
-
     imported = _import(source) if source is not None else ()
     own = own_presets()
     shown = [find_preset(name, own)] if name is not None else [*imported] or [*built_in(), *own]
@@ -47,41 +46,24 @@ def presets(
     if name is not None:
         _show(shown[0])
         return
-    rows = table("preset", "provider", "what it does")
-    for preset in shown:
-        rows.add_row(preset.name, preset.provider, preset.description)
-    screen().print(rows)
+    rows = ((preset.name, preset.provider, preset.description) for preset in shown)
+    screen().print(Table(("preset", "provider", "what it does"), rows))
 
 
 def _import(source: Path) -> tuple[Preset, ...]:
     """Keep the presets of a file beside those imported before; one of the same name takes the other's place."""
-    from compact.providers.presets import dump_presets
-    from compact.settings.presets import load_presets, own_presets, own_presets_path
-
-    try:
-        found = load_presets(source)
-        path = own_presets_path()
-        before = {preset.name: preset for preset in own_presets()}
-        kept = before | {preset.name: preset for preset in found}
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        field = str(error.filename or source)
-        raise InvalidInput(
-            f"cannot be used: {error.strerror}", field=field, remedy="Check the name and your permissions."
-        ) from None
-    if found:
-        replace_file(path, dump_presets(kept.values()).encode())
-        for preset in found:
-            if before.get(preset.name, preset) != preset:
-                screen(stderr=True).print(f"replaced your preset {preset.name}", soft_wrap=True)
-    else:
+    found = load_presets(source)
+    before = {preset.name: preset for preset in own_presets()}
+    add_presets(found)
+    for preset in found:
+        if before.get(preset.name, preset) != preset:
+            screen(stderr=True).print(f"replaced your preset {preset.name}", soft_wrap=True)
+    if not found:
         screen(stderr=True).print("nothing to keep: the file has no preset that is not built in", soft_wrap=True)
     return found
 
 
 def _export(shown: list[Preset], export: Path) -> None:
-    from compact.providers.presets import dump_presets
-
     kind = export.suffix.lower()
     if kind not in (".json", ".yaml", ".yml"):
         raise InvalidInput("is of no known kind", field=str(export), remedy="Name the file .json, .yaml or .yml.")
@@ -98,9 +80,6 @@ def _facts(preset: Preset) -> dict[str, Json]:
 
 
 def _show(preset: Preset) -> None:
-    from compact.app import dump_json
-    from compact.cli.screen import styled
-
     out = screen()
     out.print(styled(preset.name, "bold"), f"with the provider {preset.provider}")
     out.print(preset.description)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, busy, print_json, screen, table
+from compact.app.profiles import Probe, Standing, list_profiles, probe
+from compact.cli.console import AsJson, busy, print_json, screen, styled
+from compact.cli.tables import Cell, Column, numeric, table_of
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from compact.app.profiles import Probe, Standing
-    from compact.messages import Json
+from compact.messages import Json
+from compact.ports import Completion
 
 EXAMPLES = "Examples: compact profiles · compact profiles anthropic --check · compact profiles --json"
 
@@ -31,8 +29,6 @@ def profiles(
 
     Those of a vendor are asked only when they are named. Keys are never shown: only where they are, and whether.
     """
-    from compact.app.profiles import list_profiles
-
     known = list_profiles()
     shown = [standing for standing in known if name in (None, standing.profile.name)]
     if not shown:
@@ -52,8 +48,6 @@ def profiles(
 
 def _probed(asked: Sequence[Standing]) -> dict[str, Probe | None]:
     """What became of a question to each; None for those that cannot be asked."""
-    from compact.app.profiles import probe
-
     found: dict[str, Probe | None] = {}
     for standing in asked:
         with busy(f"asking {standing.profile.name}"):
@@ -62,32 +56,11 @@ def _probed(asked: Sequence[Standing]) -> dict[str, Probe | None]:
 
 
 def _answered(probe: Probe | None) -> bool:
-    from compact.ports import Completion
-
     return probe is not None and isinstance(probe.answer, Completion)
 
 
 def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None:
-    from compact.cli.screen import styled
-
-    numbers = numeric("in"), numeric("out"), numeric("window")
-    rows = table("profile", "vendor", "model", "asked", "key", *numbers, *(["answer"] if probes else []))
-    for standing in shown:
-        profile, model = standing.profile, standing.model
-        cells: list[str | Text] = [
-            profile.name,
-            profile.vendor,
-            profile.model,
-            _when(standing),
-            styled(standing.key) if standing.ready else styled(standing.key, "yellow"),
-            _price(model.prices and model.prices.input),
-            _price(model.prices and model.prices.output),
-            f"{model.context_window:,}" if model.source == "catalogue" else "?",
-        ]
-        if probes:
-            cells.append(_told(probes, profile.name))
-        rows.add_row(*cells)
-    screen().print(rows)
+    screen().print(table_of([_row(standing, probes) for standing in shown]))
     for standing in shown:
         if standing.source == "configured":
             for problem in standing.problems:
@@ -95,6 +68,21 @@ def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None
             for remark in standing.remarks:
                 screen().print(f"{standing.profile.name}: {remark}")
     screen().print("In, out: dollars per million tokens.")
+
+
+def _row(standing: Standing, probes: Mapping[str, Probe | None]) -> dict[str | Column, Cell]:
+    profile, model = standing.profile, standing.model
+    return {
+        "profile": profile.name,
+        "vendor": profile.vendor,
+        "model": profile.model,
+        "asked": _when(standing),
+        "key": styled(standing.key, "" if standing.ready else "yellow"),
+        numeric("in"): _price(model.prices and model.prices.input),
+        numeric("out"): _price(model.prices and model.prices.output),
+        numeric("window"): f"{model.context_window:,}" if model.source == "catalogue" else "?",
+        **({"answer": _told(probes, profile.name)} if probes else {}),
+    }
 
 
 def _when(standing: Standing) -> str:
@@ -105,9 +93,6 @@ def _when(standing: Standing) -> str:
 
 
 def _told(probes: Mapping[str, Probe | None], name: str) -> str | Text:
-    from compact.cli.screen import styled
-    from compact.ports import Completion
-
     if name not in probes:
         return ""
     probe = probes[name]

@@ -1,23 +1,32 @@
-"""`compact prompt`: what a summarizing model is told."""
+"""`compact prompt`: the prompts of summarizing models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from compact.cli.console import AsJson, choose_model, print_json, read, screen, table
+from compact.app.condensing import Condensation
+from compact.app.counting import choose_model
+from compact.app.estimating import foresee
+from compact.app.profiles import find_profile
+from compact.app.recipes import resolve_recipe
+from compact.app.strategies import choose_strategy, with_strategy
+from compact.cli.console import AsJson, print_json, read, screen, styled
 from compact.cli.options import ForModel, grouped
+from compact.cli.tables import Table
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.messages import Json
-    from compact.policies import Profile
-    from compact.ports import Ask
-    from compact.summaries.model.strategy import Strategy
+from compact.llm.vendors import takes_seed
+from compact.messages import Json
+from compact.models import find_model
+from compact.policies import Profile
+from compact.ports import Ask
+from compact.settings.profiles import list_prompts, prompt_path
+from compact.summaries.model.instructions import Frame, instructions
+from compact.summaries.model.strategy import NAMES, Strategy, Style, strategies
 
 EXAMPLES = (
     "Examples: compact prompt · compact prompt decision_log --detail concise · "
@@ -49,9 +58,6 @@ def prompt(options: Options) -> None:
     With --preview the whole request, with the conversation in it. A prompt of your own is a file NAME.md in the folder
     `prompts` of Compact's home; it takes the place of the strategy's words, and the form of the answer stays.
     """
-    from compact.app.profiles import find_profile
-    from compact.app.strategies import choose_strategy
-
     profile = find_profile(options.profile) if options.profile else None
     strategy = choose_strategy(options.strategy or "", profile)
     if strategy is None:
@@ -68,24 +74,14 @@ def prompt(options: Options) -> None:
 
 def _refuse_preview(options: Options) -> None:
     if options.preview is not None:
-        from compact.summaries.model.strategy import NAMES
-
         raise InvalidInput("needs a strategy", field="--preview", remedy=f"Name one: {', '.join(NAMES)}.")
 
 
 def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
     """The requests for the transcript, or one without any."""
-    from compact.ports import Ask
-    from compact.summaries.model.instructions import Frame, instructions
-    from compact.summaries.model.strategy import Style
-
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
         return [Ask(instructions(strategy, Style(options.detail), Frame(code), budget=_BUDGET), "", _BUDGET)]
-    from compact.app.condensing import Condensation
-    from compact.app.estimating import foresee
-    from compact.app.recipes import resolve_recipe
-    from compact.app.strategies import with_strategy
 
     conversation = read(options.preview)
     model, _ = choose_model(options.model, conversation)
@@ -100,9 +96,6 @@ def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
 
 
 def _request(ask: Ask, profile: Profile | None, *, preview: bool) -> dict[str, Json]:
-    from compact.llm.vendors import takes_seed
-    from compact.models import find_model
-
     limits = [ask.max_tokens]
     if profile:
         limits += [
@@ -120,8 +113,6 @@ def _request(ask: Ask, profile: Profile | None, *, preview: bool) -> dict[str, J
 
 
 def _show(requests: Sequence[dict[str, Json]]) -> None:
-    from compact.cli.screen import styled
-
     out = screen()
     for number, request in enumerate(requests, 1):
         which = f"request {number} of {len(requests)}, " if len(requests) > 1 else ""
@@ -135,17 +126,11 @@ def _show(requests: Sequence[dict[str, Json]]) -> None:
 
 
 def _list(*, as_json: bool) -> None:
-    from compact.settings.profiles import list_prompts, prompt_path
-    from compact.summaries.model.strategy import strategies
-
     own = list_prompts()
     if as_json:
         built_in = [{"name": each.name, "description": each.description, "custom": False} for each in strategies()]
         print_json([*built_in, *({"name": name, "description": "", "custom": True} for name in own)])
         return
-    rows = table("strategy", "what it keeps", "sections")
-    for strategy in strategies():
-        rows.add_row(strategy.name, strategy.description, ", ".join(section.title for section in strategy.sections))
-    for name in own:
-        rows.add_row(name, f"your own: {prompt_path(name)}", "")
-    screen().print(rows)
+    rows = [(one.name, one.description, ", ".join(section.title for section in one.sections)) for one in strategies()]
+    rows += [(name, f"your own: {prompt_path(name)}", "") for name in own]
+    screen().print(Table(("strategy", "what it keeps", "sections"), rows))

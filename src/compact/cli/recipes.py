@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.console import AsJson, print_json, screen, table
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.cli.console import AsJson, print_json, screen
+from compact.cli.tables import Table
+from compact.messages import Json
+from compact.settings.recipes import choose_default, default_recipe
 
-if TYPE_CHECKING:
-    from compact.messages import Json
-
-EXAMPLES = (
-    "Examples: compact recipes · compact recipes --json · compact recipes use balanced · compact recipes use auto"
+commands = typer.Typer(
+    add_completion=False,
+    epilog=(
+        "Examples: compact recipes · compact recipes --json · compact recipes use balanced · compact recipes use auto"
+    ),
 )
-
-commands = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
 
 
 @commands.callback(invoke_without_command=True)
@@ -26,16 +28,12 @@ def recipes(context: typer.Context, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from compact.settings.recipes import default_recipe
 
     default, found = default_recipe(), list(_facts())
     if as_json:
         print_json({"default": default, "recipes": found})
         return
-    rows = table("recipe", "provider", "target missed", "what it does")
-    for each in found:
-        rows.add_row(each["name"], each["provider"], each["when_missed"], each["description"])
-    screen().print(rows)
+    screen().print(Table(("recipe", "provider", "target missed", "what it does"), ([*one.values()] for one in found)))
     screen().print(f"The default is {default}. Choose another: compact recipes use NAME, or COMPACT_RECIPE.")
 
 
@@ -44,9 +42,6 @@ def use(
     name: Annotated[str, typer.Argument(help="A recipe: one that is listed, or a provider.")], as_json: AsJson = False
 ) -> None:
     """Make a recipe the default of all commands and programs with this home; COMPACT_RECIPE goes before it."""
-    from compact.app.recipes import resolve_recipe
-    from compact.settings.recipes import choose_default, default_recipe
-
     chosen = resolve_recipe(name).name
     choose_default(chosen)
     if as_json:
@@ -58,8 +53,6 @@ def use(
 
 
 def _facts() -> list[dict[str, Json]]:
-    from compact.app.recipes import list_recipes, resolve_recipe
-
     found: list[dict[str, Json]] = []
     for name, description in list_recipes():
         recipe = resolve_recipe(name)

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.columns import BARS, numeric
-from compact.cli.console import AsJson, File, busy, choose_model, counted, print_json, read, screen, table
+from compact.app.counting import choose_model
+from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.recommending import dollars
+from compact.cli.console import AsJson, File, Screen, busy, counted, print_json, read, screen, styled
 from compact.cli.options import ForModel, grouped
 from compact.cli.output import create_file, emit, require_new
-from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.cli.screen import Screen
-    from compact.lab.replaying import Played, Terms
-    from compact.lab.tuning import Trial
-    from compact.messages import Conversation, Json
-    from compact.providers import Recipe
+from compact.cli.tables import BARS, Cell, Column, Table, numeric, table_of
+from compact.errors import InvalidConfiguration, InvalidInput
+from compact.lab.replaying import NAIVE, NOTHING, Played, Terms, terms_for
+from compact.lab.replaying import replay as play
+from compact.lab.tuning import Rehearsal, Trial, best_of_each, settings_of, tune
+from compact.messages import Conversation, Json
+from compact.providers import Recipe
+from compact.settings.documents import dump_document
 
 EXAMPLES = (
     "Examples: compact replay session.json · compact replay ~/.claude/projects/x/4294a5e3.jsonl --window 100000 · "
@@ -83,8 +85,6 @@ def replay(options: Options) -> None:
     keeps enough of the facts that the session used later is shown and, with --output, written; Ctrl-C ends the search
     with the best so far. Status 1 if none keeps enough.
     """
-    from compact.lab.replaying import replay as play
-
     _require_sense(options)
     conversation = read(options.file)
     if options.tune:
@@ -122,9 +122,6 @@ def _is_standard(output: Path | None) -> bool:
 
 
 def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
-    from compact.errors import InvalidConfiguration
-    from compact.lab.replaying import terms_for
-
     trigger = _TRIGGER if options.trigger is None else options.trigger
     target = _TARGET if options.target is None else options.target
     if target >= trigger:
@@ -139,9 +136,6 @@ def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
 
 
 def _recipes(names: Sequence[str] | None) -> Iterator[Recipe | str]:
-    from compact.app.recipes import list_recipes, resolve_recipe
-    from compact.lab.replaying import NAIVE, NOTHING
-
     yield NOTHING
     yield NAIVE
     for name in names or [name for name, _ in list_recipes()]:
@@ -186,9 +180,6 @@ def _number(played: Played) -> float | None:
 
 
 def _show(terms: Terms, played: Sequence[Played]) -> None:
-    from compact.app.recommending import dollars
-    from compact.cli.screen import styled
-
     out = screen()
     requests = len(played[0].sent)
     out.print(
@@ -197,31 +188,22 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
         f"down to {terms.target:.0%}, {terms.gap:g} seconds apart",
     )
     most = max((number for one in played if (number := _number(one)) is not None), default=0.0)
-    rows = table(
-        "recipe",
-        numeric("dollars"),
-        BARS,
-        numeric("tokens"),
-        numeric("cached"),
-        numeric("compactions"),
-        numeric("peak"),
-        numeric("refused"),
-    )
-    for one in played:
-        number = _number(one)
-        bar = "?" if number is None else "█" * max(1, round(_BAR * number / most)) if most else ""
-        rows.add_row(
-            one.recipe,
-            dollars(one.dollars),
-            bar,
-            f"{one.tokens:,}",
-            f"{one.hit_rate:.0%}",
-            f"{one.compactions:,}",
-            f"{one.peak:,}",
-            f"{one.overflows:,}" if one.overflows else "",
-        )
-    out.print(rows)
+    out.print(table_of([_row(one, most) for one in played]))
     out.print(_told(played))
+
+
+def _row(played: Played, most: float) -> dict[str | Column, str]:
+    number = _number(played)
+    return {
+        "recipe": played.recipe,
+        numeric("dollars"): dollars(played.dollars),
+        BARS: "?" if number is None else "█" * max(1, round(_BAR * number / most)) if most else "",
+        numeric("tokens"): f"{played.tokens:,}",
+        numeric("cached"): f"{played.hit_rate:.0%}",
+        numeric("compactions"): f"{played.compactions:,}",
+        numeric("peak"): f"{played.peak:,}",
+        numeric("refused"): f"{played.overflows:,}" if played.overflows else "",
+    }
 
 
 def _told(played: Sequence[Played]) -> str:
@@ -242,8 +224,6 @@ def _told(played: Sequence[Played]) -> str:
 
 
 def _tune(options: Options, conversation: Conversation) -> None:
-    from compact.lab.tuning import Rehearsal, best_of_each, tune
-
     terms, source = _terms(options, conversation)
     wanted = _RETENTION if options.retention is None else options.retention
     rehearsal = Rehearsal(conversation, terms)
@@ -290,9 +270,6 @@ def _gather(search: Iterator[Trial], trials: list[Trial], wanted: float) -> None
 
 def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) -> str:
     """The configuration file with the policy that was found."""
-    from compact.lab.tuning import settings_of
-    from compact.settings.documents import dump_document
-
     path = Path("compact.yaml") if options.output is None or _is_standard(options.output) else options.output
     window = {"max_context_tokens": terms.window} if options.window else {}
     text = dump_document({"model": terms.model.id, **window, "policy": settings_of(chosen.policy)}, path)
@@ -303,28 +280,22 @@ def _document(options: Options, terms: Terms, untouched: Played, chosen: Trial) 
 
 def _show_tuning(out: Screen, terms: Terms, untouched: Played, best: Sequence[tuple[Trial, bool]]) -> None:
     """The best of each recipe, and whether it is the one."""
-    from compact.app.recommending import dollars
-    from compact.cli.screen import styled
-
     asked = f"requests to {terms.model.id}, which reads {terms.window:,} tokens; the best of each recipe:"
     out.print(styled(f"{len(untouched.sent):,}", "bold"), asked)
-    rows = table(
-        "", "recipe", "parameters", numeric("dollars"), numeric("retention"), numeric("compactions"), numeric("refused")
-    )
+    columns = "dollars", "retention", "compactions", "refused"
     refused = f"{untouched.overflows:,}" if untouched.overflows else ""
-    rows.add_row("", untouched.recipe, "", dollars(untouched.dollars), "100.0%", "0", refused)
-    for trial, chosen in best:
-        kept = "?" if trial.retention is None else f"{trial.retention:.1%}"
-        rows.add_row(
-            styled("→", "green") if chosen else "",
-            trial.recipe,
-            _parameters(trial),
-            "" if trial.played is None else dollars(trial.dollars),
-            "" if trial.played is None else kept,
-            "" if trial.played is None else f"{trial.played.compactions:,}",
-            f"after {trial.sent:,}" if trial.played is None else "",
-        )
-    out.print(rows)
+    first = ("", untouched.recipe, "", dollars(untouched.dollars), "100.0%", "0", refused)
+    rows = [first, *(_trial_row(trial, chosen=chosen) for trial, chosen in best)]
+    out.print(Table(("", "recipe", "parameters", *map(numeric, columns)), rows))
+
+
+def _trial_row(trial: Trial, *, chosen: bool) -> tuple[Cell, ...]:
+    mark = styled("→", "green") if chosen else ""
+    if trial.played is None:
+        return mark, trial.recipe, _parameters(trial), "", "", "", f"after {trial.sent:,}"
+    kept = "?" if trial.retention is None else f"{trial.retention:.1%}"
+    count = f"{trial.played.compactions:,}"
+    return mark, trial.recipe, _parameters(trial), dollars(trial.dollars), kept, count, ""
 
 
 def _parameters(trial: Trial) -> str:
@@ -346,8 +317,6 @@ def _found(untouched: Played, chosen: Trial | None, wanted: float) -> str:
 
 def _figures(untouched: Played, chosen: Trial) -> str:
     """What was measured, in a sentence."""
-    from compact.app.recommending import dollars
-
     count = 0 if chosen.played is None else chosen.played.compactions
     cost = f"{dollars(chosen.dollars)} instead of {dollars(untouched.dollars)} with no compaction"
     kept = f"{chosen.retention or 0:.0%} of what was used later in context"
@@ -355,8 +324,6 @@ def _figures(untouched: Played, chosen: Trial) -> str:
 
 
 def _trial_facts(trial: Trial) -> dict[str, Json]:
-    from compact.lab.tuning import settings_of
-
     played = trial.played
     return {
         "recipe": trial.recipe,

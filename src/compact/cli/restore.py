@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
-from compact.cli.console import File, FormatName, busy, name_of, read, read_bytes, screen
+from compact.app import read_transcript
+from compact.app.planfile import load_plan, restore_file, wires_of, write_like
+from compact.cli.console import File, FormatName, busy, name_of, read, read_bytes, screen, styled
 from compact.cli.options import Output
 from compact.cli.output import emit, require_apart
+from compact.messages import has_references, unfold
 
 EXAMPLES = (
     "Examples: compact restore small.json --plan chat.plan.json -o chat.json · "
@@ -34,8 +37,6 @@ def restore(
 
 
 def _revert(file: Path, path: Path) -> bytes:
-    from compact.app.planfile import load_plan, restore_file
-
     plan = load_plan(read_bytes(path))
     condensed = read(file, plan.format)
     with busy("restoring"):
@@ -43,11 +44,6 @@ def _revert(file: Path, path: Path) -> bytes:
 
 
 def _follow(file: Path, format: str | None) -> bytes:
-    from compact.app import read_transcript
-    from compact.app.planfile import wires_of, write_like
-    from compact.cli.screen import styled
-    from compact.messages import has_references, unfold
-
     data = read_bytes(file)
     with busy("restoring"):
         conversation = read_transcript(data, format=format, name=name_of(file))

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
+from rich.text import Text
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, table
+from compact.app import session_files
+from compact.app.stored import StoredSessions
+from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, styled
 from compact.cli.options import ForModel, Output, grouped, require_database
+from compact.cli.output import emit
+from compact.cli.tables import Column, Table, numeric, shares_table, table_of
+from compact.engine.stored.service import Compression, Context, Wish
+from compact.engine.stored.snapshots import read_summary
 from compact.errors import InvalidInput
+from compact.formats import parse
+from compact.messages import Json, Message, message_texts
+from compact.ports import Found, StoredMessage, StoredSession
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from compact.app.stored import StoredSessions
-    from compact.engine.stored.service import Compression, Context
-    from compact.messages import Json, Message
-    from compact.ports import Found, StoredMessage
-
-EXAMPLES = (
-    "Examples: compact sessions import chat.json --id support-7 · compact sessions list · "
-    "compact sessions show support-7 · compact sessions search 'refund policy'"
-)
 _LIST = "Examples: compact sessions list · compact sessions list --workspace support --limit 20 --json"
 _SHOW = "Examples: compact sessions show ID · compact sessions show ID --json"
 _SEARCH = "Examples: compact sessions search refund policy · compact sessions search timeout --session ID --json"
@@ -52,10 +49,18 @@ DatabaseUrl: TypeAlias = Annotated[
 Workspace: TypeAlias = Annotated[str | None, typer.Option("--workspace", "-w", help="Only this workspace.")]
 Limit: TypeAlias = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
 
-app = typer.Typer(no_args_is_help=True, help="Look at conversations in a database, compress and move them.")
+commands = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Look at conversations in a database, compress and move them.",
+    epilog=(
+        "Examples: compact sessions import chat.json --id support-7 · compact sessions list · "
+        "compact sessions show support-7 · compact sessions search 'refund policy'"
+    ),
+)
 
 
-@app.command("list", epilog=_LIST)
+@commands.command("list", epilog=_LIST)
 def list_sessions(
     workspace: Workspace = None,
     limit: Limit = 50,
@@ -73,21 +78,14 @@ def list_sessions(
     if not contexts:
         screen().print("There are no sessions." if after is None else "There are no more sessions.")
         return
-    rows = table("session", "workspace", "model", numeric("messages"), numeric("tokens"), numeric("usage"), "blocked")
-    for context in contexts:
-        session = context.session
-        numbers = f"{session.messages:,}", f"{context.tokens:,}", f"{context.decision.usage:.0%}"
-        rows.add_row(session.id, session.workspace, session.model, *numbers, session.blocked)
-    screen().print(rows)
+    screen().print(table_of([_row(context) for context in contexts]))
     if len(contexts) == limit:
         screen().print(f"more: --after {contexts[-1].session.id}")
 
 
-@app.command("show", epilog=_SHOW)
+@commands.command("show", epilog=_SHOW)
 def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Show what would be sent to the model now: the summary, what is pinned, what is recent, and what takes room."""
-    from compact.formats import parse
-
     with _found(database) as sessions:
         context = sessions.context(session)
         kinds = dict(sessions.usage(session))
@@ -101,15 +99,11 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
     output.print(f"{full}; compressed from {decision.trigger_at:,} on")
     if context.session.blocked:
         output.print(f"blocked: {context.session.blocked}", soft_wrap=True)
-    usage = table("what", numeric("tokens"), numeric("share"))
-    for kind, tokens in sorted(kinds.items(), key=lambda item: -item[1]):
-        if tokens:
-            usage.add_row(kind, f"{tokens:,}", f"{tokens / max(decision.used, 1):.0%}")
-    output.print(usage)
-    rows = table(numeric("no"), "role", "content")
-    for number, message in enumerate(parse(context.messages, format=context.session.format).messages, 1):
-        rows.add_row(str(number), message.role, _start(message))
-    output.print(rows)
+    filled = {kind: tokens for kind, tokens in kinds.items() if tokens}
+    output.print(shares_table("what", filled, decision.used, digits=0))
+    messages = parse(context.messages, format=context.session.format).messages
+    rows = ((str(number), message.role, _start(message)) for number, message in enumerate(messages, 1))
+    output.print(Table((numeric("no"), "role", "content"), rows))
     if summary := _summary(context):
         output.print("summary:")
         for line in str(summary["text"]).split("\n"):
@@ -118,7 +112,7 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What `compact sessions search` is told."""
+    """The options of `compact sessions search`."""
 
     words: Annotated[list[str], typer.Argument(help="Words that a message must hold, all of them.")]
     session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None
@@ -128,7 +122,7 @@ class Search:
     as_json: AsJson = False
 
 
-@app.command("search", epilog=_SEARCH)
+@commands.command("search", epilog=_SEARCH)
 @grouped
 def search_messages(options: Search) -> None:
     """Find the messages that hold all the words, whether a request still contains them or not; best ones first."""
@@ -144,15 +138,13 @@ def search_messages(options: Search) -> None:
     if not found:
         screen().print("No message holds all of these words.")
         return
-    rows = table("session", numeric("position"), "role", "excerpt")
-    for one in found:
-        rows.add_row(one.session, f"{one.position:,}", one.role, _highlighted(one))
-    screen().print(rows)
+    rows = ((one.session, f"{one.position:,}", one.role, _highlighted(one)) for one in found)
+    screen().print(Table(("session", numeric("position"), "role", "excerpt"), rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Compress:
-    """What `compact sessions compact` is told."""
+    """The options of `compact sessions compact`."""
 
     session: Session
     retention: Annotated[
@@ -165,12 +157,10 @@ class Compress:
     as_json: AsJson = False
 
 
-@app.command("compact", epilog=_COMPACT)
+@commands.command("compact", epilog=_COMPACT)
 @grouped
 def compact_session(options: Compress) -> None:
     """Compress a session now: a summary takes the place of its older messages. The messages stay in the database."""
-    from compact.engine.stored.service import Wish
-
     wish = Wish(options.retention, options.note, options.strategy, options.offline)
     with _found(options.database) as sessions, busy(f"compressing {options.session}"):
         done = sessions.compress(options.session, wish)
@@ -186,7 +176,7 @@ def compact_session(options: Compress) -> None:
         screen().print(f" - {warning}", soft_wrap=True)
 
 
-@app.command("undo", epilog=_UNDO)
+@commands.command("undo", epilog=_UNDO)
 def undo_summary(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Take the summary back that stands: what stood before it stands again."""
     with _found(database) as sessions:
@@ -195,7 +185,7 @@ def undo_summary(session: Session, database: DatabaseUrl = "", as_json: AsJson =
     _told(context, as_json)
 
 
-@app.command("acknowledge", epilog=_ACKNOWLEDGE)
+@commands.command("acknowledge", epilog=_ACKNOWLEDGE)
 def acknowledge_failure(session: Session, database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Let a session go on that a failed summary blocks, at the risk that its requests become too long."""
     with _found(database) as sessions:
@@ -204,7 +194,7 @@ def acknowledge_failure(session: Session, database: DatabaseUrl = "", as_json: A
     _told(context, as_json)
 
 
-@app.command("history", epilog=_HISTORY)
+@commands.command("history", epilog=_HISTORY)
 def show_history(
     session: Session,
     after: Annotated[int, typer.Option(min=-1, help="Only what comes after this position.")] = -1,
@@ -222,30 +212,27 @@ def show_history(
         messages: list[Json] = [_message(one, one.position in sent) for one in page]
         print_json({"session": session, "total": total, "messages": messages})
         return
-    rows = table(numeric("position"), "role", numeric("tokens"), "", "content")
+    rows = []
     for one in page:
         mark = "summarized" if one.position not in sent else "pinned" if one.pinned else ""
         message = assembled.conversation.dialect.parse_message(json.loads(one.raw), str(one.position))
-        rows.add_row(f"{one.position:,}", one.role, f"{one.tokens:,}", mark, _start(message))
-    screen().print(rows)
+        rows.append((f"{one.position:,}", one.role, f"{one.tokens:,}", mark, _start(message)))
+    screen().print(Table((numeric("position"), "role", numeric("tokens"), "", "content"), rows))
     if page and page[-1].position + 1 < total:
         screen().print(f"{total - page[-1].position - 1:,} more: --after {page[-1].position}")
 
 
-@app.command("export", epilog=_EXPORT)
+@commands.command("export", epilog=_EXPORT)
 def export_session(session: Session, output: Output = None, database: DatabaseUrl = "") -> None:
     """Write the whole conversation as a request in its own format, every message byte for byte as it was stored."""
-    from compact.cli.output import emit
-    from compact.cli.session_files import exported
-
     with _found(database) as sessions:
-        data = exported(sessions, session)
+        data = session_files.export_session(sessions, session)
     emit(data, output)
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What `compact sessions import` is told."""
+    """The options of `compact sessions import`."""
 
     file: File
     id: Annotated[str, typer.Option("--id", help="The new session's id; by default one is made up.")] = ""
@@ -255,18 +242,15 @@ class Import:
     as_json: AsJson = False
 
 
-@app.command("import", epilog=_IMPORT)
+@commands.command("import", epilog=_IMPORT)
 @grouped
 def import_session(options: Import) -> None:
     """Store a transcript as a new session, every message byte for byte as it stands in the file."""
-    from compact.cli.session_files import imported
-    from compact.ports import StoredSession
-
     name = name_of(options.file)
     wanted = StoredSession(options.id, options.model or "", "", options.workspace)
     data = read_bytes(options.file)
     with _open(options.database) as sessions, busy(f"storing {name}"):
-        new = imported(sessions, data, wanted, name=name)
+        new = session_files.import_session(sessions, data, wanted, name=name)
         context = sessions.context(new)
     _told(context, options.as_json)
 
@@ -278,8 +262,6 @@ def _found(database: str) -> StoredSessions:
 
 
 def _open(database: str) -> StoredSessions:
-    from compact.app.stored import StoredSessions
-
     return StoredSessions(database)
 
 
@@ -291,6 +273,19 @@ def _told(context: Context, as_json: bool) -> None:
     screen().print(
         f"{session.id}: {counted(session.messages, 'message')}, {context.tokens:,} tokens for {session.model}"
     )
+
+
+def _row(context: Context) -> dict[str | Column, str]:
+    session = context.session
+    return {
+        "session": session.id,
+        "workspace": session.workspace,
+        "model": session.model,
+        numeric("messages"): f"{session.messages:,}",
+        numeric("tokens"): f"{context.tokens:,}",
+        numeric("usage"): f"{context.decision.usage:.0%}",
+        "blocked": session.blocked,
+    }
 
 
 def _facts(context: Context) -> dict[str, Json]:
@@ -315,7 +310,6 @@ def _summary(context: Context) -> dict[str, Json] | None:
     summary = context.summary
     if summary is None:
         return None
-    from compact.engine.stored.snapshots import read_summary
 
     text = read_summary(summary).text
     return {"id": summary.id, "tokens": summary.tokens, "created": summary.created, "text": text}
@@ -334,8 +328,6 @@ def _hit(found: Found) -> dict[str, Json]:
 
 def _highlighted(found: Found) -> Text:
     """The excerpt with its words in bold; piece by piece, since control characters grow when they are spelled out."""
-    from compact.cli.screen import styled
-
     text, at = styled(""), 0
     for start, end in found.spans:
         text.append_text(styled(found.excerpt[at:start])).append_text(styled(found.excerpt[start:end], "bold"))
@@ -344,8 +336,6 @@ def _highlighted(found: Found) -> Text:
 
 
 def _compression(session: str, done: Compression) -> dict[str, Json]:
-    from compact.engine.stored.snapshots import read_summary
-
     return {
         "session": session,
         "snapshot": done.snapshot.id,
@@ -373,8 +363,6 @@ def _message(message: StoredMessage, in_context: bool) -> dict[str, Json]:
 
 def _start(message: Message) -> str:
     """The beginning of what the message says, or calls."""
-    from compact.messages import message_texts
-
     said = "\n".join(text for _, text in message_texts(message)).strip()
     text = " · ".join([*([said] if said else []), *(f"→ {call.name}" for call in message.calls)])
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from compact.app.condensing import Condensation, Result
+from compact.app.costing import Costing, condense_metered
+from compact.app.pricing import Summarizer
+from compact.app.profiles import OFFLINE, ask_with, condensing_profiles
+from compact.app.recommending import dollars
+from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 from compact.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from compact.app.condensing import Condensation, Result
-    from compact.messages import Json
-    from compact.models.spending import Spending
-    from compact.policies import Profile
-    from compact.providers import Recipe
+from compact.messages import EditKind, Json
+from compact.models.spending import Spending
+from compact.policies import Profile
+from compact.ports import Event
+from compact.providers import Recipe
 
 StrategyName: TypeAlias = Annotated[
     str | None, typer.Option("--strategy", help="What a summary keeps: see `compact prompt`.")
@@ -45,8 +49,6 @@ class Summarized:
     @property
     def lines(self) -> list[str]:
         """What the report does not say."""
-        from compact.app.recommending import dollars
-
         told = [f" - Could not be asked: {failure}" for failure in self.failures[:_TOLD]]
         if self.spent is not None:
             estimated, actual = self.spent.estimated.cost, self.spent.actual.cost
@@ -66,9 +68,6 @@ class Summarized:
 
 def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[Recipe, tuple[Profile, ...]]:
     """The recipe with its strategy, and the profiles that are asked for summaries, in order; none where no model is."""
-    from compact.app.profiles import OFFLINE, condensing_profiles
-    from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
-
     if not recipe.provider.capabilities.summarizes:
         wish = "--strategy" if strategy else "--profile" if profile not in (None, OFFLINE) else ""
         if wish:
@@ -83,11 +82,6 @@ def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[
 
 def condense_with(condensation: Condensation, recipe: Recipe, profiles: Sequence[Profile]) -> Summarized:
     """Compact, asking the profiles in their order."""
-    from compact.app.costing import Costing, condense_metered
-    from compact.app.pricing import Summarizer
-    from compact.app.profiles import ask_with
-    from compact.ports import Event
-
     if not profiles:
         result = condensation.run(recipe)
         return Summarized(result, "offline" if _holds_summary(result) else None)
@@ -105,8 +99,6 @@ def condense_with(condensation: Condensation, recipe: Recipe, profiles: Sequence
 
 def _holds_summary(result: Result) -> bool:
     """Whether one was made, and kept: a pass that would have grown is skipped."""
-    from compact.messages import EditKind
-
     return any(edit.kind is EditKind.SUMMARIZED for step in result.plan for edit in step.edits)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
-
-from compact.cli.columns import Column
 
 _WORD = 16
 """A longer word of a text may be broken."""
@@ -21,19 +20,49 @@ _PADDINGS = (1, 0)
 Cell: TypeAlias = str | Text
 
 
-class Rows:
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column under its title.
+
+    One that is `numeric` is set to the right and never wrapped. One of `bars` goes first where there is no room.
+    """
+
+    title: str
+    numeric: bool = False
+    bars: bool = False
+
+
+BARS = Column("", bars=True)
+
+
+def numeric(title: str) -> Column:
+    """A column of numbers."""
+    return Column(title, numeric=True)
+
+
+def table_of(rows: Sequence[Mapping[str | Column, Cell]], *, without: Collection[str | Column] = ()) -> Table:
+    """A table of rows that name their columns, all of them the same; those `without` are left out."""
+    columns = [column for column in rows[0] if column not in without]
+    return Table(columns, ([row[column] for column in columns] for row in rows))
+
+
+def shares_table(title: str, tokens: Mapping[str, int], total: int, *, digits: int = 1) -> Table:
+    """How many tokens each part takes, and which share of the total that is; the largest first."""
+    largest_first = sorted(tokens.items(), key=lambda item: -item[1])
+    rows = ((name, f"{amount:,}", f"{amount / max(total, 1):.{digits}%}") for name, amount in largest_first)
+    return Table((title, numeric("tokens"), numeric("share")), rows)
+
+
+class Table:
     """Rows under the titles of their columns; a string is the title of a column of text.
 
     Where a table does not fit, its bars go, then the space between columns; where that is not enough, each row is
     shown as lines of a title and a value.
     """
 
-    def __init__(self, columns: Sequence[str | Column]) -> None:
+    def __init__(self, columns: Iterable[str | Column], rows: Iterable[Sequence[Cell]]) -> None:
         self._columns = [Column(each) if isinstance(each, str) else each for each in columns]
-        self._rows: list[tuple[Cell, ...]] = []
-
-    def add_row(self, *cells: Cell) -> None:
-        self._rows.append(cells)
+        self._rows = list(rows)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         columns = [_Filled(each, [row[at] for row in self._rows], console) for at, each in enumerate(self._columns)]
@@ -73,8 +102,8 @@ def _fit(columns: Sequence[_Filled], room: int) -> list[int] | None:
     return widths
 
 
-def _table(columns: Sequence[_Filled], widths: Sequence[int], padding: int) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, padding), pad_edge=False, show_edge=False)
+def _table(columns: Sequence[_Filled], widths: Sequence[int], padding: int) -> Grid:
+    made = Grid(box=box.SIMPLE_HEAD, padding=(0, padding), pad_edge=False, show_edge=False)
     for column, width in zip(columns, widths, strict=True):
         made.add_column(column.title, justify="right" if column.numeric else "left", width=width, overflow="fold")
     for row in zip(*(column.cells for column in columns), strict=True):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from compact.cli.columns import numeric
-from compact.cli.console import AsJson, File, FormatName, busy, choose_model, print_json, read, screen, table
-
-if TYPE_CHECKING:
-    from compact.models import Model
-    from compact.tokens import Count
+from compact.app import count
+from compact.app.counting import choose_model
+from compact.cli.console import AsJson, File, FormatName, busy, print_json, read, screen, styled
+from compact.cli.tables import shares_table
+from compact.models import Model, find_model
+from compact.tokens import Count
 
 EXAMPLES = "Examples: compact tokens chat.json · compact tokens --model claude-sonnet-4-5 --json - < request.json"
 
@@ -28,9 +28,6 @@ def tokens(
     as_json: AsJson = False,
 ) -> None:
     """Count a conversation's tokens, by role and by kind of content."""
-    from compact.app import count
-    from compact.models import find_model
-
     conversation = read(file, format)
     name, source = choose_model(model, conversation)
     with busy("counting"):
@@ -61,8 +58,6 @@ def tokens(
 
 
 def _show(counted: Count, facts: Model, saying: str) -> None:
-    from compact.cli.screen import styled
-
     out = screen()
     share = counted.total / facts.max_input
     factor = "" if counted.meter.factor == 1 else f" × {counted.meter.factor:.3f}"
@@ -73,7 +68,4 @@ def _show(counted: Count, facts: Model, saying: str) -> None:
     for what in counted.estimated:
         out.print(styled("estimated:", "yellow"), what)
     for title, parts in (("role", counted.by_role), ("content", counted.by_kind)):
-        rows = table(title, numeric("tokens"), numeric("share"))
-        for name, amount in sorted(parts.items(), key=lambda item: -item[1]):
-            rows.add_row(name, f"{amount:,}", f"{amount / max(counted.total, 1):.1%}")
-        out.print(rows)
+        out.print(shares_table(title, parts, counted.total))

@@ -6,19 +6,16 @@ import contextlib
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType
+from typing import Annotated, Any
 
 import typer
 
+from compact.app.bulk import Outcome, Totals
+from compact.app.bulk.queue import Terms, Worker
 from compact.cli.batch import DatabaseUrl, Processes, line_of, open_queue
 from compact.cli.console import AsJson, print_json, screen
 from compact.cli.options import grouped
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from compact.app.bulk import Outcome
-    from compact.app.bulk.queue import Worker
 
 EXAMPLES = (
     "Examples: compact worker --database postgresql://host/name · "
@@ -56,9 +53,6 @@ def worker(options: Options) -> None:
 
     Ctrl-C and SIGTERM let it finish what it has, and it leaves.
     """
-    from compact.app.bulk import Totals
-    from compact.app.bulk.queue import Terms, Worker
-
     totals, lines = Totals(), screen()
 
     def tell(outcome: Outcome) -> None:

@@ -1,26 +1,21 @@
 """Drivers and managers: what turns proposals into a checked plan."""
 
 from compact.engine.answering import answer_offline
-from compact.engine.asking import Asking
-from compact.engine.compaction import Goal, Inputs, compact
+from compact.engine.compaction import Goal, Inputs, compact, report_of
 from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.floor import Floor, floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import Floor, LoopGuard, Progress, floor_of
 from compact.engine.report import PassReport, Report
-from compact.engine.reporting import report_of
 
 __all__ = [
     "AskModel",
-    "Asking",
     "Floor",
     "Gauge",
     "Goal",
     "Inputs",
     "Judge",
-    "LoopGuard",
     "Outcome",
     "PassReport",
-    "Progress",
     "Report",
     "answer_offline",
     "compact",

@@ -1,14 +1,32 @@
-"""Answering a provider's questions without a model."""
+"""Answering a provider's questions: by a model, or without one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from compact.engine.driver import Judge
+from compact.engine.driver import AskModel, Judge
 from compact.messages import Message, Text, ToolResult, Where, message_texts, untouchable
-from compact.ports import Answer, Ask, Completion, Failure
+from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.summaries.offline import SHARE, summarize_offline
+
+
+def answer_safely(ask: AskModel, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+    """What the function answers; where it raises or gives something else, the answers are Failures.
+
+    A question may name the profile that is to answer it. Where that one cannot be asked, the conversation's own model
+    is.
+    """
+    answers = list(_asked(ask, asks))
+    again = {
+        at: replace(one, profile="")
+        for at, (one, got) in enumerate(zip(asks, answers, strict=True))
+        if one.profile and isinstance(got, Failure) and not got.final
+    }
+    if again:
+        for at, answer in zip(again, _asked(ask, list(again.values())), strict=True):
+            answers[at] = answer
+    return tuple(answers)
 
 
 def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
@@ -25,6 +43,27 @@ def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         text = summarize_offline(sources, budget=budget, count=judge.measure.text, kept=fixed)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))
     return tuple(answers)
+
+
+def _asked(ask: AskModel, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+    """One answer to each question; the function is the application's own, and may give anything."""
+    try:
+        answers = tuple(map(_read, ask(asks)))
+    except Exception as error:  # noqa: BLE001 - the application's own code; a provider can cope with a Failure
+        return _failures(asks, f"{type(error).__name__}: {error}")
+    if len(answers) == len(asks):
+        return answers
+    return _failures(asks, f"{len(asks)} questions were asked, and {len(answers)} answers came")
+
+
+def _failures(asks: Sequence[Ask], why: str) -> tuple[Answer, ...]:
+    return tuple(Failure(why) for _ in asks)
+
+
+def _read(given: object) -> Answer:
+    if isinstance(given, Completion | Refusal | Failure):
+        return given
+    return Failure(f"a {type(given).__name__} is no answer: give a Completion, a Refusal or a Failure")
 
 
 def _only(message: Message, place: Where | None) -> Message:

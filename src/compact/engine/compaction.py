@@ -1,20 +1,22 @@
-"""The engine: the one function by which every entry point compacts a conversation."""
+"""The engine: the one function by which every entry point compacts a conversation, and the report of what it did."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 
-from compact.engine.answering import answer_offline
-from compact.engine.asking import Asking
+from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import floor_of
+from compact.engine.report import Report
+from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, Message
-from compact.ports import Event, Observe
+from compact.messages import AccountItem, Conversation, Message, common_prefix
+from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
@@ -78,6 +80,26 @@ def compact(
     return run_.judge.outcome()
 
 
+def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
+    """What a run came to; what stayed as it was at the front includes system prompt and tools."""
+    kept = common_prefix(
+        [message.wire for message in before.messages], [message.wire for message in outcome.conversation.messages]
+    )
+    spent = [done.cost for done in outcome.passes if done.cost is not None]
+    return Report(
+        provider=recipe.provider.name,
+        recipe=recipe.name,
+        passes=outcome.passes,
+        tokens_before=gauge.conversation(before),
+        tokens_after=gauge.conversation(outcome.conversation),
+        target=target,
+        kept_prefix=gauge.conversation(before.with_messages(before.messages[:kept])),
+        seconds=sum(done.seconds for done in outcome.passes),
+        cost=sum(spent, Decimal(0)) if spent else None,
+        events=outcome.events,
+    )
+
+
 _KEEPING_THEIR_ERROR = ("layers",)
 """Providers for which a request that is still too long is an error, as they promise."""
 
@@ -103,7 +125,8 @@ class _Run:
         except Exception as error:  # a provider is other people's code; the passes it got through stand
             if recipe.provider.id == _AUTO.id:
                 raise
-            self._fell_back(f"{recipe.provider.name} failed ({type(error).__name__}: {error})")
+            message = f"{recipe.provider.name} failed ({type(error).__name__}: {error})"
+            self.judge.note(told_error("ProviderFailed", message, _AUTO.id))
             self.auto(target)
 
     @property
@@ -122,18 +145,14 @@ class _Run:
 
     def over_budget(self, budget: int) -> None:
         """Bring the request within its budget, whatever it takes; no model is called for that."""
-        self._fell_back(f"{self.judge.tokens:,} tokens were left where {budget:,} may be used", "OverBudget")
+        message = f"{self.judge.tokens:,} tokens were left where {budget:,} may be used"
+        self.judge.note(told_error("OverBudget", message, _AUTO.id))
         self._fill(budget, None)
 
     def _fill(self, target: int, ask: AskModel | None) -> None:
         task = self._task(target, ask)
         if not task.reached(task.tokens):
             run(_AUTO.condense(task, AutoSettings(handles=self._inputs.handles)), self.judge, self._asker(ask))
-
-    def _fell_back(self, message: str, kind: str = "ProviderFailed") -> None:
-        self.judge.note(
-            Event("compact.error", {"error_type": kind, "message": message, "fallback": _AUTO.id}, failed=True)
-        )
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
         inputs = self._inputs
@@ -151,7 +170,7 @@ class _Run:
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:
-        return Asking().now(ask or partial(answer_offline, self.judge))
+        return partial(answer_safely, ask or partial(answer_offline, self.judge))
 
 
 def _require_room(conversation: Conversation, budget: int, inputs: Inputs) -> None:

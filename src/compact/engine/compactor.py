@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from compact.engine.compaction import Goal, Inputs, compact
 from compact.engine.driver import AskModel, Outcome
+from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Projection
+from compact.errors import CompactionBlocked, CondensationStalled, InsufficientBudget
 from compact.policies import Decision, should_condense
 from compact.policies.threshold import Threshold
 from compact.ports import Observe
 from compact.providers import Recipe
 from compact.providers.provider import TAGGED, AccountStyle
+
+ATTEMPTS = 3
+COOLDOWN = 300.0
+LEAST_PROGRESS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,71 @@ class Compactor:
         """Compact what the model sees of the session; `focus` says what matters, in a person's words."""
         recipe = self.recipe.changed(focus=focus) if focus else self.recipe
         return compact(projection.conversation, recipe, self.goal(decision), inputs, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One request of a session: what the model would see, what counts it, and what was decided about it."""
+
+    session: str
+    projection: Projection
+    gauge: Gauge
+    decision: Decision
+
+
+class Rounds:
+    """Compacts sessions, and leaves a session alone for a while where compacting frees next to nothing."""
+
+    def __init__(self, compactor: Compactor, clock: Callable[[], float]) -> None:
+        self._compactor = compactor
+        self._clock = clock
+        self._vain: dict[str, tuple[int, float]] = {}  # by session: attempts in a row, and until when it is left alone
+
+    def admits(self, now: Round) -> bool:
+        """Whether the session may be compacted now; a request that does not fit always is."""
+        attempts, until = self._vain.get(now.session, (0, 0.0))
+        return now.decision.used > now.decision.budget or attempts < ATTEMPTS or self._clock() >= until
+
+    def reduce(self, now: Round, inputs: Inputs, ask: AskModel | None, note: str = "") -> Outcome:
+        """What the recipe makes of the session; InsufficientBudget or CompactionBlocked where that does not fit."""
+        outcome = self._compactor.compact(now.projection, now.decision, inputs, ask, note)
+        used = now.gauge.conversation(outcome.conversation)
+        if used > now.decision.budget:
+            raise self._too_much(outcome, used, now.decision)
+        return outcome
+
+    def record(self, now: Round, used: int) -> CondensationStalled | None:
+        """Take note of an automatic compaction that left `used` tokens.
+
+        It was in vain if it freed less than a tenth of what it could have, or would have to be repeated at once. Gives
+        what to report if it is the third in vain, or one more after that.
+        """
+        before, target = now.decision.used, self._compactor.goal(now.decision).target or 0
+        floor = floor_of(now.projection.conversation, now.gauge)
+        possible = before - max(target, floor.total)
+        enough = not self._compactor.judge(used).triggered
+        if enough and possible > 0 and before - used >= LEAST_PROGRESS * possible:
+            self._vain.pop(now.session, None)
+            return None
+        attempts = self._vain.get(now.session, (0, 0.0))[0] + 1
+        self._vain[now.session] = (attempts, self._clock() + COOLDOWN)
+        if attempts < ATTEMPTS:
+            return None
+        text = (
+            f"{attempts} times in a row condensing freed {before - used:,} tokens where {before - target:,} were to be "
+            f"freed ({before:,} now, target {target:,}); {floor}. Raise the target, protect fewer messages, shorten "
+            "the system prompt or the tools, use a model with a larger window, or switch to another provider; the next "
+            f"attempt is made in {COOLDOWN:.0f} s at the earliest."
+        )
+        return CondensationStalled(text, attempts=attempts, retry_after=COOLDOWN)
+
+    def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
+        why = "; ".join(done.skipped for done in outcome.passes if done.skipped)
+        text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
+        if getattr(self._compactor.recipe.settings, "on_failure", "") == "block":
+            return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
+        remedy = (
+            "Protect fewer or shorter messages, cut long tool results before they are added, "
+            "or use a model with a larger context window."
+        )
+        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)

@@ -62,21 +62,14 @@ class Judge:
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
-        return self._decide(proposal, None)
-
-    def decide_within(self, limit: int, proposal: Pass) -> Verdict:
-        """The same for a pass that may leave more tokens than it found, but no more than `limit`."""
-        return self._decide(proposal, limit)
-
-    def _decide(self, proposal: Pass, limit: int | None) -> Verdict:
         if not proposal.edits:
             return self._record(proposal, Rejected("; ".join(proposal.notes) or "nothing to do"))
         before = self.conversation
         try:
             after, steps = _applied(before, proposal)
-            problems = self._problems(after, limit)
+            problems = self._problems(after)
             if problems and not proposal.alone and all(problem.kind == "invalid" for problem in problems):
-                after, problems, drops = self._without_reasoning(after, problems, limit)
+                after, problems, drops = self._without_reasoning(after, problems)
                 steps += drops
         except EditError as error:
             return self._record(proposal, Rejected(str(error)))
@@ -95,17 +88,12 @@ class Judge:
             if not isinstance(answer, Failure) and answer.cost is not None:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
 
-    def _problems(
-        self, after: Conversation, limit: int | None, thoughtless: Collection[str] = ()
-    ) -> tuple[Problem, ...]:
+    def _problems(self, after: Conversation, thoughtless: Collection[str] = ()) -> tuple[Problem, ...]:
         count = self.measure.conversation
-        problems = check(self.conversation, after, rules=self._rules, count=count, thoughtless=thoughtless)
-        if limit is None or self.measure.conversation(after) > limit:
-            return problems
-        return tuple(problem for problem in problems if problem.kind != "grew")
+        return check(self.conversation, after, rules=self._rules, count=count, thoughtless=thoughtless)
 
     def _without_reasoning(
-        self, after: Conversation, problems: tuple[Problem, ...], limit: int | None
+        self, after: Conversation, problems: tuple[Problem, ...]
     ) -> tuple[Conversation, tuple[Problem, ...], list[Pass]]:
         """The same with what the model thought since the first change dropped, if that makes it valid.
 
@@ -122,7 +110,7 @@ class Judge:
             tried = drops
             note = f"{len(drops)} blocks of reasoning went with what they were bound to"
             freed, done = apply(after, Pass("Reasoning dropped", drops, (note,)))
-            left = self._problems(freed, limit, {drop.where.message for drop in drops})
+            left = self._problems(freed, {drop.where.message for drop in drops})
             if not left:
                 return freed, (), [done]
             why = f"nor without what was thought since, as then: {left[0].text}"
@@ -196,24 +184,20 @@ def run(steps: Steps, judge: Judge, ask: AskModel) -> Outcome:
     try:
         step = next(steps)
         while True:
-            reply = _reply(judge, step)
-            step = steps.send(_answered(judge, ask(reply)) if isinstance(reply, tuple) else reply)
+            step = steps.send(_reply(judge, step, ask))
     except StopIteration:
         return judge.outcome()
 
 
-def _reply(judge: Judge, step: object) -> Verdict | tuple[Ask, ...] | None:
-    """What the step is answered with, or the questions that somebody has to answer first."""
+def _reply(judge: Judge, step: object, ask: AskModel) -> Verdict | tuple[Answer, ...] | None:
+    """What the step is answered with."""
     if isinstance(step, Pass):
         return judge.decide(step)
     if isinstance(step, Event):
         judge.note(step)
         return None
-    if isinstance(step, tuple) and all(isinstance(ask, Ask) for ask in step):
-        return step
+    if isinstance(step, tuple) and all(isinstance(one, Ask) for one in step):
+        answers = ask(step)
+        judge.note_answers(answers)
+        return answers
     raise TypeError(f"a provider yields a Pass, an Event or a tuple of Asks, not {step!r}"[:200])
-
-
-def _answered(judge: Judge, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
-    judge.note_answers(answers)
-    return answers

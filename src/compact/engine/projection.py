@@ -104,9 +104,9 @@ class Projection:
         if covered < len(self.log):
             whole = self._cut(covered)
             kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
-        fresh = [self._line(wire, covered + offset) for offset, wire in enumerate(messages[kept:])]
-        own = dict(zip((*best[:kept], *fresh), messages, strict=True))
-        return replace(whole, log=(*whole.log, *fresh)) if fresh else whole, own
+        grown = whole.extended(messages[kept:])
+        own = dict(zip((*best[:kept], *grown.log[covered:]), messages, strict=True))
+        return grown, own
 
     def covers(self, messages: Sequence[Json]) -> int:
         """How many messages of the log the caller's messages stand for."""
@@ -114,9 +114,8 @@ class Projection:
 
     def extended(self, messages: Sequence[Json]) -> Projection:
         """The projection with more messages at the end of the log."""
-        start = len(self.log)
-        fresh = (self._line(wire, start + offset) for offset, wire in enumerate(messages))
-        return replace(self, log=(*self.log, *fresh))
+        fresh = [self._line(wire, position) for position, wire in enumerate(messages, len(self.log))]
+        return replace(self, log=(*self.log, *fresh)) if fresh else self
 
     def compacted(self, plan: Plan, after: Conversation) -> Projection:
         """The projection after one more compaction, which made `after` of the view."""

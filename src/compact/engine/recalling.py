@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -16,7 +16,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from compact.engine.projection import Projection, copied
-from compact.engine.searching import Document, Index
+from compact.engine.searching import Hit, Index, Piece
 from compact.errors import InvalidInput
 from compact.messages import (
     Drop,
@@ -60,25 +60,6 @@ _PATHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that was removed: a message of the log, at `position`, or one text in it.
-
-    `tool` is the tool that was called, and `path` the argument that tells most about the call.
-    """
-
-    handle: str
-    position: int
-    role: str
-    tool: str
-    path: str
-    text: str
-
-    @property
-    def source(self) -> str:
-        return " ".join(part for part in (self.role, self.tool, " ".join(self.path.split())[:100]) if part)
-
-
-@dataclass(frozen=True, slots=True)
 class Recalled:
     """What a handle stands for: its pieces in order, and the messages they are of, as they were given."""
 
@@ -103,23 +84,6 @@ class Recalled:
         end = line_end if line_end and end < len(text) else end
         left = len(text) - end
         return mark_recalled(text[start:end], self.handle, f"{left} more characters: start={end}" if left else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A piece in which all words of a search were found, with what stands around them."""
-
-    handle: str
-    position: int
-    role: str
-    tool: str
-    path: str
-    snippet: str
-    session: str = ""
-
-    def __str__(self) -> str:
-        source = Piece(self.handle, self.position, self.role, self.tool, self.path, "").source
-        return f"{self.handle} ({source}): {self.snippet}"
 
 
 class _Spot(NamedTuple):
@@ -199,11 +163,7 @@ class Removed:
 
     def search(self, text: str, limit: int = 20) -> list[Hit]:
         """The pieces that contain all the words, whatever their case, the best first."""
-        found = []
-        for document, snippet in self._index.search(text, limit):
-            piece = self._piece(_Spot(*document.key), document.handle)
-            found.append(Hit(piece.handle, piece.position, piece.role, piece.tool, piece.path, snippet))
-        return found
+        return self._index.search(text, limit)
 
     @cached_property
     def _found(self) -> _Found:
@@ -211,7 +171,10 @@ class Removed:
 
     @cached_property
     def _index(self) -> Index:
-        return Index(self._documents())
+        found = self._found
+        whole = (_Spot(position) for position in sorted(found.folded))
+        spots = chain(whole, (spot for spot in found.gone if spot.position not in found.folded))
+        return Index(self._piece(spot, found.gone.get(spot) or f"msg-{spot.position}") for spot in spots)
 
     @cached_property
     def _bodies(self) -> Sequence[str]:
@@ -246,14 +209,6 @@ class Removed:
             position = int(handle[4:])
             return [_Spot(position)] if position in self._found.changed else []
         return list(self._found.handles.get(handle, ())) or [_Spot(position) for position in self._found.within(handle)]
-
-    def _documents(self) -> Iterator[Document]:
-        found = self._found
-        whole = (_Spot(position) for position in sorted(found.folded))
-        for spot in chain(whole, (spot for spot in found.gone if spot.position not in found.folded)):
-            handle = found.gone.get(spot) or f"msg-{spot.position}"
-            piece = self._piece(spot, handle)
-            yield Document(tuple(spot), handle, f"{piece.tool} {piece.path}".strip(), piece.text)
 
     def _piece(self, spot: _Spot, handle: str) -> Piece:
         message = self._log[spot.position]

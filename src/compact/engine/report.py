@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
+
+from pydantic_core import to_jsonable_python
 
 from compact.messages import Json
 from compact.ports import Event
@@ -72,8 +74,7 @@ class Report:
 
     def to_json(self) -> Json:
         """The report as plain JSON; money as text, so that nothing is rounded."""
-        plain = asdict(self) | {"target_met": self.target_met}
-        return _plain(plain)
+        return to_jsonable_python(self) | {"target_met": self.target_met}
 
 
 def share(before: int, after: int) -> float:
@@ -84,11 +85,3 @@ def percent(share: float, sign: Literal["", "+"] = "") -> str:
     """The share in whole percent, with a plus where one is asked for; what rounds to nothing has no sign."""
     text = f"{share:{sign}.0%}"
     return "0%" if text.lstrip("+-") == "0%" else text
-
-
-def _plain(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Decimal) else value

@@ -1,4 +1,4 @@
-"""Searching texts for words: every word must be there, whatever its case, and the best come first."""
+"""Searching what was removed for words: every word must be there, whatever its case, and the best come first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import heapq
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from compact.errors import InvalidInput
 
@@ -16,25 +15,51 @@ _LENGTH_MATTERS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A text to be searched, with what it is about; `key` and `handle` are for the caller to know it by."""
+class Source:
+    """Where something stood: in the message of the log at `position`. `handle` is what recalls it.
 
-    key: tuple[Any, ...]
+    `tool` is the tool that was called, and `path` the argument that tells most about the call.
+    """
+
     handle: str
-    about: str
+    position: int
+    role: str
+    tool: str
+    path: str
+
+    @property
+    def source(self) -> str:
+        return " ".join(part for part in (self.role, self.tool, " ".join(self.path.split())[:100]) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece(Source):
+    """Something that was removed: a message of the log, or one text in it."""
+
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(Source):
+    """A piece in which all words of a search were found, with what stands around them."""
+
+    snippet: str
+    session: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.handle} ({self.source}): {self.snippet}"
 
 
 class Index:
     """Texts with their cases folded. Words are found inside other words too: paths and names are full of them."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = list(documents)
-        self._folded = [f"{document.about}\n{document.text}".casefold() for document in self._documents]
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._pieces = list(pieces)
+        self._folded = [f"{f'{one.tool} {one.path}'.strip()}\n{one.text}".casefold() for one in self._pieces]
         self._mean = max(1.0, sum(map(len, self._folded)) / max(1, len(self._folded)))
 
-    def search(self, text: str, limit: int) -> list[tuple[Document, str]]:
-        """The best texts that contain all the words, each with a snippet around the longest of them."""
+    def search(self, text: str, limit: int) -> list[Hit]:
+        """The best pieces that contain all the words, each with a snippet around the longest of them."""
         words = _words(text)
         phrase = " ".join(text.casefold().split())
         longest_first = sorted(words, key=len, reverse=True)
@@ -44,7 +69,11 @@ class Index:
             if all(word in folded for word in longest_first)
         )
         best = heapq.nlargest(max(limit, 0), scored)
-        return [(self._documents[number], _snippet(self._documents[number].text, longest_first)) for _, number in best]
+        found = (self._pieces[number] for _, number in best)
+        return [
+            Hit(one.handle, one.position, one.role, one.tool, one.path, _snippet(one.text, longest_first))
+            for one in found
+        ]
 
     def _score(self, folded: str, words: list[str], phrase: str) -> float:
         """More for words that come often in little text, that stand alone, and that stand together."""

@@ -66,15 +66,12 @@ class Session:
             return format or detect(messages, system=system, tools=tools).name
 
         if self.projection is None:
-            frame = assuming(parse([], format=named(), system=system, tools=tools), self.assumed)
-            self._measured(frame, system, tools)
+            frame = self._framed(named(), system, tools)
             known, self.unfit = remembered(frame, self.id, messages, originals)
             known = known or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
         elif self._beside != [system, tools] or self.projection.frame.assumed != self.assumed:
-            read = parse([], format=self.projection.frame.format, system=system, tools=tools)
-            frame = assuming(read, self.assumed)
-            self._measured(frame, system, tools)
+            frame = self._framed(self.projection.frame.format, system, tools)
             self.projection = replace(self.projection, frame=frame).sound()
         before = self.projection
         followed = self._followed(before, messages, named)
@@ -101,9 +98,7 @@ class Session:
             )
         last = records[max(records)]
         chain_of(last, records)  # a newer version may know formats that this one does not
-        frame = assuming(parse([], format=last.format), self.assumed)
-        self._measured(frame, None, None)
-        known = _replayed(frame, last, records, originals)
+        known = _replayed(self._framed(last.format), last, records, originals)
         self.projection = replace(known, counted=originals.last(self.id))
 
     def _followed(
@@ -129,16 +124,20 @@ class Session:
 
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
         """What is to be sent: the caller's own objects where they are unchanged, else copies."""
+        frame = self.current.frame
         return [
-            own[line] if line in own and line.shown is line.given else self._copy(line) for line in self.current.view
+            own[line]
+            if line in own and line.shown is line.given
+            else copied(render(frame.with_messages([line.message]))[0])
+            for line in self.current.view
         ]
 
-    def _copy(self, line: Line) -> Json:
-        return copied(render(self.current.frame.with_messages([line.message]))[0])
-
-    def _measured(self, frame: Conversation, system: Json, tools: Sequence[Json] | None) -> None:
+    def _framed(self, format: str, system: Json = None, tools: Sequence[Json] | None = None) -> Conversation:
+        """The conversation without its messages, by which it is measured from now on."""
+        frame = assuming(parse([], format=format, system=system, tools=tools), self.assumed)
         self._gauge = Gauge(self._counter, tools_of(frame))
         self._beside = freeze([system, tools])
+        return frame
 
 
 def decisive(request: Mapping[str, Json]) -> dict[str, Json]:

@@ -5,10 +5,10 @@ A `Format` satisfies `compact.messages.Dialect`, so the core edits conversations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from compact.errors import InvalidConversation
 from compact.messages import (
@@ -19,7 +19,9 @@ from compact.messages import (
     Json,
     Message,
     Neighbours,
+    Opaque,
     Path,
+    Text,
     Tool,
     Violation,
 )
@@ -31,9 +33,9 @@ class Request:
 
     body: Mapping[str, Json]
     origin: Mapping[str, Json] | None = None
-    memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """What a format's rules have read of the body and found in it, once for all of them."""
-    origin_memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    origin_memo: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """The same of the origin's body."""
 
 
@@ -114,6 +116,18 @@ NO_PARAMETERS: Json = {"type": "object", "properties": {}}
 """The schema of a function that takes nothing."""
 
 
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
+def _text_part(text: str, role: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
+    return [{"role": role, "content": text}]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A wire format."""
@@ -132,13 +146,13 @@ class Format:
     """How sure a message makes it that this is its format."""
     owns_tool: Callable[[Mapping[str, Json]], bool] = field(repr=False)
     """Whether a tool definition can be of this format only."""
-    text_part: Callable[[str, str], Json] = field(repr=False)
-    summary: Callable[[str, str, Neighbours], Sequence[Json]] = field(repr=False)
-    edited: Callable[[Json], Json] = field(repr=False)
     compose: Callable[[Sequence[Turn]], list[Json]] = field(repr=False)
-    compose_system: Callable[[str], Json] = field(repr=False)
     compose_tools: Callable[[Sequence[Tool]], list[Json]] = field(repr=False)
     rules: tuple[Rule, ...] = field(repr=False)
+    compose_system: Callable[[str], Json] = field(default=_as_it_is, repr=False)
+    text_part: Callable[[str, str], Json] = field(default=_text_part, repr=False)
+    summary: Callable[[str, str, Neighbours], Sequence[Json]] = field(default=_summary, repr=False)
+    edited: Callable[[Json], Json] = field(default=_as_it_is, repr=False)
     lacks: frozenset[Lack] = frozenset()
     """What conversations in other formats may hold and this one cannot."""
 
@@ -196,6 +210,20 @@ def require_role(wire: Mapping[str, Json], id: str) -> str:
     )
 
 
+PartT = TypeVar("PartT")
+
+
+def read_parts(content: Json, path: Path, read: Callable[[Json, Path], PartT]) -> Iterator[PartT | Text | Opaque]:
+    """What a content holds: parts, which `read` knows, or a text in their place."""
+    if isinstance(content, str):
+        yield Text(content, path)
+    elif isinstance(content, list):
+        for index, part in enumerate(content):
+            yield read(part, (*path, index))
+    elif content is not None:
+        yield Opaque("content", content, path)
+
+
 def part_kinds(wire: Mapping[str, Json]) -> set[str]:
     """The types of the message's content parts."""
     content = wire.get("content")
@@ -207,6 +235,13 @@ def part_kinds(wire: Mapping[str, Json]) -> set[str]:
 def marked(wire: dict[str, Json], turn: Turn) -> dict[str, Json]:
     """The wire object, saying that it is protected if the turn is."""
     return wire | {"meta": {"protected": True}} if turn.protected else wire
+
+
+def shortest(parts: list[Json]) -> Json:
+    """The parts as a content; a single text needs none around it."""
+    if not parts:
+        return ""
+    return parts[0]["text"] if len(parts) == 1 and "text" in parts[0] else parts
 
 
 def summary_role(wish: str, neighbours: Neighbours) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from compact.errors import InvalidConversation, UnknownFormat
 from compact.formats.anthropic import FORMAT as ANTHROPIC
-from compact.formats.format import Evidence, Format, Request
+from compact.formats.format import Evidence, Format, Request, require_object
 from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
@@ -61,14 +61,9 @@ def _weigh(messages: Sequence[Json], candidates: Collection[Format]) -> tuple[Fo
     """The format with the strongest evidence, the first of equals; only candidates count with less than proof."""
     best, most = None, Evidence.NOTHING
     for index, wire in enumerate(messages):
-        if not isinstance(wire, dict):
-            raise InvalidConversation(
-                f"a message must be a JSON object, not {type(wire).__name__}",
-                field=f"messages[{index}]",
-                remedy="Pass a list of message objects.",
-            )
+        message = require_object(wire, str(index))
         for format in FORMATS.values():
-            found = format.evidence(wire)
+            found = format.evidence(message)
             if found is Evidence.PROOF:
                 return format, found
             if found > most and format in candidates:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
-from time import monotonic
 from typing import Any
 
 from compact.messages import Json
 from compact.ports import Exporter, Span
 from compact.redaction import Redactor
 from compact.tracing.capture import capture, writable
-from compact.tracing.complaints import Complaints
-from compact.tracing.line import LINGER, Line
-from compact.tracing.tracer import PATIENCE
+from compact.tracing.tracer import PATIENCE, Tracer
 
 try:
     from agents.tracing import Span as SdkSpan
@@ -36,10 +34,8 @@ class RedactingProcessor(TracingProcessor):
     """
 
     def __init__(self, exporters: Sequence[Exporter], redact: Callable[[Json], Json] | None = None) -> None:
-        self._exporters = tuple(exporters)
         self._redact = redact or Redactor().json
-        self._complaints = Complaints("[compact] tracing:")
-        self._line: Line[object] = Line("compact traces of agents", self._deliver, linger=LINGER)
+        self._tracer = Tracer(exporters)
 
     def on_trace_start(self, trace: Trace) -> None:
         """Nothing is told before it has ended."""
@@ -53,34 +49,25 @@ class RedactingProcessor(TracingProcessor):
     def on_span_end(self, span: SdkSpan[Any]) -> None:
         """Take note of a span; neither waits nor raises."""
         try:
-            self._line.put(capture(span.export()))
+            self._tracer.put(partial(self._export, capture(span.export())))
         except Exception as error:  # noqa: BLE001 - a door: whatever is wrong with the span, the run goes on
-            self._complaints.failed(f"a span cannot be read ({type(error).__name__})", 1)
+            self._tracer.complaints.failed(f"a span cannot be read ({type(error).__name__})", 1)
 
     def force_flush(self) -> None:
         """Wait until all has left, for two seconds at most."""
-        until = monotonic() + PATIENCE
-        self._line.flush(PATIENCE)
-        for exporter in self._exporters:
-            exporter.flush(max(0.0, until - monotonic()))
+        self._tracer.flush(PATIENCE)
 
     def shutdown(self) -> None:
         """Send what is left, for two seconds at most, and let go of everything."""
-        self.force_flush()
-        if left := self._line.close():
-            self._complaints.failed("the end came before all spans were exported", left)
-        for exporter in self._exporters:
-            exporter.close()
-        self._complaints.close()
+        self._tracer.close()
 
-    def _deliver(self, batch: list[object]) -> None:
-        for taken in batch:
-            try:
-                span = _span(self._redact(writable(taken)))
-                for exporter in self._exporters:
-                    exporter.emit(span)
-            except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
-                self._complaints.failed(f"a span was not exported ({type(error).__name__})", 1)
+    def _export(self, taken: object) -> None:
+        try:
+            span = _span(self._redact(writable(taken)))
+        except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
+            self._tracer.complaints.failed(f"a span was not exported ({type(error).__name__})", 1)
+        else:
+            self._tracer.export([span])
 
 
 def _span(exported: Mapping[str, Any]) -> Span:

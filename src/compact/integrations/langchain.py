@@ -9,7 +9,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.integrations.sending import Wire, going_on, usable_id
+from compact.integrations.sending import Wire, going_on, is_models_own, json_text, usable_id
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -34,7 +34,6 @@ Answer: TypeAlias = ModelResponse[Any]
 
 _PARTS = frozenset({"text", "image_url", "input_audio", "file"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
-_text = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class CompactMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -95,7 +94,7 @@ def from_wires(sent: Sequence[Wire], wires: Sequence[Wire], messages: Sequence[A
     for at, wire in enumerate(sent):
         place = places.get(wire.get("id", ""))
         if place is None:
-            out.append(_summary(wire, [*sent[max(at - 1, 0) : at], *sent[at + 1 : at + 2]]))
+            out.append((AIMessage if is_models_own(sent, at) else HumanMessage)(wire["content"]))
         else:
             out.append(_edited(messages[place], wires[place], wire))
     return out
@@ -127,16 +126,16 @@ def _readable(parts: Sequence[Any]) -> Wire:
     """The parts, with those that Chat Completions does not know as text, so that they count."""
     blocks = [part if isinstance(part, dict) else {"type": "text", "text": str(part)} for part in parts]
     known = [
-        block if block.get("type") in _PARTS else {"type": "text", "text": _text(block)}
+        block if block.get("type") in _PARTS else {"type": "text", "text": json_text(block)}
         for block in blocks
         if block.get("type") not in _THOUGHTS
     ]
-    thoughts = [_text(block) for block in blocks if block.get("type") in _THOUGHTS]
+    thoughts = [json_text(block) for block in blocks if block.get("type") in _THOUGHTS]
     return {"content": known} | ({"reasoning_content": "\n".join(thoughts)} if thoughts else {})
 
 
 def _call(call: Any) -> Wire:
-    arguments = call["args"] if isinstance(call["args"], str) else _text(call["args"])
+    arguments = call["args"] if isinstance(call["args"], str) else json_text(call["args"])
     return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": arguments}}
 
 
@@ -157,12 +156,6 @@ def _edited(message: AnyMessage, wire: Wire, sent: Wire) -> AnyMessage:
             {**call, "args": json.loads(written[call["id"]])} for call in message.tool_calls if call["id"] in written
         ]
     return message.model_copy(update=update)
-
-
-def _summary(wire: Wire, around: Sequence[Wire]) -> AnyMessage:
-    """What the manager wrote. Not every vendor lets the model speak first, or twice in a row."""
-    alone = len(around) > 1 and all(other["role"] != "assistant" for other in around)
-    return AIMessage(wire["content"]) if wire["role"] == "assistant" and alone else HumanMessage(wire["content"])
 
 
 def _body(request: Request, wires: Sequence[Wire]) -> Wire:

@@ -5,13 +5,12 @@ agent = Agent(model, capabilities=[Compact(manager)])
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compact.integrations.sending import Wire, chat_tool, going_on, usable_id
+from compact.integrations.sending import Wire, chat_tool, going_on, is_models_own, json_text, usable_id
 
 try:
     from pydantic_ai.capabilities import AbstractCapability
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 Place: TypeAlias = tuple[int, int]
 """Where a part stands: its message, and its place there; a response goes as one."""
-
-_text = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ def _response(response: ModelResponse, place: Place) -> Piece:
             thoughts.append(part.content + (part.signature or ""))
             plain = False
         else:
-            texts.append(_text(vars(part)))
+            texts.append(json_text(vars(part)))
             plain = False
     content: Any = [{"type": "text", "text": text} for text in texts] if len(texts) > 1 else "".join(texts)
     wire: Wire = {"role": "assistant", "content": content}
@@ -180,9 +177,11 @@ def _part(part: Any, place: Place) -> Piece:
             wire = {"role": "tool", "tool_call_id": id, "content": part.model_response_str()}
             return Piece(place, wire, plain=isinstance(part.content, str))
     if getattr(part, "tool_name", None):  # the retry of a call, before Pydantic AI made it a return
-        return Piece(place, {"role": "tool", "tool_call_id": part.tool_call_id, "content": _text(part.content)}, False)
+        return Piece(
+            place, {"role": "tool", "tool_call_id": part.tool_call_id, "content": json_text(part.content)}, False
+        )
     # Pydantic AI's own notes on the course of the conversation stay where they are.
-    return Piece(place, {"role": "user", "content": _text(vars(part)), "meta": {"protected": True}}, plain=False)
+    return Piece(place, {"role": "user", "content": json_text(vars(part)), "meta": {"protected": True}}, plain=False)
 
 
 def _content(item: Any) -> Wire:
@@ -193,7 +192,7 @@ def _content(item: Any) -> Wire:
         if item.is_image:
             return {"type": "image_url", "image_url": {"url": address}}
         return {"type": "file", "file": {"filename": item.identifier, "file_data": address}}
-    return {"type": "text", "text": item if isinstance(item, str) else _text(vars(item))}
+    return {"type": "text", "text": item if isinstance(item, str) else json_text(vars(item))}
 
 
 def _edited_part(part: Any, piece: Piece, sent: Wire) -> Any:
@@ -205,11 +204,9 @@ def _changed(wire: Wire, sent: Wire) -> bool:
 
 
 def _summary(sent: Sequence[Wire], at: int) -> ModelMessage:
-    """What the manager wrote. Not every vendor lets the model speak first, or twice in a row."""
-    around = [*sent[max(at - 1, 0) : at], *sent[at + 1 : at + 2]]
-    alone = len(around) > 1 and all(other["role"] != "assistant" for other in around)
+    """What the manager wrote."""
     text = sent[at]["content"]
-    if sent[at]["role"] == "assistant" and alone:
+    if is_models_own(sent, at):
         return ModelResponse(parts=[TextPart(text)])
     return ModelRequest(parts=[UserPromptPart(text)])
 

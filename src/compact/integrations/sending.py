@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from compact.policies import check_session_id
 
 Wire: TypeAlias = dict[str, Any]
 
+json_text = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _log = logging.getLogger("compact.integrations")
 
 
@@ -24,6 +26,13 @@ def chat_tool(name: str, description: str, schema: Any) -> Wire:
 def responses_tool(name: str, description: str, schema: Any) -> Wire:
     """A tool of the Responses API."""
     return {"type": "function", "name": name, "description": description, "parameters": schema}
+
+
+def is_models_own(sent: Sequence[Wire], at: int) -> bool:
+    """Whether what the manager wrote can go as the model's words: not every vendor lets it speak first, or twice."""
+    around = [*sent[max(at - 1, 0) : at], *sent[at + 1 : at + 2]]
+    between = len(around) > 1 and all(other["role"] != "assistant" for other in around)
+    return between and sent[at]["role"] == "assistant"
 
 
 @contextmanager

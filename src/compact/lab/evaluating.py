@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import TypeAlias
 
 from compact.app.condensing import Condensation, Result
-from compact.app.counting import DEFAULT_MODEL, counter_for
+from compact.app.counting import choose_model, counter_for
 from compact.engine import Gauge, floor_of
 from compact.errors import EditError
 from compact.facts import Fact
@@ -24,11 +24,6 @@ SHARES = (0.5, 0.25, 0.1)
 Run: TypeAlias = Callable[[Condensation, Recipe], Result]
 
 
-def run_offline(condensation: Condensation, recipe: Recipe) -> Result:
-    """Compact by the recipe; no model is called."""
-    return condensation.run(recipe)
-
-
 @dataclass(frozen=True, slots=True)
 class Means:
     """For which model sessions are compacted, and what does it; no model is called by default.
@@ -37,11 +32,10 @@ class Means:
     """
 
     model: str | None = None
-    run: Run = run_offline
+    run: Run = Condensation.run
 
     def model_for(self, session: Conversation) -> str:
-        stated = session.options.get("model")
-        return self.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+        return choose_model(self.model, session)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from compact import formats, models
 from compact.app.counting import counter_for
@@ -18,7 +18,7 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor
 from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
-from compact.lab.senders import Bill, Managed, Request, Sender, Shrink, Shrunk, charged, newest
+from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
 from compact.messages import Conversation, Message
 from compact.models import Model, Usage
 from compact.policies import CHEAP
@@ -144,14 +144,14 @@ class Replay:
             self._last = request.messages
             yield self._sent[-1], self._frame.with_messages(request.messages)
 
-    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Sender:
+    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Managed | Shrunk:
         terms, gauge = self._terms, self._gauge
         if isinstance(by, Recipe):
             recipe = charged(by, self._bill) if self._bill else by
             return Managed(log, terms.compactor(recipe), gauge, terms.gap)
         if isinstance(by, str):
             room = int(terms.window * terms.trigger)
-            by = _untouched if by == NOTHING else partial(newest, gauge, room)
+            by = (lambda whole: whole) if by == NOTHING else partial(newest, gauge, room)
         return Shrunk(log.conversation, by, gauge, terms.window)
 
     def _usage(self, request: Request, output: int) -> Usage:
@@ -195,19 +195,10 @@ def _log(conversation: Conversation, terms: Terms) -> Projection:
     return Projection(frame).extended([message.wire for message in conversation.messages])
 
 
-def _untouched(conversation: Conversation) -> Conversation:
-    return conversation
-
-
 def _requests(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     """Where the model was asked, and how far its answer goes."""
-    position = 0
-    while position < len(messages):
-        if messages[position].role in ("assistant", "model") and position:
-            end = position + 1
-            while end < len(messages) and messages[end].role in ("assistant", "model"):
-                end += 1
-            yield position, end
-            position = end
-        else:
-            position += 1
+    end = 0
+    for answers, group in groupby(messages, lambda message: message.role in ("assistant", "model")):
+        start, end = max(end, 1), end + len(list(group))  # the first message answers nothing
+        if answers and start < end:
+            yield start, end

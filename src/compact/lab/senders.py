@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from compact import models
 from compact.app.counting import counter_for
 from compact.engine import Gauge
-from compact.engine.compactor import Compactor
+from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.projection import Projection
-from compact.engine.rounds import Round, Rounds
 from compact.errors import CompactionBlocked, InsufficientBudget
 from compact.messages import Conversation, Message, exchanges
 from compact.models import Model, Usage
@@ -40,12 +39,6 @@ class Request:
     tokens: int
     before: int = 0
     refused: bool = False
-
-
-class Sender(Protocol):
-    """Says what is sent once so many messages of the session are there."""
-
-    def send(self, upto: int) -> Request: ...
 
 
 class Managed:

@@ -27,10 +27,13 @@ STEPS = (0.25, 0.12, 0.06)
 """By what share the neighbours differ."""
 LEADERS = 2
 _LONGEST_CLIMB = 6
-_FEWEST_SUMMARY_TOKENS = 250
 _LOWEST = 0.02
-_WITH_TURNS = ("auto", "layers")
-"""Recipes that have a place for what a policy says of turns, calls and summaries."""
+_TURNS = {"keep_recent_turns": 1, "keep_tool_io_pairs": 1}
+_COUNTS = {"auto": _TURNS, "layers": {**_TURNS, "summary_tokens": 250}}
+"""What a policy says of turns, calls and summaries, at least how many, by the recipes that have a place for it.
+
+Here `auto` writes its account without a model, whatever a model's may take.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +176,7 @@ def _neighbours(policy: Policy, step: float) -> Iterator[Policy]:
     for factor in (1 - step, 1 + step):
         for shares in (_shares(trigger * factor, target * factor), _shares(trigger, target * factor)):
             yield policy.model_copy(update=shares)
-    if policy.recipe not in _WITH_TURNS:
-        return
-    turns, pairs, summary = policy.keep_recent_turns, policy.keep_tool_io_pairs, policy.summary_tokens
-    for turned in (max(1, turns // 2), turns * 2):
-        yield policy.model_copy(update={"keep_recent_turns": turned})
-    for paired in (max(1, pairs // 2), pairs * 2):
-        yield policy.model_copy(update={"keep_tool_io_pairs": paired})
-    if policy.recipe != "layers":  # auto writes its account without a model here, whatever a model's may take
-        return
-    for longest in (max(_FEWEST_SUMMARY_TOKENS, summary // 2), summary * 2):
-        yield policy.model_copy(update={"summary_tokens": longest})
+    for name, least in _COUNTS.get(policy.recipe, {}).items():
+        count = getattr(policy, name)
+        for changed in (max(least, count // 2), count * 2):
+            yield policy.model_copy(update={name: changed})

@@ -17,6 +17,7 @@ from compact.llm.vendors import missing_extra, require_extra
 from compact.messages import Json
 from compact.policies import Profile
 from compact.ports import Answer, Ask, Event, Failure, Observe
+from compact.ports.closing import Closing
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -33,7 +34,7 @@ class _Running:
     stop: Callable[[], None]
 
 
-class Access:
+class Access(Closing):
     """The models of some profiles.
 
     `key_of` finds a profile's key when it is needed; it raises InvalidConfiguration where there is none. A question
@@ -91,14 +92,6 @@ class Access:
         import asyncio
 
         await asyncio.to_thread(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     async def __aenter__(self) -> Self:
         return self

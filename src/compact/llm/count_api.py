@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from compact.errors import InvalidConfiguration, TokenCountError
+from compact.llm.vendors import key_headers
 from compact.policies import check_address
 
 _PATHS = {
@@ -44,17 +45,11 @@ def count_remotely(format: str, body: Mapping[str, Any], *, url: str, key: str, 
     sent: Any = {name: body[name] for name in _FIELDS[format] if name in body}
     if format == "google-gemini":
         sent = {"generateContentRequest": {"model": f"models/{body.get('model', '')}", **sent}}
-    answer = _post(url, path, sent, _headers(format, key), timeout)
+    answer = _post(url, path, sent, key_headers(format, key), timeout)
     try:
         return int(answer[_ANSWERS[format]])
     except (KeyError, TypeError, ValueError):
         raise TokenCountError(f"{url} answered without {_ANSWERS[format]}. Check the address.") from None
-
-
-def _headers(format: str, key: str) -> dict[str, str]:
-    if format == "anthropic-messages":
-        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    return {"x-goog-api-key": key} if format == "google-gemini" else {"authorization": f"Bearer {key}"}
 
 
 def _post(url: str, path: str, body: Any, headers: Mapping[str, str], timeout: float) -> Any:

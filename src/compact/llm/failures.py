@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from compact.errors import CompactError
-from compact.ports import FailureKind
+from compact.ports import Answer, Failure, FailureKind, Refusal
 
 _LONGEST: Final = 300
 # How servers that give no code for it say that a question is too long: llama.cpp, Ollama, LM Studio, vLLM, TGI.
@@ -44,6 +44,11 @@ class Trouble(CompactError):
     def transient(self) -> bool:
         """Whether the same question may be answered if it is asked again."""
         return self.kind in _TRANSIENT
+
+    @property
+    def answer(self) -> Answer:
+        """What whoever asked is told: a filter that speaks has declined."""
+        return Refusal(self.reason) if self.filtered else Failure(self.reason, self.kind)
 
 
 def trouble(error: Exception, key: str) -> Trouble:

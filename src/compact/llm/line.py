@@ -12,7 +12,7 @@ from compact.llm.requesting import Requests, set_up
 from compact.llm.vendors import Opened, takes_seed
 from compact.models import find_model
 from compact.policies import Profile
-from compact.ports import Answer, Ask, Failure, Refusal
+from compact.ports import Answer, Ask, Failure
 
 if TYPE_CHECKING:
     import stamina
@@ -47,6 +47,7 @@ class Line:
         """The answer within the profile's time, which begins when it is the question's turn."""
         from anyio import move_on_after
         from anyio.to_thread import run_sync
+        from pydantic_ai.messages import ModelRequest
 
         profile, troubles = self.profile, list[Trouble]()
         async with self._limiter:
@@ -55,16 +56,17 @@ class Line:
                     # A keyring may ask its owner first.
                     key = await run_sync(self._key_of, profile, abandon_on_cancel=True)
                     model = (await self._open(key)).model
-                    question = _Question(profile, ask, model, key)
+                    question = ModelRequest.user_text_prompt(ask.material, instructions=ask.instructions)
+                    requests, settings = Requests(profile, key, model), _settings(profile, ask, model)
                     async for attempt in self._attempts(scope.deadline, troubles):
                         with attempt:
                             if troubles:
                                 retried(troubles[-1])
-                            return await question.put()
+                            return await requests.put([question], settings)
                 except InvalidConfiguration as error:
                     return Failure(str(error), "unconfigured")
                 except Trouble as failed:
-                    return _given_up(failed)
+                    return failed.answer
         before = f"; before that, {troubles[-1].reason}" if troubles else ""
         return Failure(f"no answer within {profile.timeout:g} s{before}", "timeout")
 
@@ -105,32 +107,12 @@ class Line:
         return aiter(retrying)
 
 
-class _Question:
-    """A question to one model, as the SDK wants it."""
-
-    def __init__(self, profile: Profile, ask: Ask, model: Model, key: str) -> None:
-        self._profile, self._ask, self._model, self._key = profile, ask, model, key
-
-    async def put(self) -> Answer:
-        """One attempt; raises Trouble."""
-        from pydantic_ai.messages import ModelRequest
-
-        request = ModelRequest.user_text_prompt(self._ask.material, instructions=self._ask.instructions)
-        return await Requests(self._profile, self._key, self._model).put([request], self._settings())
-
-    def _settings(self) -> ModelSettings:
-        profile, known = self._profile, find_model(self._profile.catalogue_name)
-        limits = (self._ask.max_tokens, profile.max_output_tokens, known.max_output)
-        # Thinking is paid for like an answer, and with Gemini takes its room.
-        settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit), "thinking": False}
-        if profile.temperature is not None and not any(self._model.profile.get(name) for name in _NO_TEMPERATURE):
-            settings["temperature"] = profile.temperature
-        if profile.seed is not None and takes_seed(profile.vendor):
-            settings["seed"] = profile.seed
-        return settings
-
-
-def _given_up(failed: Trouble) -> Answer:
-    if failed.filtered:
-        return Refusal(failed.reason)
-    return Failure(failed.reason, failed.kind)
+def _settings(profile: Profile, ask: Ask, model: Model) -> ModelSettings:
+    limits = (ask.max_tokens, profile.max_output_tokens, find_model(profile.catalogue_name).max_output)
+    # Thinking is paid for like an answer, and with Gemini takes its room.
+    settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit), "thinking": False}
+    if profile.temperature is not None and not any(model.profile.get(name) for name in _NO_TEMPERATURE):
+        settings["temperature"] = profile.temperature
+    if profile.seed is not None and takes_seed(profile.vendor):
+        settings["seed"] = profile.seed
+    return settings

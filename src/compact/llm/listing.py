@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from compact.errors import InvalidConfiguration
 from compact.llm.failures import Trouble, without_key
-from compact.llm.vendors import require_extra
+from compact.llm.vendors import ADDRESSES, key_headers, require_extra
 from compact.models import input_limit
 from compact.policies import Profile, Vendor
 from compact.ports import Failure, FailureKind
@@ -26,13 +26,6 @@ _MOST_TOKENS: Final = 2**40  # what is beyond is no number of tokens
 _LONGEST_NAME: Final = 256
 _CONNECT_SECONDS: Final = 10.0
 _UNTOLD: Final[tuple[Vendor, ...]] = ("azure", "bedrock", "vertex")
-_OPENAI_LIKE: Final[Mapping[Vendor, str]] = {
-    "openai": "https://api.openai.com/v1",
-    "openrouter": "https://openrouter.ai/api/v1",
-    "compatible": "",
-}
-_ANTHROPIC: Final = "https://api.anthropic.com"
-_GEMINI: Final = "https://generativelanguage.googleapis.com"
 # What OpenRouter, Groq, Mistral and vLLM call the window that input and output share, and the most that is written.
 _WINDOWS: Final = ("context_length", "context_window", "max_context_length", "max_model_len")
 _OUTPUTS: Final = ("max_completion_tokens", "max_output_tokens")
@@ -128,14 +121,12 @@ async def _pages(client: httpx2.AsyncClient, profile: Profile, key: str) -> Asyn
 
 
 def _door(profile: Profile, key: str) -> _Door:
+    root = (profile.url or ADDRESSES[profile.vendor]).rstrip("/")
     if profile.vendor == "anthropic":
-        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        return _Door(f"{(profile.url or _ANTHROPIC).rstrip('/')}/v1/models", headers, "limit=1000", "after_id")
+        return _Door(f"{root}/v1/models", key_headers("anthropic-messages", key), "limit=1000", "after_id")
     if profile.vendor == "gemini":
-        address = f"{(profile.url or _GEMINI).rstrip('/')}/v1beta/models"
-        return _Door(address, {"x-goog-api-key": key}, "pageSize=1000", "pageToken")
-    address = f"{(profile.url or _OPENAI_LIKE[profile.vendor]).rstrip('/')}/models"
-    return _Door(address, {"authorization": f"Bearer {key}"} if key else {})
+        return _Door(f"{root}/v1beta/models", key_headers("google-gemini", key), "pageSize=1000", "pageToken")
+    return _Door(f"{root}/models", key_headers("openai-chat", key) if key else {})
 
 
 async def _read(client: httpx2.AsyncClient, url: str, headers: Mapping[str, str], most: int) -> bytes:

@@ -31,7 +31,7 @@ _EXTRAS: Final[Mapping[Vendor, tuple[str, str]]] = {
 
 _SHARED: Final = ("pydantic_ai", "anyio", "stamina")
 # Said explicitly, as the SDKs would otherwise take an address from the environment.
-_ADDRESSES: Final[Mapping[Vendor, str]] = {
+ADDRESSES: Final[Mapping[Vendor, str]] = {
     "openai": "https://api.openai.com/v1",
     "openrouter": "https://openrouter.ai/api/v1",
     "anthropic": "https://api.anthropic.com",
@@ -67,6 +67,13 @@ def require_extra(profile: Profile) -> None:
             field=f"profile {profile.name}",
             remedy=f"Install it: pip install 'compact-context[{extra}]'.",
         )
+
+
+def key_headers(format: str, key: str) -> dict[str, str]:
+    """What shows a key to the vendor whose wire format this is."""
+    if format == "anthropic-messages":
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return {"x-goog-api-key": key} if format == "google-gemini" else {"authorization": f"Bearer {key}"}
 
 
 def takes_seed(vendor: Vendor) -> bool:
@@ -157,7 +164,7 @@ def _says_how_it_ends() -> OpenAIModelProfile:
 def _openai_client(profile: Profile, key: str, client: httpx2.AsyncClient, *, url: str = "") -> Any:
     from openai import AsyncOpenAI
 
-    address = url or profile.url or _ADDRESSES[profile.vendor]
+    address = url or profile.url or ADDRESSES[profile.vendor]
     sdk = AsyncOpenAI(base_url=address, api_key=key or _NO_KEY, max_retries=0, http_client=client)
     if profile.vendor != "openai":
         # Read from the environment, and nobody's business but OpenAI's.
@@ -170,7 +177,7 @@ def _anthropic(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    address = profile.url or _ADDRESSES["anthropic"]
+    address = profile.url or ADDRESSES["anthropic"]
     sdk = AsyncAnthropic(api_key=key, base_url=address, max_retries=0, http_client=client)
     return AnthropicModel(profile.model, provider=AnthropicProvider(anthropic_client=sdk))
 
@@ -179,7 +186,7 @@ def _gemini(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    address = profile.url or _ADDRESSES["gemini"]
+    address = profile.url or ADDRESSES["gemini"]
     return GoogleModel(profile.model, provider=GoogleProvider(api_key=key, base_url=address, http_client=client))
 
 

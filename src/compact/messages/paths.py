@@ -96,12 +96,6 @@ def _encoder(value: Json, written: str, path: Path) -> Callable[[Json], str]:
     raise EditError(f"the value at {describe(path)} is written in a way that cannot be reproduced")
 
 
-def locate(literal: str, path: Path) -> tuple[int, int]:
-    """Where in the JSON text the value at `path` begins and ends."""
-    start = _starts(literal, (path,))[path]
-    return start, _value(literal, start, path)[1]
-
-
 def spell(call: ToolCall, news: Mapping[Path, Json]) -> str:
     """The encoded arguments of a call with values replaced, as `splice_all` gives them.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from compact.messages import message_bytes
+from compact.messages import common_prefix, message_bytes
 from compact.ports import Record
 
 DIGEST = 64  # characters
@@ -82,11 +82,7 @@ def read_header(data: bytes) -> tuple[str, int, int] | None:
 
 def write_commit(record: Record, before: Sequence[str]) -> bytes:
     """The record; of its log only what differs from the log of the record written before it."""
-    same = 0
-    for one, other in zip(record.log, before, strict=False):
-        if one != other:
-            break
-        same += 1
+    same = common_prefix(before, record.log)
     body = {
         "number": record.number,
         "parent": record.parent,

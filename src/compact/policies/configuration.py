@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a checker that knew of `__call__` would forget what each mo
 else:
 
     class _Kind(type(BaseModel)):
-        """Makes the settings; what is wrong is told as an error of Compact's. `model_validate` stays Pydantic's own."""
+        """Makes the settings; what is wrong is an error of Compact's. `model_validate` stays Pydantic's own."""
 
         def __call__(cls, *args: Any, **values: Any) -> Any:
             try:

@@ -67,7 +67,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
     thresholds: dict[str, float] = {}
     remarks = (
         *_trigger(settings, policy),
-        *_way(settings, policy),
+        *_recipe(settings, policy),
         *_profile(settings, names, config),
         *_thresholds(settings, names, thresholds),
         *_prompt(settings),
@@ -105,14 +105,14 @@ def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[
         yield f"policy.target_pct: {policy['target_pct']}, because it must lie below the trigger"
 
 
-def _way(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
+def _recipe(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
     version, provider = settings.get("version"), settings.get("provider")
     if version in _VERSIONS:
         policy["preset"] = version
         if provider is not None:
             yield f"provider: left out, because version {version} is a preset, which has its own"
     elif version is not None:
-        yield f"version: {version!r} is none of {', '.join(_VERSIONS)}; the default way holds"
+        yield f"version: {version!r} is none of {', '.join(_VERSIONS)}; the default recipe holds"
     if version not in _VERSIONS and provider is not None:
         if provider in _PROVIDERS:
             policy["provider"] = provider

@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 
-from compact.errors import InvalidConfiguration
 from compact.policies.configuration import Configuration, configure
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 
@@ -190,14 +189,6 @@ class Profiles(Configuration):
         if twice:
             raise ValueError(f"more than one is called {', '.join(twice)}")
         return self
-
-    def find(self, name: str) -> Profile:
-        """The profile of this name; InvalidConfiguration names the known ones."""
-        for profile in self.profiles:
-            if profile.name == name:
-                return profile
-        known = ", ".join(profile.name for profile in self.profiles) or "none"
-        raise InvalidConfiguration(f"there is no profile {name!r}", field="profile", remedy=f"Known profiles: {known}.")
 
     def for_condensation(self) -> tuple[Profile, ...]:
         """Who summarizes, in the order of asking: those meant for it by priority, then the conversation's models."""

@@ -182,10 +182,6 @@ class SessionStore(Protocol):
         """Set the sizes of messages, by id, as another tokenizer has counted them; nothing else changes."""
         ...
 
-    def report_usage(self, message: int, input_tokens: int | None, output_tokens: int | None) -> None:
-        """Keep what a vendor reported for a message."""
-        ...
-
     def pin(self, session: str, ids: Sequence[int], *, pinned: bool) -> None: ...
 
     def snapshots(self, session: str, kind: SnapshotKind = "summary", *, retired: bool = False) -> list[Snapshot]:

@@ -31,12 +31,17 @@ class Span:
 
 
 class Exporter(Protocol):
-    """Takes spans somewhere. It is called by one thread at a time, which need not be the one whose events they are."""
+    """Takes spans somewhere. It is called by one thread at a time, which need not be the one whose events they are.
+
+    One that holds nothing back inherits `flush` and `close`.
+    """
 
     def emit(self, span: Span) -> None: ...
 
-    def flush(self, deadline: float) -> bool:
+    def flush(self, deadline: float) -> bool:  # noqa: ARG002 - nothing waits
         """Wait at most so many seconds until what was emitted has left; whether it has."""
+        return True
 
     def close(self) -> None:
         """Let go of threads and connections, at once: what has not left by now is lost."""
+        return

@@ -1,4 +1,4 @@
-"""Presets: a provider with settings, under a name. The built-in ones are data; others are read from JSON or YAML."""
+"""Presets: a provider with settings, under a name. The built-in ones are data; others are read from documents."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
@@ -16,12 +15,8 @@ from compact.policies import Configuration, configure
 from compact.providers.recipe import WhenMissed
 from compact.providers.registry import provider
 
-LARGEST = 1_000_000
-"""Bytes of a file of presets."""
-
 Form: TypeAlias = Literal["json", "yaml"]
 _LONGEST_NAME = 64
-_DEEPEST = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class Preset:
 @cache
 def presets() -> tuple[Preset, ...]:
     """The built-in presets."""
-    return read_presets((files("compact.providers") / "presets.json").read_text(encoding="utf-8"), "json")
+    return read_presets(json.loads((files("compact.providers") / "presets.json").read_text(encoding="utf-8")))
 
 
 def find_preset(name: str, custom: Iterable[Preset] = ()) -> Preset:
@@ -56,13 +51,8 @@ def validate(preset: Preset) -> Configuration:
     return configure(provider(preset.provider).settings, preset.settings, under=f"presets.{preset.name}.settings")
 
 
-def read_presets(text: str, form: Form) -> tuple[Preset, ...]:
-    """The presets that a text holds; whether their settings are good is for `validate` to say."""
-    if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
-        raise InvalidConfiguration(
-            f"more than {LARGEST:,} bytes", field="presets", remedy="Split them over several files."
-        )
-    value = _parse_json(text) if form == "json" else _parse_yaml(text)
+def read_presets(value: Json) -> tuple[Preset, ...]:
+    """The presets that a document holds; whether their settings are good is for `validate` to say."""
     entries = value.get("presets") if isinstance(value, dict) and set(value) == {"presets"} else None
     if not isinstance(entries, dict):
         raise InvalidConfiguration(
@@ -74,7 +64,7 @@ def read_presets(text: str, form: Form) -> tuple[Preset, ...]:
 
 
 def dump_presets(presets: Iterable[Preset], form: Form = "json") -> str:
-    """The presets as a text that `read_presets` reads back."""
+    """The presets as the text of a document that `read_presets` reads."""
     value = {
         "presets": {
             preset.name: {
@@ -88,8 +78,10 @@ def dump_presets(presets: Iterable[Preset], form: Form = "json") -> str:
     }
     if form == "json":
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    import yaml
+
     # Through JSON, so that no two places share an object: YAML would write the second as an alias.
-    text: str = _yaml().safe_dump(json.loads(json.dumps(value)), sort_keys=False, allow_unicode=True)
+    text: str = yaml.safe_dump(json.loads(json.dumps(value)), sort_keys=False, allow_unicode=True)
     return text
 
 
@@ -118,49 +110,3 @@ def _preset(name: Json, entry: Json) -> Preset:
             "must be stop or continue", field=f"{field}.when_missed", remedy="Write one of them."
         )
     return Preset(name, description, chosen, settings, missed)
-
-
-def _parse_json(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _unreadable("JSON", error) from None
-
-
-def _parse_yaml(text: str) -> Json:
-    yaml = _yaml()
-    try:
-        _require_plain(yaml, text)
-        return yaml.safe_load(text)
-    except InvalidConfiguration:
-        raise
-    except (yaml.YAMLError, ValueError) as error:
-        raise _unreadable("YAML", error) from None
-
-
-def _require_plain(yaml: Any, text: str) -> None:
-    """Refuse what takes a parser for ever: a few nested aliases are billions of values, and depth costs its square."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent):
-            raise InvalidConfiguration("aliases are not allowed", field="presets", remedy="Write the values out.")
-        if depth > _DEEPEST:
-            raise InvalidConfiguration(
-                f"more than {_DEEPEST} levels", field="presets", remedy="Presets need fewer than ten."
-            )
-
-
-def _yaml() -> Any:
-    try:
-        return import_module("yaml")
-    except ImportError:
-        raise InvalidConfiguration(
-            "YAML needs the package PyYAML, which is not installed",
-            field="presets",
-            remedy="Install it (pip install pyyaml), or use JSON.",
-        ) from None
-
-
-def _unreadable(what: str, error: Exception) -> InvalidConfiguration:
-    return InvalidConfiguration(f"{what} cannot be read: {error}", field="presets", remedy="Correct the text.")

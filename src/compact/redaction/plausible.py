@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 
@@ -62,8 +63,10 @@ def _is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value) is not None or len(set(value)) < 3 or "<REDACTED" in value
 
 
-def _header(place: Place) -> int:
-    return 0 if _is_placeholder(place.value) or place.value[0] in "${<%" else len(place.value)
+def _unless(starts: str, place: Place) -> int:
+    """All of the value, unless it is a placeholder or begins with one of these characters."""
+    value = place.value
+    return 0 if _is_placeholder(value) or value[0] in starts else len(value)
 
 
 def _token(place: Place) -> int:
@@ -71,18 +74,10 @@ def _token(place: Place) -> int:
     return len(value) if _LETTER_AND_DIGIT.match(value) and not _is_placeholder(value) else 0
 
 
-def _userinfo(place: Place) -> int:
-    value = place.value
-    return 0 if _is_placeholder(value) or value[0] in "${<%" else len(value)
-
-
 def _argument(place: Place) -> int:
-    value = place.value
-    if _is_placeholder(value) or value[0] in "$-{<":
+    if not place.quoted and place.value.isdigit():  # docker run -u 1000:1000, ssh -p 22
         return 0
-    if not place.quoted and value.isdigit():  # docker run -u 1000:1000, ssh -p 22
-        return 0
-    return len(value)
+    return _unless("$-{<", place)
 
 
 def _option(place: Place) -> int:
@@ -99,15 +94,8 @@ def _word_argument(place: Place) -> int:
     return 0 if _is_placeholder(value) or _TELLING.search(value) or len(value) < 6 else len(value)
 
 
-def _netrc(place: Place) -> int:
-    return 0 if _is_placeholder(place.value) else len(place.value)
-
-
 def _quoted(place: Place) -> int:
-    value = place.value
-    if _is_placeholder(value) or value[0] in "${" or " " in value.strip():
-        return 0
-    return len(value)
+    return 0 if " " in place.value.strip() else _unless("${", place)
 
 
 def _whole(place: Place) -> int:
@@ -191,12 +179,12 @@ def _stands_alone(place: Place) -> bool:
 
 CHECKS: Mapping[str, Check] = {
     "argument": _argument,
-    "header": _header,
-    "netrc": _netrc,
+    "header": partial(_unless, "${<%"),
+    "netrc": partial(_unless, ""),
     "option": _option,
     "password": _password,
     "quoted": _quoted,
     "secret": _secret,
     "token": _token,
-    "userinfo": _userinfo,
+    "userinfo": partial(_unless, "${<%"),
 }

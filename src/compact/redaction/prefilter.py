@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import TypeAlias
 
 from compact.redaction.rules import Rule
@@ -39,7 +40,7 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
         except UnicodeEncodeError:  # a lone surrogate, which is part of no anchor
             found = search(lowered.encode("utf-8", "replace").decode(), overlapping=True)
         hits = [(start, groups[index]) for index, start, _ in found]
-        hits.sort(key=_position)
+        hits.sort(key=itemgetter(0))
         return hits
 
     return candidates
@@ -60,14 +61,10 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
             while found:
                 hits.append((found.start(), table[found[0]]))
                 found = pattern.search(where, found.start() + 1)
-        hits.sort(key=_position)
+        hits.sort(key=itemgetter(0))
         return hits
 
     return candidates
-
-
-def _position(hit: tuple[int, tuple[Rule, ...]]) -> int:
-    return hit[0]
 
 
 def _lowered(text: str) -> str:

@@ -57,6 +57,3 @@ class Redactor:
                 end = finding.end
             text = "".join([*pieces, text[end:]])
         return text
-
-
-__all__ = ["MARK", "Redactor"]

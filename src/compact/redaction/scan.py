@@ -44,7 +44,7 @@ class Scanner:
         found = self._by_rules(text, _TWICE)
         if self.patterns:
             found += self._by_patterns(text)
-        return tuple(_settled(found, text)) if found else ()
+        return _settled(found, text) if found else ()
 
     def _by_rules(self, text: str, escapes: int) -> list[Finding]:
         # Most strings of a message are words such as "tool_use": too short for a token, and without a separator.
@@ -99,18 +99,16 @@ def _in_manifests(text: str) -> Iterator[Finding]:
                 yield Finding("kubernetes", *entry.span("v"))
 
 
-def _settled(found: Iterable[Finding], text: str) -> Iterator[Finding]:
-    """Merges what overlaps, and leaves out what is nothing but marks."""
-    last: Finding | None = None
+def _settled(found: Iterable[Finding], text: str) -> tuple[Finding, ...]:
+    """The findings in order, merged where they overlap, without those that are nothing but marks."""
+    settled: list[Finding] = []
     for finding in sorted((_whole(each, text) for each in found), key=lambda each: (each.start, -each.end)):
+        last = settled[-1] if settled else None
         if last and finding.start < last.end:
-            last = Finding(last.kind, last.start, max(last.end, finding.end))
-            continue
-        if last and not _only_marks(text, last):
-            yield last
-        last = finding
-    if last and not _only_marks(text, last):
-        yield last
+            settled[-1] = Finding(last.kind, last.start, max(last.end, finding.end))
+        else:
+            settled.append(finding)
+    return tuple(each for each in settled if text[each.start : each.end].replace(MARK, "").strip())
 
 
 def _whole(finding: Finding, text: str) -> Finding:
@@ -124,7 +122,3 @@ def _around(text: str, position: int) -> tuple[int, int]:
     """The mark that the position is within, or the position itself."""
     at = text.find(MARK, max(0, position - len(MARK) + 1), position + len(MARK) - 1)
     return (at, at + len(MARK)) if 0 <= at < position else (position, position)
-
-
-def _only_marks(text: str, finding: Finding) -> bool:
-    return not text[finding.start : finding.end].replace(MARK, "").strip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from operator import itemgetter
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _DELIMITER = re.compile(r"[\s\"'<>`]")
@@ -31,12 +32,8 @@ class Decoded:
         return self._place(start), self._place(end)
 
     def _place(self, position: int) -> int:
-        index = bisect_right(self._turns, position, key=_first)
+        index = bisect_right(self._turns, position, key=itemgetter(0))
         return position + self._turns[index - 1][1]
-
-
-def _first(turn: tuple[int, int]) -> int:
-    return turn[0]
 
 
 def decoded(text: str) -> Decoded | None:

@@ -13,7 +13,8 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -25,7 +26,7 @@ from compact.server.gateway.endpoints import in_form_for
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
 from compact.server.security import Guard, authorised, error_body, json_only, unfolds
-from compact.server.state import ServerState, state_of
+from compact.server.state import ServerState, State, state_of
 
 _STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
     (errors.NotFound, 404),
@@ -39,7 +40,6 @@ _STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
     (errors.StorageError, 503),
     (errors.TokenCountError, 503),
 )
-_STILL_THERE: Final = 15.0
 _NO_PAGE: Final = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Compact</title>
 <h1>Compact is running</h1>
@@ -162,23 +162,15 @@ async def openapi(request: Request) -> JSONResponse:
     return JSONResponse(app.openapi())
 
 
-@_core.get("/events/{topic}", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
-async def events(topic: Annotated[str, Path(pattern=r"^[A-Za-z0-9._:-]{1,160}$")], request: Request) -> Response:
+@_core.get("/events/{topic}", response_class=EventSourceResponse)
+async def events(
+    topic: Annotated[str, Path(pattern=r"^[A-Za-z0-9._:-]{1,160}$")], state: State
+) -> AsyncIterator[ServerSentEvent]:
     """Stream what happens to a topic, as server-sent events; a comment every 15 seconds says that it goes on."""
-    hub = state_of(request).events
-
-    async def lines() -> AsyncIterator[bytes]:
-        async with hub.subscribe(topic) as queue:
-            yield b": listening\n\n"
-            while True:
-                try:
-                    value = await asyncio.wait_for(queue.get(), _STILL_THERE)
-                except TimeoutError:
-                    yield b": still there\n\n"
-                else:
-                    yield b"data: " + dump_json(value).encode() + b"\n\n"
-
-    return StreamingResponse(lines(), media_type="text/event-stream")
+    async with state.events.subscribe(topic) as queue:
+        yield ServerSentEvent(comment="listening")
+        while True:
+            yield ServerSentEvent(raw_data=dump_json(await queue.get()))
 
 
 @_rest.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])

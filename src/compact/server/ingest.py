@@ -1,14 +1,14 @@
-"""Traces: what Compact's tracing, or anybody who speaks Ariadne's protocol, sends to `/ingest`."""
+"""Traces: what Compact's tracing, or any program that speaks Ariadne's protocol, sends to `/ingest`."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Request
@@ -17,7 +17,9 @@ from pydantic import BaseModel, Field
 from compact.errors import StorageError
 from compact.messages import Json
 from compact.ports.spans import Span
+from compact.redaction import Redactor
 from compact.server.state import ServerState, state_of
+from compact.tracing import Tracer
 from compact.tracing.written import span_to_json
 
 MOST_EVENTS: Final = 50_000
@@ -91,7 +93,7 @@ class Traces:
     def add(self, events: Sequence[TraceEvent | SpanEvent]) -> None:
         """Keep the events, a later one of a span in place of the earlier; they survive the end of the process."""
         rows = [(one.trace_id, getattr(one, "span_id", ""), one.model_dump_json()) for one in events]
-        with self._lock, self._opened() as database:
+        with self._transaction() as database:
             database.executemany("INSERT OR REPLACE INTO event (trace, span, body) VALUES (?, ?, ?)", rows)
             self._added += len(rows)
             if self._added >= _SPARE:
@@ -99,15 +101,15 @@ class Traces:
                 database.execute("DELETE FROM event WHERE number <= (SELECT MAX(number) FROM event) - ?", [MOST_EVENTS])
 
     def last(self, limit: int) -> list[dict[str, Json]]:
-        """The traces that were told of last, the newest first, each with its spans in the order they began."""
+        """The traces that were heard of last, the newest first, each with its spans in the order they began."""
         chosen = "SELECT trace FROM event GROUP BY trace ORDER BY MAX(number) DESC LIMIT ?"
-        with self._lock, self._opened() as database:
+        with self._transaction() as database:
             names = [name for (name,) in database.execute(chosen, [limit])]
             return [self._trace(database, name) for name in names]
 
     def find(self, trace_id: str) -> dict[str, Json] | None:
-        """One trace; None where there is no such one."""
-        with self._lock, self._opened() as database:
+        """One trace; None where there is none of that id."""
+        with self._transaction() as database:
             found = self._trace(database, trace_id)
         return found if found["spans"] or found["name"] else None
 
@@ -121,32 +123,41 @@ class Traces:
         bodies = database.execute("SELECT body FROM event WHERE trace = ? ORDER BY number", [name])
         events = [json.loads(body) for (body,) in bodies]
         own: dict[str, Json] = next((event for event in events if event["type"] == "trace"), {})
-        spans = sorted((event for event in events if event["type"] == "span"), key=_began)
+        spans = sorted((event for event in events if event["type"] == "span"), key=itemgetter("started_at"))
         return {
             "trace_id": name,
             "name": own.get("name", ""),
             "group_id": own.get("group_id", ""),
-            "started_at": own.get("started_at") or (_began(spans[0]) if spans else ""),
+            "started_at": min((event["started_at"] for event in events if event["started_at"]), default=""),
             "ended_at": own.get("ended_at") or max((span["ended_at"] for span in spans), default=""),
             "metadata": own.get("metadata", {}),
             "status": "error" if any(span["status"] == "error" for span in spans) else "ok",
             "spans": spans,
         }
 
-    def _opened(self) -> _Transaction:
-        if self._database is None:
-            self._database = _open(self._path)
-        return _Transaction(self._database)
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._database is None:
+                self._database = _open(self._path)
+            try:
+                with self._database:
+                    yield self._database
+            except sqlite3.Error as error:
+                problem = f"the traces cannot be read or written: {error}. Make room, or move the file."
+                raise StorageError(problem) from error
 
 
 class Keeping:
-    """Puts spans of this process where those from other programs are; the name says whose they are."""
+    """Keeps spans of this process beside those of other programs; a trace is named, or called after its session."""
 
     def __init__(self, traces: Traces, name: str) -> None:
         self._traces, self._name = traces, name
 
     def emit(self, span: Span) -> None:
-        trace = TraceEvent(type="trace", trace_id=span.trace_id, name=self._name)
+        session = str(span.data.get("session", ""))
+        name = self._name or f"session {session[:12]}"
+        trace = TraceEvent(type="trace", trace_id=span.trace_id, name=name, group_id=session)
         self._traces.add([trace, SpanEvent.model_validate(span_to_json(span))])
 
     def flush(self, deadline: float) -> bool:  # noqa: ARG002 - what was emitted is written by then
@@ -154,25 +165,6 @@ class Keeping:
 
     def close(self) -> None:
         """The traces are the server's, and closed with it."""
-
-
-class _Transaction:
-    """A transaction whose failures are told as Compact's."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def __enter__(self) -> sqlite3.Connection:
-        return self._database.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._database.__exit__(kind, error, trace)
-        if isinstance(error, sqlite3.Error):
-            raise StorageError(
-                f"the traces cannot be read or written: {error}. Make room, or move the file."
-            ) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -187,18 +179,14 @@ def _open(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _began(span: Mapping[str, Json]) -> str:
-    return str(span["started_at"])
-
-
 def store_of(state: ServerState) -> Traces:
     """The server's traces."""
     return state.service("traces", lambda state: Traces(state.home / "traces.sqlite"))
 
 
-def traces(state: ServerState, limit: int = 100) -> list[dict[str, Json]]:
-    """The traces that were told of last, the newest first, each with its spans."""
-    return store_of(state).last(limit)
+def open_tracer(state: ServerState, name: str = "") -> Tracer:
+    """What keeps events as spans of traces with that name, or of each session's own."""
+    return Tracer([Keeping(store_of(state), name)], Redactor().json)
 
 
 router = APIRouter(tags=["traces"])

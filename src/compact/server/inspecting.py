@@ -3,19 +3,20 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from compact import formats
-from compact.app import DEFAULT_MODEL, Result, count, resolve_recipe
-from compact.app.inspecting import Hunk, Inspection, Part, PartKind, showable
+from compact.app import Result, count, resolve_recipe
+from compact.app.counting import choose_model
+from compact.app.inspecting import Hunk, Part, PartKind, showable
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.messages import Conversation
 from compact.models import find_model
 from compact.providers import Recipe, WhenMissed
+from compact.server.showing import Sizes, money
 from compact.server.uploads import Condensed, Upload
 
 _VIOLATIONS = 200
@@ -73,12 +74,10 @@ class RecipeChoice(BaseModel):
         return replace(recipe, when_missed=self.when_missed) if self.when_missed else recipe
 
 
-class PassDone(BaseModel):
+class PassDone(Sizes):
     """One pass: what it did, or why it was skipped."""
 
     name: str
-    tokens_before: int
-    tokens_after: int
     edits: int
     asked: int
     seconds: float
@@ -86,13 +85,11 @@ class PassDone(BaseModel):
     skipped: str
 
 
-class Facts(BaseModel):
+class Facts(Sizes):
     """What a compaction does; `wall` is how long finding that out took."""
 
     recipe: str
     provider: str
-    tokens_before: int
-    tokens_after: int
     change: float
     target: int | None
     target_met: bool
@@ -142,7 +139,7 @@ class ShownPart:
 def inspected(upload: Upload, model: str) -> Inspected:
     """An open transcript, counted for the model."""
     conversation = upload.conversation
-    named, source = model_for(upload, model)
+    named, source = choose_model(model, conversation)
     counted = count(conversation, model=named)
     facts = find_model(named)
     found = violated(conversation)
@@ -163,14 +160,6 @@ def inspected(upload: Upload, model: str) -> Inspected:
         violations=found[:_VIOLATIONS],
         violations_total=len(found),
     )
-
-
-def model_for(upload: Upload, given: str) -> tuple[str, Literal["option", "request", "default"]]:
-    """The model to count for, and where that is said."""
-    if given:
-        return given, "option"
-    stated = upload.conversation.options.get("model")
-    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
 
 
 def violated(conversation: Conversation) -> list[Violated]:
@@ -195,8 +184,8 @@ def facts_of(result: Result, began: float) -> Facts:
         messages=len(result.conversation),
         edits=sum(done.edits for done in report.passes),
         summaries=sum(done.asked for done in report.passes),
-        saved=_money(report.saved),
-        cost=_money(report.cost),
+        saved=money(report.saved),
+        cost=money(report.cost),
         kept_prefix=report.kept_prefix,
         seconds=report.seconds,
         wall=perf_counter() - began,
@@ -215,11 +204,6 @@ def facts_of(result: Result, began: float) -> Facts:
             for done in report.passes
         ],
     )
-
-
-def inspection_of(upload: Upload, result: str, model: str = "") -> Inspection:
-    """The transcript by itself, or beside a condensation of it."""
-    return upload.inspection(result, upload.condensed(result).model if result else model_for(upload, model)[0])
 
 
 def shown(parts: Iterable[Part], most: int | None) -> Iterator[ShownPart]:
@@ -252,7 +236,3 @@ def _cut(hunks: Sequence[Hunk], most: int | None) -> tuple[tuple[Hunk, ...], int
         if any(sides) or not hidden:
             kept.append(Hunk(hunk.same, *sides))
     return tuple(kept), hidden
-
-
-def _money(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:f}"

@@ -19,7 +19,8 @@ from secrets import compare_digest
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Request, Security
+from fastapi import Depends, Request, Security
+from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic_core import from_json
 from starlette.datastructures import Headers, MutableHeaders
@@ -118,7 +119,9 @@ class Guard:
         if refusal is not None:
             kind = "Unauthorized" if refusal.status == 401 else "Refused"
             told = self._tell(scope, refusal.status, error_body(kind, str(refusal), remedy=refusal.remedy))
-            await _answer(refusal.status, told, guarded)
+            # The body was not read, so the connection cannot be used for another request.
+            headers = {"connection": "close"} | ({"www-authenticate": "Bearer"} if refusal.status == 401 else {})
+            await JSONResponse(told, refusal.status, headers)(scope, receive, guarded)
             return
         await self._app(scope, _Body(scope, receive), guarded)
 
@@ -162,9 +165,13 @@ async def unfolds(request: Request) -> None:
     request.scope[_UNFOLDS] = True
 
 
-async def large_upload(request: Request) -> None:
-    """A dependency of routes that take whole transcripts; the route reads `request.stream()` or `request.body()`."""
+async def uploaded(request: Request) -> bytes:
+    """A dependency of routes that take whole transcripts: the body as it came, whether it is JSON or not."""
     request.scope[_ROOM] = LARGEST_UPLOAD
+    return await request.body()
+
+
+Uploaded: TypeAlias = Annotated[bytes, Depends(uploaded)]
 
 
 def error_body(kind: str, message: str, field: str = "", remedy: str = "") -> dict[str, Json]:
@@ -347,13 +354,3 @@ def _name(host: str) -> str:
 
 def _has_body(request: Request) -> bool:
     return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
-
-
-async def _answer(status: int, told: Json, send: Send) -> None:
-    body = json.dumps(told).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    # The body was not read, so the connection cannot be used for another request.
-    headers += [(b"connection", b"close")]
-    headers += [(b"www-authenticate", b"Bearer")] if status == 401 else []
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -23,7 +23,6 @@ from compact.server.app import create_app
 from compact.server.state import ServerState, is_loopback
 
 HOST: Final = "127.0.0.1"
-PORT: Final = 8787
 _STARTING: Final = 20.0
 _CLOSING: Final = 10
 _PATIENCE: Final = 1.0

@@ -10,9 +10,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_urlsafe
 from threading import Lock, RLock
-from typing import Final, TypeVar, cast
+from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
-from fastapi import Request  # noqa: TC002 - FastAPI reads the annotations of its dependencies
+from fastapi import Depends, Request
 
 from compact.messages import Json
 from compact.settings.server import ServerSettings
@@ -127,3 +127,7 @@ class ServerState:
 def state_of(request: Request) -> ServerState:
     """The state of the server that was asked: a dependency of routes."""
     return cast("ServerState", request.app.state.compact)
+
+
+State: TypeAlias = Annotated[ServerState, Depends(state_of)]
+"""The parameter of a route that needs it."""

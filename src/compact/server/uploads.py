@@ -48,14 +48,15 @@ class Upload:
         return kept
 
     def inspection(self, result: str, model: str) -> Inspection:
-        """The transcript beside a condensation of it, or by itself."""
-        known = self.looked.get((result, model))
+        """The transcript by itself, or beside a condensation of it and counted for that one's model."""
+        made = self.condensed(result) if result else None
+        key = result, made.model if made else model
+        known = self.looked.get(key)
         if known is None:
-            made = self.condensed(result).result if result else None
-            known = Inspection(self.conversation, made, model=model)
+            known = Inspection(self.conversation, made.result if made else None, model=key[1])
             if len(self.looked) > _MOST_RESULTS:
                 self.looked.clear()
-            self.looked[result, model] = known
+            self.looked[key] = known
         return known
 
     def condensed(self, id: str) -> Condensed:

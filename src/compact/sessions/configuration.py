@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from compact.messages import Json
 from compact.ports.sessions import ModelConfig
-from compact.sessions.database import now
-from compact.sessions.rows import MODEL, key, missing, model_of, model_row, read, written
+from compact.sessions.database import Database, now
+from compact.sessions.rows import MODEL, key, missing, model_row, read, written
 from compact.sessions.tables import models, settings
 from compact.sessions.words import storable
 
@@ -22,36 +22,45 @@ _SETTINGS = (
 _MODELS = select(*MODEL).order_by(models.c.id)
 
 
-def read_settings(connection: Connection, scope: str) -> dict[str, Json]:
-    return {row.key: read(row.valueJson) for row in connection.execute(_SETTINGS, {"of": scope})}
+class ConfigurationStore:
+    """The part of a store that all sessions share."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def setting(self, scope: str) -> Mapping[str, Json]:
+        with self.database.asking() as connection:
+            return {row.key: read(row.valueJson) for row in connection.execute(_SETTINGS, {"of": storable(scope)})}
+
+    def set(self, scope: str, values: Mapping[str, Json]) -> None:
+        key(scope, "scope")
+        with self.database.writing() as connection:
+            # In order, so that two who set the same ones never wait for each other in a circle.
+            for name in sorted(values):
+                if values[name] is None:
+                    connection.execute(delete(settings).where(settings.c.scope == scope, settings.c.key == name))
+                    continue
+                value = written(values[name], name)
+                row = {"scope": scope, "key": key(name, "key"), "valueJson": value, "updatedAt": now()}
+                _upsert(connection, settings, row, keep=())
+
+    def models(self) -> list[ModelConfig]:
+        with self.database.asking() as connection:
+            return [ModelConfig(*row) for row in connection.execute(_MODELS)]
+
+    def put_model(self, config: ModelConfig) -> ModelConfig:
+        row = model_row(config, now())
+        with self.database.writing() as connection:
+            _upsert(connection, models, row, keep=("createdAt",))
+            return ModelConfig(*connection.execute(select(*MODEL).where(models.c.id == config.id)).one())
+
+    def delete_model(self, id: str) -> None:
+        with self.database.writing() as connection:
+            if storable(id) != id or not connection.execute(delete(models).where(models.c.id == id)).rowcount:
+                raise missing("model", id)
 
 
-def write_settings(connection: Connection, scope: str, values: Mapping[str, Json]) -> None:
-    key(scope, "scope")
-    # In order, so that two who set the same ones never wait for each other in a circle.
-    for name in sorted(values):
-        if values[name] is None:
-            connection.execute(delete(settings).where(settings.c.scope == scope, settings.c.key == name))
-            continue
-        row = {"scope": scope, "key": key(name, "key"), "valueJson": written(values[name], name), "updatedAt": now()}
-        upsert(connection, settings, row, keep=())
-
-
-def read_models(connection: Connection) -> list[ModelConfig]:
-    return [model_of(row) for row in connection.execute(_MODELS)]
-
-
-def write_model(connection: Connection, config: ModelConfig) -> ModelConfig:
-    upsert(connection, models, model_row(config, now()), keep=("createdAt",))
-    return model_of(connection.execute(select(*MODEL).where(models.c.id == config.id)).one())
-
-
-def remove_model(connection: Connection, id: str) -> None:
-    if storable(id) != id or not connection.execute(delete(models).where(models.c.id == id)).rowcount:
-        raise missing("model", id)
-
-
-def upsert(connection: Connection, table: Table, row: Mapping[str, Any], keep: tuple[str, ...]) -> None:
+def _upsert(connection: Connection, table: Table, row: Mapping[str, Any], keep: tuple[str, ...]) -> None:
     """Insert the row, or change the one that is there, except for what is to be kept."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     keys = [column.name for column in table.primary_key]

@@ -28,10 +28,12 @@ class Locks(Protocol):
         """Hold the name; False if somebody else had it for all of `wait` seconds."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let go of what is held for all names; most hold nothing."""
+        return
 
 
-class FileLocks:
+class FileLocks(Locks):
     """Locks between the processes of one machine: files that the system has locked for us."""
 
     def __init__(self, folder: Path) -> None:
@@ -40,11 +42,8 @@ class FileLocks:
     def hold(self, name: str, wait: float) -> AbstractContextManager[bool]:
         return hold_file(self._folder / sha256(name.encode(errors="surrogatepass")).hexdigest()[:32], wait)
 
-    def close(self) -> None:
-        """Files are closed by those who hold them."""
 
-
-class AdvisoryLocks:
+class AdvisoryLocks(Locks):
     """Locks between all clients of a PostgreSQL database, each held by a connection of its own."""
 
     def __init__(self, engine: Engine, place: str) -> None:
@@ -67,7 +66,7 @@ class AdvisoryLocks:
         self._engine.dispose()
 
 
-class ThreadLocks:
+class ThreadLocks(Locks):
     """Locks between the threads that share a database in memory."""
 
     def __init__(self) -> None:
@@ -82,9 +81,6 @@ class ThreadLocks:
         finally:
             if held:
                 self._held.discard(name)
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
     def _take(self, name: str) -> bool:
         with self._lock:

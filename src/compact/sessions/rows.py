@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from compact.disk import json_bytes
@@ -15,7 +15,6 @@ from compact.ports.sessions import (
     NewMessage,
     Snapshot,
     SnapshotKind,
-    StoredMessage,
     StoredSession,
 )
 from compact.sessions.tables import messages, models
@@ -88,7 +87,7 @@ def changes_row(changes: Mapping[str, Json]) -> dict[str, Any]:
     return row
 
 
-# In the order of the value's fields: this is the one conversion that requests wait for.
+# In the order of StoredMessage's fields: this is the one conversion that requests wait for.
 MESSAGE = (
     messages.c.id,
     messages.c.sessionId,
@@ -102,10 +101,6 @@ MESSAGE = (
     messages.c.outputTokens,
     messages.c.createdAt,
 )
-
-
-def message_of(row: Iterable[Any]) -> StoredMessage:
-    return StoredMessage(*row)
 
 
 def message_row(message: NewMessage, session: str, position: int, moment: str) -> dict[str, Any]:
@@ -152,7 +147,7 @@ def snapshot_row(snapshot: Snapshot, moment: str) -> dict[str, Any]:
     }
 
 
-# Likewise: a vendor may list hundreds of models, and every request looks for its own.
+# In the order of ModelConfig's fields: a vendor may list hundreds of models, and every request looks for its own.
 MODEL = (
     models.c.provider,
     models.c.model,
@@ -164,10 +159,6 @@ MODEL = (
     models.c.lastUpdated,
     models.c.createdAt,
 )
-
-
-def model_of(row: Iterable[Any]) -> ModelConfig:
-    return ModelConfig(*row)
 
 
 def model_row(config: ModelConfig, moment: str) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
@@ -13,25 +12,24 @@ from sqlalchemy.exc import IntegrityError
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.policies.session_ids import check_session_id
+from compact.ports.closing import Closing
 from compact.ports.sessions import (
     Active,
     Found,
-    ModelConfig,
     NewMessage,
     Snapshot,
     SnapshotKind,
     StoredMessage,
     StoredSession,
 )
-from compact.sessions import configuration
 from compact.sessions.adding import add
+from compact.sessions.configuration import ConfigurationStore
 from compact.sessions.cursors import place_of
-from compact.sessions.database import Database, now
+from compact.sessions.database import now
 from compact.sessions.rows import (
     MESSAGE,
     changes_row,
     known_ids,
-    message_of,
     message_row,
     missing,
     name,
@@ -75,19 +73,18 @@ _GROW = (
 )
 
 
-class DatabaseStore:
+class DatabaseStore(ConfigurationStore, Closing):
     """Conversations in SQLite or PostgreSQL. It may be used from many threads, processes and, there, machines."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
 
     def create(self, session: StoredSession) -> StoredSession:
         row = session_row(session, now())
         check_session_id(session.id)
         with self.database.writing() as connection:
-            if connection.execute(_SESSION, {"session": session.id}).first() is None:
-                return _created(connection, row)
-        raise _taken(session.id)
+            try:
+                return session_of(connection.execute(insert(sessions).values(row).returning(*sessions.c)).one())
+            except IntegrityError:
+                problem, remedy = f"{session.id!r} is taken", "Choose another id, or append to that session."
+                raise InvalidInput(problem, field="id", remedy=remedy) from None
 
     def session(self, id: str) -> StoredSession:
         with self.database.asking() as connection:
@@ -178,16 +175,6 @@ class DatabaseStore:
                     set_count.values(tokenCount=bindparam("tokenCount"), counter=bindparam("counter")), values
                 )
 
-    def report_usage(self, message: int, input_tokens: int | None, output_tokens: int | None) -> None:
-        usage = {"inputTokens": input_tokens, "outputTokens": output_tokens}
-        with self.database.writing() as connection:
-            (id,) = known_ids([message], "message")
-            session = connection.scalar(select(messages.c.sessionId).where(messages.c.id == id))
-            if session is None:
-                raise missing("message", id)
-            _changed(connection, session)
-            connection.execute(update(messages).where(messages.c.id == id).values(usage))
-
     def pin(self, session: str, ids: Sequence[int], *, pinned: bool) -> None:
         with self.database.writing() as connection:
             _changed(connection, session)
@@ -249,36 +236,8 @@ class DatabaseStore:
         with self.database.locks.hold(session, wait) as held:
             yield held
 
-    def setting(self, scope: str) -> Mapping[str, Json]:
-        with self.database.asking() as connection:
-            return configuration.read_settings(connection, storable(scope))
-
-    def set(self, scope: str, values: Mapping[str, Json]) -> None:
-        with self.database.writing() as connection:
-            configuration.write_settings(connection, scope, values)
-
-    def models(self) -> list[ModelConfig]:
-        with self.database.asking() as connection:
-            return configuration.read_models(connection)
-
-    def put_model(self, config: ModelConfig) -> ModelConfig:
-        with self.database.writing() as connection:
-            return configuration.write_model(connection, config)
-
-    def delete_model(self, id: str) -> None:
-        with self.database.writing() as connection:
-            configuration.remove_model(connection, id)
-
     def close(self) -> None:
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _row(connection: Connection, session: str, *, lock: bool = False) -> Row[Any]:
@@ -304,17 +263,6 @@ def _changed(connection: Connection, session: str, **columns: Any) -> Row[Any]:
     return row
 
 
-def _created(connection: Connection, row: Mapping[str, Any]) -> StoredSession:
-    try:
-        return session_of(connection.execute(insert(sessions).values(row).returning(*sessions.c)).one())
-    except IntegrityError:  # PostgreSQL lets another one create it at the same time
-        raise _taken(row["id"]) from None
-
-
-def _taken(session: str) -> InvalidInput:
-    return InvalidInput(f"{session!r} is taken", field="id", remedy="Choose another id, or append to that session.")
-
-
 def _retire(connection: Connection, row: Row[Any]) -> None:
     """Take back a snapshot, and those of its kind that came after it."""
     later = (snapshots.c.sessionId == row.sessionId, snapshots.c.kind == row.kind, snapshots.c.id >= row.id)
@@ -322,7 +270,7 @@ def _retire(connection: Connection, row: Row[Any]) -> None:
 
 
 def _read_messages(connection: Connection, asked: Any, values: Mapping[str, Any]) -> Iterator[StoredMessage]:
-    return map(message_of, connection.execute(asked, values))
+    return (StoredMessage(*row) for row in connection.execute(asked, values))
 
 
 def _require_message(connection: Connection, session: str, id: int) -> None:

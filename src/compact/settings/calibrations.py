@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from tempfile import mkstemp
 
 from compact.errors import InvalidConfiguration
+from compact.settings.documents import replace_private, state_of, unwritable
 from compact.settings.home import home
 from compact.tokens import Calibration
 
@@ -22,24 +21,14 @@ _PATIENCE = 30.0
 def load_calibrations() -> Mapping[str, Calibration]:
     """The calibration of each model that has one; read again only when the file changed."""
     path = _path()
-    try:
-        status = path.stat()
-    except OSError:
-        return {}
-    return _load(path, (status.st_mtime_ns, status.st_size, status.st_ino))
-
-
-def save_calibration(model: str, calibration: Calibration) -> Path:
-    """Keep a model's calibration in place of the one it had."""
-    update_calibration(model, lambda _: calibration)
-    return _path()
+    state = state_of(path)
+    return {} if state is None else _load(path, state)
 
 
 def update_calibration(model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
     """Keep what `change` makes of a model's calibration, and give it back.
 
-    Nobody else writes in between, so nothing learned is lost. The file is replaced whole: a crash leaves the old one
-    or the new one.
+    No other process writes in between, so nothing learned is lost.
     """
     path = _path()
     try:
@@ -47,11 +36,9 @@ def update_calibration(model: str, change: Callable[[Calibration], Calibration])
         with _alone(path.with_suffix(".lock")):
             known = _read(path) if path.exists() else {}
             updated = change(known.get(model, Calibration()))
-            _write(path, {**known, model: updated})
+            replace_private(path, _written({**known, model: updated}))
     except OSError as error:
-        raise InvalidConfiguration(
-            f"cannot be written: {error.strerror}", field=str(path), remedy="Set COMPACT_HOME to a folder of your own."
-        ) from None
+        raise unwritable(path, error) from None
     except sqlite3.Error as error:
         raise InvalidConfiguration(
             f"cannot be locked: {error}", field=str(path), remedy="Try again once no other Compact is writing it."
@@ -74,17 +61,9 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def _write(path: Path, models: Mapping[str, Calibration]) -> None:
-    document = {"version": VERSION, "models": {name: json.loads(models[name].to_json()) for name in sorted(models)}}
-    descriptor, temporary = mkstemp(dir=path.parent, prefix="calibration.", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+def _written(models: Mapping[str, Calibration]) -> str:
+    known = {name: json.loads(models[name].to_json()) for name in sorted(models)}
+    return json.dumps({"version": VERSION, "models": known}, indent=2)
 
 
 @lru_cache(maxsize=4)

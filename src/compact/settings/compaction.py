@@ -22,7 +22,7 @@ from compact.errors import InvalidConfiguration
 from compact.messages import Json
 from compact.policies import CompactConfig, Configuration
 from compact.policies.fields import Setting, settings_of
-from compact.settings.documents import read_document
+from compact.settings.documents import find_document, read_document
 
 NAMES: Final = ("compact.yaml", "compact.yml", "compact.json")
 """The files that are looked for in the working directory."""
@@ -103,7 +103,7 @@ class Gathered:
 
     @property
     def lacks_model(self) -> bool:
-        """Whether nobody has named the model, without which there is no manager."""
+        """Whether no model is named, without which there is no manager."""
         return any(value.setting.needed and value.origin.kind == "default" for value in self.values)
 
     def problems(self, check: Check | None = None) -> tuple[Problem, ...]:
@@ -214,12 +214,7 @@ def gather(
 
 def find_file(folder: Path | None = None) -> Path | None:
     """The configuration in the folder, by default the working directory; None where there is none."""
-    place = folder or Path()
-    found = [path for name in NAMES if (path := place / name).is_file()]
-    if len(found) > 1:
-        names = " and ".join(path.name for path in found)
-        raise InvalidConfiguration(f"{names} both exist", field=str(place.absolute()), remedy="Keep one of them.")
-    return found[0] if found else None
+    return find_document(folder or Path(), NAMES)
 
 
 @cache
@@ -304,7 +299,7 @@ def _read(setting: Setting, text: str) -> Json:
 
 
 def _warnings(variables: Mapping[str, str]) -> Iterator[str]:
-    """What was probably meant for Compact, and reaches nobody."""
+    """Variables that were probably meant for Compact, and set nothing."""
     known = {name for setting in all_settings() for name in variables_of(setting)}
     for name in sorted(variables):
         if name.startswith(PREFIX) and name not in known and name not in OTHERS:

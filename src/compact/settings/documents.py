@@ -1,21 +1,31 @@
-"""Files of settings that people edit: YAML or JSON in, replaced whole and for their owner's eyes alone."""
+"""Files of settings that people edit: YAML or JSON, replaced whole and readable by their owner alone."""
 
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
+from compact.disk import replace_file
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
+from compact.providers.presets import Form
 
 LARGEST = 1_000_000
 """Bytes of a file."""
 _DEEPEST = 50
 _NAME = 64
+
+
+def find_document(folder: Path, names: Sequence[str]) -> Path | None:
+    """The file in the folder that has one of the names; InvalidConfiguration where several are there."""
+    found = [path for name in names if (path := folder / name).is_file()]
+    if len(found) > 1:
+        both = " and ".join(path.name for path in found)
+        raise InvalidConfiguration(f"{both} both exist", field=str(folder.absolute()), remedy="Keep one of them.")
+    return found[0] if found else None
 
 
 def read_text(path: Path) -> str:
@@ -38,17 +48,21 @@ def read_text(path: Path) -> str:
 def read_document(path: Path) -> Json:
     """The value in a .json, .yaml or .yml file.
 
-    An error names the line and never quotes it: somebody may have put a key there.
+    An error names the line and never quotes it: it may hold a key.
     """
-    text = read_text(path)
-    if path.suffix.lower() == ".json":
-        try:
-            return json.loads(text, object_pairs_hook=partial(_unique, path))
-        except json.JSONDecodeError as error:
-            raise _broken(path, f"is not valid JSON: {error.msg}", error.lineno) from None
-        except RecursionError:
-            raise _broken(path, "is nested too deeply") from None
-    return _read_yaml(path, text)
+    return parse_document(read_text(path), "json" if path.suffix.lower() == ".json" else "yaml", str(path))
+
+
+def parse_document(text: str, form: Form, name: str) -> Json:
+    """The value in a text; errors call it by its name."""
+    if form == "yaml":
+        return _read_yaml(name, text)
+    try:
+        return json.loads(text, object_pairs_hook=partial(_unique, name))
+    except json.JSONDecodeError as error:
+        raise _broken(name, f"is not valid JSON: {error.msg}", error.lineno) from None
+    except RecursionError:
+        raise _broken(name, "is nested too deeply") from None
 
 
 def dump_document(value: Json, path: Path) -> str:
@@ -65,18 +79,19 @@ def replace_private(path: Path, text: str) -> Path:
     """Write the file, readable by its owner alone, so that a crash leaves the old one or the new one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        replace_file(path, text.encode(), private=True)
     except OSError as error:
         raise unwritable(path, error) from None
     return path
+
+
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """What changes whenever the file does; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def unwritable(path: Path, error: OSError) -> InvalidConfiguration:
@@ -85,59 +100,59 @@ def unwritable(path: Path, error: OSError) -> InvalidConfiguration:
     )
 
 
-def _read_yaml(path: Path, text: str) -> Json:
+def _read_yaml(name: str, text: str) -> Json:
     import yaml
 
     try:
-        _require_plain(yaml, path, text)
+        _require_plain(yaml, name, text)
         loader = yaml.SafeLoader(text)
         document = loader.get_single_node()
-        _require_unique(yaml, path, document)
+        _require_unique(yaml, name, document)
         return None if document is None else loader.construct_document(document)
     except InvalidConfiguration:
         raise
     except yaml.constructor.ConstructorError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise _broken(path, "holds a tag or a key that is not allowed", line) from None
+        raise _broken(name, "holds a tag or a key that is not allowed", line) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise _broken(path, f"is not valid YAML: {error.problem or 'it cannot be parsed'}", line) from None
+        raise _broken(name, f"is not valid YAML: {error.problem or 'it cannot be parsed'}", line) from None
     except (yaml.YAMLError, ValueError):
-        raise _broken(path, "is not valid YAML") from None
+        raise _broken(name, "is not valid YAML") from None
 
 
-def _require_plain(yaml: Any, path: Path, text: str) -> None:
+def _require_plain(yaml: Any, name: str, text: str) -> None:
     """Refuse what takes a parser for ever: a few nested aliases are billions of values, and depth costs its square."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent):
-            raise _broken(path, "holds an alias, which is not allowed", event.start_mark.line + 1)
+            raise _broken(name, "holds an alias, which is not allowed", event.start_mark.line + 1)
         if depth > _DEEPEST:
-            raise _broken(path, "is nested too deeply", event.start_mark.line + 1)
+            raise _broken(name, "is nested too deeply", event.start_mark.line + 1)
 
 
-def _require_unique(yaml: Any, path: Path, node: Any) -> None:
+def _require_unique(yaml: Any, name: str, node: Any) -> None:
     """Refuse a name that is given twice, of which one would be passed over without a word."""
     named: set[object] = set()
     for item in node.value if isinstance(node, yaml.CollectionNode) else ():
-        name, value = item if isinstance(node, yaml.MappingNode) else (None, item)
-        if isinstance(name, yaml.ScalarNode):
-            if name.value in named:
-                raise _broken(path, f"has {name.value[:_NAME]!r} twice", name.start_mark.line + 1)
-            named.add(name.value)
-        _require_unique(yaml, path, value)
+        key, value = item if isinstance(node, yaml.MappingNode) else (None, item)
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in named:
+                raise _broken(name, f"has {key.value[:_NAME]!r} twice", key.start_mark.line + 1)
+            named.add(key.value)
+        _require_unique(yaml, name, value)
 
 
-def _unique(path: Path, pairs: list[tuple[str, Json]]) -> Json:
+def _unique(name: str, pairs: list[tuple[str, Json]]) -> Json:
     found: dict[str, Json] = {}
-    for name, value in pairs:
-        if name in found:
-            raise _broken(path, f"has {name[:_NAME]!r} twice")
-        found[name] = value
+    for key, value in pairs:
+        if key in found:
+            raise _broken(name, f"has {key[:_NAME]!r} twice")
+        found[key] = value
     return found
 
 
-def _broken(path: Path, problem: str, line: int | None = None) -> InvalidConfiguration:
+def _broken(name: str, problem: str, line: int | None = None) -> InvalidConfiguration:
     where = "" if line is None else f" at line {line}"
-    return InvalidConfiguration(f"{problem}{where}", field=str(path), remedy="Correct it there, or remove the file.")
+    return InvalidConfiguration(f"{problem}{where}", field=name, remedy="Correct it there, or remove the file.")

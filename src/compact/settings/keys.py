@@ -83,15 +83,6 @@ def reveal_key(profile: Profile) -> str:
     return resolve_key(profile).reveal()
 
 
-def available(profile: Profile) -> bool:
-    """Whether the profile's key can be found."""
-    try:
-        resolve_key(profile)
-    except InvalidConfiguration:
-        return False
-    return True
-
-
 def _from_keyring(profile: Profile) -> str:
     service, _, user = profile.key.removeprefix("keyring:").rpartition("/")
     try:

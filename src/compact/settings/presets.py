@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from compact.errors import InvalidConfiguration
-from compact.providers.presets import LARGEST, Form, Preset, read_presets, validate
+from compact.providers.presets import Preset, read_presets, validate
 from compact.providers.presets import find_preset as find_among
 from compact.providers.presets import presets as built_in
+from compact.settings.documents import read_document, state_of
 from compact.settings.home import home
 
-_FORMS: Mapping[str, Form] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+_KINDS = (".json", ".yaml", ".yml")
 
 
 def load_presets(path: Path) -> tuple[Preset, ...]:
@@ -20,20 +20,11 @@ def load_presets(path: Path) -> tuple[Preset, ...]:
 
     One that is a built-in one word for word is left out; no other may be called as a built-in one.
     """
-    form = _FORMS.get(path.suffix.lower())
-    if form is None:
+    if path.suffix.lower() not in _KINDS:
         raise InvalidConfiguration(
             f"{path.name} is of no known kind", field="presets", remedy="Name the file .json, .yaml or .yml."
         )
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidConfiguration(
-            f"{path.name} cannot be read: {error}", field="presets", remedy="Save the file as UTF-8."
-        ) from None
-    found = tuple(preset for preset in read_presets(text, form) if preset not in built_in())
+    found = tuple(preset for preset in read_presets(read_document(path)) if preset not in built_in())
     taken = {preset.name for preset in built_in()}
     for preset in found:
         if preset.name in taken:
@@ -50,11 +41,8 @@ def own_presets_path() -> Path:
 def own_presets() -> tuple[Preset, ...]:
     """One's own presets; read again only when the file changed."""
     path = own_presets_path()
-    try:
-        status = path.stat()
-    except OSError:
-        return ()
-    return _load_own(path, (status.st_mtime_ns, status.st_size))
+    state = state_of(path)
+    return () if state is None else _load_own(path, state)
 
 
 def find_preset(name: str) -> Preset:
@@ -67,12 +55,9 @@ def find_preset(name: str) -> Preset:
 
 
 @lru_cache(maxsize=4)
-def _load_own(path: Path, _state: tuple[int, int]) -> tuple[Preset, ...]:
+def _load_own(path: Path, _state: tuple[int, int, int]) -> tuple[Preset, ...]:
     try:
         return load_presets(path)
-    except OSError as error:
-        raise InvalidConfiguration(
-            f"cannot be read: {error.strerror}", field=str(path), remedy="Check your permissions."
-        ) from None
     except InvalidConfiguration as error:
-        raise InvalidConfiguration(error.problem, field=f"{path}: {error.field}", remedy=error.remedy) from None
+        field = error.field if error.field == str(path) else f"{path}: {error.field}"
+        raise InvalidConfiguration(error.problem, field=field, remedy=error.remedy) from None

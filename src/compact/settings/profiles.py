@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
-from compact.settings.documents import dump_document, read_document, read_text, replace_private
+from compact.settings.documents import dump_document, find_document, read_document, read_text, replace_private
 from compact.settings.home import home
 
 _NAMES = ("profiles.yaml", "profiles.yml", "profiles.json")
@@ -21,11 +21,7 @@ FROM_FILE = "file:"
 
 def profiles_path() -> Path:
     """The file of profiles: the one that exists, else the YAML file that will."""
-    found = [path for name in _NAMES if (path := home() / name).is_file()]
-    if len(found) > 1:
-        names = " and ".join(path.name for path in found)
-        raise InvalidConfiguration(f"{names} both exist", field=str(home()), remedy="Keep one of them.")
-    return found[0] if found else home() / _NAMES[0]
+    return find_document(home(), _NAMES) or home() / _NAMES[0]
 
 
 def load_profiles() -> Profiles:

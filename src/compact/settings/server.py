@@ -32,7 +32,7 @@ def _strong(token: str) -> str:
 class ServerSettings(Configuration):
     """The settings of `compact serve`, each from the variable COMPACT_ and its name."""
 
-    # What is wrong is told by the name of its variable.
+    # Errors name the variable.
     model_config = ConfigDict(hide_input_in_errors=True, alias_generator=variable_of, populate_by_name=True)
 
     token: Annotated[str, AfterValidator(_strong)] = Field(default="", repr=False)
@@ -58,11 +58,6 @@ class ServerSettings(Configuration):
         key: str = getattr(self, f"upstream_{vendor}_key")
         name = f"{PREFIX}UPSTREAM_{vendor.upper()}"
         return configure(Profile, {"name": name, "vendor": vendor, "model": "any", "url": url, "key": key})
-
-
-def server_variables() -> tuple[str, ...]:
-    """The environment variables that set something here."""
-    return tuple(map(variable_of, ServerSettings.model_fields))
 
 
 def key_of(profile: Profile) -> Key | None:

@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from compact.messages import Json
-from compact.testing.vendors.server import HOST, Arrived, Server
-from compact.testing.vendors.wire import Answer
+from compact.testing.vendors.server import Arrived, Fake
+from compact.testing.vendors.wire import Answer, decode
 
 LIMIT: Final = 256 * 1024
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z", re.ASCII)
@@ -28,7 +27,7 @@ class Received:
     body: bytes
 
 
-class FakeAriadne:
+class FakeAriadne(Fake):
     """An `/ingest` at an address of this machine, from `with` to its end.
 
     `respond`, where it is given and returns a status, answers instead of the rules.
@@ -39,23 +38,7 @@ class FakeAriadne:
         self._lock = Lock()
         self._requests: list[Received] = []
         self._events: list[dict[str, Json]] = []
-        self._server: Server | None = None
-
-    def __enter__(self) -> Self:
-        self._server = Server(self._answer)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._server is not None:
-            self._server.stop()
-
-    @property
-    def url(self) -> str:
-        if self._server is None:
-            raise RuntimeError("the server runs only inside of `with`")
-        return f"http://{HOST}:{self._server.port}"
+        super().__init__(self._answer)
 
     @property
     def requests(self) -> list[Received]:
@@ -92,7 +75,7 @@ def ingest(body: bytes) -> tuple[list[dict[str, Json]], str]:
     if len(body) > LIMIT:
         return [], "Payload too large"
     try:
-        payload = json.loads(body, parse_constant=_no_constant)
+        payload = decode(body)
     except ValueError:
         return [], "Internal server error"
     if isinstance(payload, list):
@@ -191,10 +174,6 @@ def _moment(instant: str) -> datetime:
     moment = datetime.fromisoformat(instant)
     # JavaScript knows no less than milliseconds.
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
-
-
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _answered(status: int, said: Json) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -66,14 +67,8 @@ class Count:
 
 @dataclass(slots=True)
 class _Tally:
-    kinds: dict[str, int] = field(default_factory=dict)
-    guesses: dict[str, int] = field(default_factory=dict)
-
-    def add(self, kind: str, tokens: int) -> None:
-        self.kinds[kind] = self.kinds.get(kind, 0) + tokens
-
-    def guess(self, what: str) -> None:
-        self.guesses[what] = self.guesses.get(what, 0) + 1
+    kinds: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    guesses: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
 class Counter:
@@ -100,8 +95,6 @@ class Counter:
 
     def tools(self, tools: Sequence[Tool]) -> int:
         """The tokens of the tool definitions."""
-        if not tools:
-            return 0
         entries = [(tool.name, tool.description, _schema(tool)) for tool in tools]
         return tool_tokens(self._overheads, entries, self.text)
 
@@ -113,23 +106,23 @@ class Counter:
     def conversation(self, conversation: Conversation, tools: Sequence[Tool] = ()) -> Count:
         """The tokens of the conversation as it would be sent."""
         tally = _Tally()
-        roles: dict[str, int] = {}
+        roles: defaultdict[str, int] = defaultdict(int)
         system = (conversation.system,) if conversation.system else ()
         for message in (*system, *conversation.messages):
             before = sum(tally.kinds.values())
             self._measure(message, tally)
-            roles[message.role] = roles.get(message.role, 0) + sum(tally.kinds.values()) - before
+            roles[message.role] += sum(tally.kinds.values()) - before
         if tools:
-            tally.add("tools", self.tools(tools))
-        tally.add("frame", self._overheads.reply)
+            tally.kinds["tools"] += self.tools(tools)
+        tally.kinds["frame"] += self._overheads.reply
         estimated = tuple(f"{what} ({times})" for what, times in tally.guesses.items())
         precision: Precision = "estimate" if estimated and self.meter.precision == "exact" else self.meter.precision
-        return Count(sum(tally.kinds.values()), roles, tally.kinds, self.meter, precision, estimated)
+        return Count(sum(tally.kinds.values()), dict(roles), dict(tally.kinds), self.meter, precision, estimated)
 
     def _measure(self, message: Message, tally: _Tally) -> None:
-        tally.add("frame", self._overheads.message + self.count_text(message.role))
+        tally.kinds["frame"] += self._overheads.message + self.count_text(message.role)
         if message.name:
-            tally.add("frame", self._overheads.name + self.text(message.name))
+            tally.kinds["frame"] += self._overheads.name + self.text(message.name)
         for block in message.blocks:
             try:
                 self._block(block, tally)
@@ -142,35 +135,35 @@ class Counter:
     def _block(self, block: Block, tally: _Tally) -> None:
         match block:
             case Text(text=text):
-                tally.add("text", self.text(text))
+                tally.kinds["text"] += self.text(text)
             case ToolCall(name=name, raw=raw):
-                tally.add("tool calls", self.text(name) + self.text(_serialized(raw)))
+                tally.kinds["tool calls"] += self.text(name) + self.text(_serialized(raw))
             case ToolResult(parts=parts):
                 inner = _Tally(guesses=tally.guesses)
                 for part in parts:
                     self._block(part, inner)
-                tally.add("tool results", sum(inner.kinds.values()))
+                tally.kinds["tool results"] += sum(inner.kinds.values())
             case Reasoning(text=text, sealed=sealed):
                 if text or not sealed:
-                    tally.add("reasoning", self.text(text))
+                    tally.kinds["reasoning"] += self.text(text)
                 else:
-                    tally.guess("reasoning that only its vendor can read")
-                    tally.add("reasoning", len(sealed) * 3 // 16)
+                    tally.guesses["reasoning that only its vendor can read"] += 1
+                    tally.kinds["reasoning"] += len(sealed) * 3 // 16
             case Image():
-                tally.add("images", self._image(block, tally))
+                tally.kinds["images"] += self._image(block, tally)
             case Attachment(name=name, media_type=media_type, size=size):
-                tally.guess("attachments, by their metadata alone")
-                tally.add("attachments", self.text(f"{name} {media_type} {size or ''}".strip()))
+                tally.guesses["attachments, by their metadata alone"] += 1
+                tally.kinds["attachments"] += self.text(f"{name} {media_type} {size or ''}".strip())
             case Opaque(kind=kind, value=value):
                 if kind != "response":
-                    tally.guess("blocks of unknown kinds")
-                tally.add("other", self.text(_BINARY.sub(_shown, _serialized(value))))
+                    tally.guesses["blocks of unknown kinds"] += 1
+                tally.kinds["other"] += self.text(_BINARY.sub(_shown, _serialized(value)))
 
     def _image(self, image: Image, tally: _Tally) -> int:
         size = image_size(image.data) if image.data else None
         found = image_tokens(size, vendor=self.meter.vendor, model=self.meter.model, detail=image.detail)
         if not found.exact:
-            tally.guess("images of unknown size or price")
+            tally.guesses["images of unknown size or price"] += 1
         return found.tokens
 
     def _scaled(self, tokens: int) -> int:

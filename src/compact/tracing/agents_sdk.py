@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from compact.ports.spans import Span
+from compact.ports.spans import Exporter, Span
 from compact.tracing.written import instant
 
 
-class AgentsSdkExporter:
+class AgentsSdkExporter(Exporter):
     """Adds a custom span to the trace during which the event happened; without one, or without the SDK, nothing.
 
-    The SDK sets a span's times itself, to when it is added; the real ones are in its data.
+    The SDK sets a span's times itself, to when it is added; the real ones are in its data. Its own processors send it.
     """
 
     def emit(self, span: Span) -> None:
@@ -26,9 +26,3 @@ class AgentsSdkExporter:
             if span.status == "error":
                 message = str(span.data.get("message", span.name))
                 custom.set_error({"message": message, "data": {"error_type": span.data.get("error_type", "")}})
-
-    def flush(self, deadline: float) -> bool:  # noqa: ARG002 - the SDK's own processors send
-        return True
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from compact.messages import Json
@@ -13,7 +12,7 @@ from compact.ports.spans import Span
 from compact.tracing.line import CAPACITY
 from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
-from compact.tracing.shorten import shorten
+from compact.tracing.shorten import write_within
 from compact.tracing.written import encode, span_to_json
 
 URL: Final = "http://127.0.0.1:5175"
@@ -61,17 +60,12 @@ class AriadneExporter(Sender):
 
 
 def _written(span: Span, title: bytes) -> bytes:
-    room = LIMIT - _FRAME - 1 - len(title)
     clean = replace(span, data=_without_nulls(span.data))
-    return title + encode(span_to_json(_fitting(clean, room))).encode()
+    return title + write_within(LIMIT - _FRAME - 1 - len(title), clean, _to_bytes)
 
 
-def _fitting(span: Span, room: int) -> Span:
-    return replace(span, data=shorten(span.data, partial(_excess, span, room)))
-
-
-def _excess(span: Span, room: int, data: Mapping[str, Json]) -> int:
-    return len(encode(span_to_json(replace(span, data=data))).encode()) - room
+def _to_bytes(span: Span) -> bytes:
+    return encode(span_to_json(span)).encode()
 
 
 def _joined(pieces: Sequence[bytes]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from itertools import islice
 from math import isfinite
@@ -22,7 +22,7 @@ _UNCHANGING: Final = frozenset({str, int, float, bool, NoneType, Decimal})
 
 def capture(value: object) -> object:
     """A copy that nobody else can change, of bounded size; made in the caller's time, so it does no more than that."""
-    return _Capture().of(value, DEPTH)
+    return _Copy(NODES, _unchanging).of(value, DEPTH)
 
 
 def writable(value: object) -> Json:
@@ -30,7 +30,7 @@ def writable(value: object) -> Json:
 
     What JSON has no word for becomes text; what is too much is cut off, and `…` says how much that was.
     """
-    return _Copy(4 * NODES).of(value, 2 * DEPTH)
+    return _Copy(4 * NODES, _plain, _name).of(value, 2 * DEPTH)
 
 
 def repaired(text: str) -> str:
@@ -40,86 +40,72 @@ def repaired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class _Capture:
-    __slots__ = ("room",)
+class _Copy:
+    """Copies objects and lists as far as there is room; `leaf` makes what is copied of every other value."""
 
-    def __init__(self) -> None:
-        self.room = NODES
+    __slots__ = ("_leaf", "_name", "_room")
+
+    def __init__(
+        self, room: int, leaf: Callable[[object], object], name: Callable[[object], object] | None = None
+    ) -> None:
+        self._room = room
+        self._leaf = leaf
+        self._name = name
 
     def of(self, value: object, depth: int) -> object:
-        if type(value) is dict:
-            return self._dict(value, depth)
-        if isinstance(value, list | tuple):
-            return self._items(value, depth)
         if type(value) in _UNCHANGING:
-            return value
-        if isinstance(value, Mapping):
-            return self._dict(dict(islice(value.items(), NODES + 1)), depth)
-        # Nobody's own methods are called: they may be slow, and may raise.
-        if isinstance(value, str):
-            return str.__str__(value)
-        if isinstance(value, int):
-            return int.__add__(value, 0)
-        return float.__add__(value, 0.0) if isinstance(value, float) else f"<{type(value).__name__}>"
-
-    def _dict(self, value: dict[Any, object], depth: int) -> dict[Any, object]:
-        room = self.room if depth else 0
-        # Copied in one go: another thread may be changing it.
-        copy = value.copy() if len(value) <= room else dict(islice(value.items(), room))
-        self.room -= len(copy)
-        for key, item in copy.items():
-            if type(item) not in _UNCHANGING:
-                copy[key] = self.of(item, depth - 1)
-        if len(value) > room:
-            copy[MORE] = f"{len(value) - room} more"
-        return copy
-
-    def _items(self, value: list[object] | tuple[object, ...], depth: int) -> list[object]:
-        room = self.room if depth else 0
-        taken = value[:room]
-        self.room -= len(taken)
-        copy = [item if type(item) in _UNCHANGING else self.of(item, depth - 1) for item in taken]
-        if len(value) > room:
-            copy.append(f"{MORE} {len(value) - room} more")
-        return copy
-
-
-class _Copy:
-    __slots__ = ("room",)
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-
-    def of(self, value: object, depth: int) -> Json:
-        if isinstance(value, str):
-            return repaired(str.__str__(value))
-        if isinstance(value, bool) or value is None:
-            return value
-        if isinstance(value, int):
-            return _integer(value)
-        if isinstance(value, float):
-            return value if isfinite(value) else float.__repr__(value)
+            return self._leaf(value)
         if isinstance(value, Mapping):
             return self._mapping(value, depth)
         if isinstance(value, list | tuple):
             return self._items(value, depth)
-        return str(value) if type(value) is Decimal else f"<{type(value).__name__}>"
+        return self._leaf(value)
 
-    def _mapping(self, value: Mapping[object, object], depth: int) -> Json:
-        taken = list(islice(value.items(), max(0, self.room) if depth else 0))
-        self.room -= len(taken)
-        copy = {str(self.of(key, 0)): self.of(item, depth - 1) for key, item in taken}
-        if len(value) > len(taken):
-            copy[MORE] = f"{len(value) - len(taken)} more"
+    def _mapping(self, value: Mapping[Any, object], depth: int) -> dict[Any, object]:
+        room = self._room if depth else 0
+        # Copied in one go: another thread may be changing it.
+        copy = dict(value) if len(value) <= room else dict(islice(value.items(), room))
+        more = len(value) - len(copy)
+        self._room -= len(copy)
+        copy = {self._name(key) if self._name else key: self.of(item, depth - 1) for key, item in copy.items()}
+        if more > 0:
+            copy[MORE] = f"{more} more"
         return copy
 
-    def _items(self, value: list[object] | tuple[object, ...], depth: int) -> Json:
-        taken = value[: max(0, self.room) if depth else 0]
-        self.room -= len(taken)
+    def _items(self, value: list[object] | tuple[object, ...], depth: int) -> list[object]:
+        taken = value[: self._room if depth else 0]
+        self._room -= len(taken)
         copy = [self.of(item, depth - 1) for item in taken]
         if len(value) > len(taken):
             copy.append(f"{MORE} {len(value) - len(taken)} more")
         return copy
+
+
+def _unchanging(value: object) -> object:
+    """A value that nobody can change. Nobody's own methods are called: they may be slow, and may raise."""
+    if type(value) in _UNCHANGING:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__add__(value, 0)
+    return float.__add__(value, 0.0) if isinstance(value, float) else f"<{type(value).__name__}>"
+
+
+def _plain(value: object) -> Json:
+    if isinstance(value, str):
+        return repaired(str.__str__(value))
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else float.__repr__(value)
+    return str(value) if type(value) is Decimal else f"<{type(value).__name__}>"
+
+
+def _name(key: object) -> str:
+    return str(_plain(key))
 
 
 def _integer(value: int) -> Json:

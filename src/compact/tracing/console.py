@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Final
 
 from compact.messages import Json
-from compact.ports.spans import Span
+from compact.ports.spans import Exporter, Span
 from compact.tracing.complaints import say
+from compact.tracing.written import flatten
 
 _LONGEST: Final = 60
 
 
-class ConsoleExporter:
+class ConsoleExporter(Exporter):
     """Writes spans for people to read."""
 
     def emit(self, span: Span) -> None:
         took = (span.ended_at - span.started_at).total_seconds()
-        values = " ".join(f"{key}={value}" for key, value in _flat(span.data))
+        values = " ".join(f"{key}={_shown(value)}" for key, value in flatten(span.data))
         mark = "!" if span.status == "error" else " "
         say(f"{span.ended_at:%H:%M:%S}Z {mark} {span.name:<24} {_duration(took):>7}  {values}".rstrip())
 
-    def flush(self, deadline: float) -> bool:  # noqa: ARG002 - nothing waits
-        return True
 
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-def _flat(data: Mapping[str, Json], above: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{key}.")
-        else:
-            shown = str(value)
-            yield f"{above}{key}", shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+def _shown(value: Json) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _duration(seconds: float) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from compact.ports.spans import Span
+from compact.ports.spans import Exporter, Span
 from compact.tracing.complaints import Complaints
 from compact.tracing.written import encode, span_to_json
 
 
-class JsonLinesExporter:
+class JsonLinesExporter(Exporter):
     """Appends spans to a file that only its owner can read.
 
     It is opened for every span, so it may be moved away at any time, and processes may share it.
@@ -29,9 +29,6 @@ class JsonLinesExporter:
             self._complaints.failed(f"trace file {self._path}: {error.strerror or error}", 1)
         else:
             self._complaints.worked()
-
-    def flush(self, deadline: float) -> bool:  # noqa: ARG002 - nothing waits
-        return True
 
     def close(self) -> None:
         self._complaints.close()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,8 +13,8 @@ from compact.ports.spans import Span
 from compact.tracing.line import CAPACITY
 from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
-from compact.tracing.shorten import shorten
-from compact.tracing.written import encode
+from compact.tracing.shorten import write_within
+from compact.tracing.written import encode, flatten
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
@@ -47,15 +46,10 @@ class OtlpExporter(Sender):
             ) from None
         address = Address(url, dict(headers or {}), "tracing.otlp").below("/v1/traces")
         # Protobuf messages joined are one message with the lists of all.
-        packing = Packing("application/x-protobuf", partial(_piece, service), b"".join, LIMIT)
+        packing = Packing(
+            "application/x-protobuf", partial(write_within, LIMIT, write=partial(_request, service)), b"".join, LIMIT
+        )
         super().__init__("[OTLP]", address, packing, capacity=capacity, deadline=deadline)
-
-
-def _piece(service: str, span: Span) -> bytes:
-    def excess(data: Mapping[str, Json]) -> int:
-        return len(_request(service, replace(span, data=data))) - LIMIT
-
-    return _request(service, replace(span, data=shorten(span.data, excess)))
 
 
 def _request(service: str, span: Span) -> bytes:
@@ -74,7 +68,8 @@ def _request(service: str, span: Span) -> bytes:
         kind=OtelSpan.SPAN_KIND_INTERNAL,
         start_time_unix_nano=_nanoseconds(span.started_at),
         end_time_unix_nano=_nanoseconds(span.ended_at),
-        attributes=list(_attributes(span.data, _PREFIX)),
+        # Most receivers show no objects; null has no attribute.
+        attributes=[_pair(key, value) for key, value in flatten(span.data, _PREFIX) if value is not None],
         status=Status(
             code=Status.STATUS_CODE_ERROR if failed else Status.STATUS_CODE_OK,
             message=str(span.data.get("message", "")) if failed else "",
@@ -84,15 +79,6 @@ def _request(service: str, span: Span) -> bytes:
     resource = Resource(attributes=[_pair("service.name", service)])
     request = ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=resource, scope_spans=[scope])])
     return bytes(request.SerializeToString())
-
-
-def _attributes(data: Mapping[str, Json], prefix: str) -> Iterator[KeyValue]:
-    """Objects become dotted names, since most receivers show nothing else; null has no attribute."""
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _attributes(value, f"{prefix}{key}.")
-        elif value is not None:
-            yield _pair(f"{prefix}{key}", value)
 
 
 def _pair(key: str, value: Json) -> KeyValue:

@@ -67,9 +67,7 @@ class Sender:
         if dropped > 0:
             self.complaints.failed(f"{self._address} is slower than the spans come: the oldest are dropped", dropped)
         for pieces in self._bodies(list(self._encoded(spans))):
-            answer = self._send(pieces)
-            if answer is not None and answer.status in _REFUSED:
-                self._send_singly(pieces, answer)
+            self._send(pieces)
 
     def _encoded(self, spans: Sequence[Span]) -> Iterator[bytes]:
         for span in spans:
@@ -90,31 +88,26 @@ class Sender:
         if body:
             yield body
 
-    def _send(self, pieces: Sequence[bytes]) -> Answer | None:
-        """The answer, if there is one; where the pieces are not to blame for a bad one, they are given up."""
+    def _send(self, pieces: Sequence[bytes]) -> bool:
+        """Send the pieces together, or one by one where they are refused together; whether the server is there."""
         try:
             answer = self._post.send(self._packing.join(pieces), self._packing.content_type)
         except PostError as error:
             self.complaints.failed(f"{self._address}: {error}", len(pieces))
-            return None
+            return False
         if answer.good:
             self.complaints.worked()
-        elif answer.status not in _REFUSED:
+            return True
+        refused = answer.status in _REFUSED
+        if not refused or len(pieces) == 1:
             self.complaints.failed(f"{self._address} {_said(answer)}", len(pieces))
-        return answer
-
-    def _send_singly(self, pieces: Sequence[bytes], answer: Answer) -> None:
-        if len(pieces) == 1:
-            self.complaints.failed(f"{self._address} {_said(answer)}", 1)
-            return
+            return refused
         for number, piece in enumerate(pieces, 1):
-            one = self._send([piece])
-            if one is None or one.status not in (*_REFUSED, *range(200, 300)):
+            if not self._send([piece]):
                 # The server has gone meanwhile: no use to wait for it once for every span.
                 self.complaints.failed(f"{self._address} stopped to answer", len(pieces) - number)
-                return
-            if not one.good:
-                self.complaints.failed(f"{self._address} {_said(one)}", 1)
+                return False
+        return True
 
 
 def _said(answer: Answer) -> str:

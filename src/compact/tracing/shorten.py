@@ -1,13 +1,15 @@
-"""Data made to fit where there is a limit."""
+"""Spans made to fit where there is a limit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from heapq import nlargest
 from typing import Any, Final
 
 from compact.messages import Json
+from compact.ports.spans import Span
 
 KEPT: Final = 256
 """Characters that even the longest text keeps."""
@@ -15,17 +17,18 @@ _ROUNDS: Final = 4
 _MARK: Final = "… [{} characters cut]"
 
 
-def shorten(data: Mapping[str, Json], excess: Callable[[Mapping[str, Json]], int]) -> Mapping[str, Json]:
-    """The data with its longest texts cut until `excess` is not above zero; where that cannot be, only a note."""
-    over = excess(data)
-    if over <= 0:
-        return data
-    copy = deepcopy(dict(data))
+def write_within(limit: int, span: Span, write: Callable[[Span], bytes]) -> bytes:
+    """The span in at most so many bytes, its longest texts cut for that; where that cannot be, with only a note."""
+    written = write(span)
+    if len(written) <= limit:
+        return written
+    data = deepcopy(dict(span.data))
     for _ in range(_ROUNDS):
-        _cut(copy, over)
-        if (over := excess(copy)) <= 0:
-            return copy
-    return {"truncated": "the data was too large to be sent"}
+        _cut(data, len(written) - limit)
+        written = write(replace(span, data=data))
+        if len(written) <= limit:
+            return written
+    return write(replace(span, data={"truncated": "the data was too large to be sent"}))
 
 
 def _cut(data: dict[str, Json], over: int) -> None:

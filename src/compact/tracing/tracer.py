@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import Context, copy_context
-from typing import Final, NamedTuple
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final
 
 from compact.messages import Json
 from compact.ports import Event
@@ -18,19 +19,6 @@ from compact.tracing.tree import Tree
 
 PATIENCE: Final = 2.0
 """Seconds that closing, also at the end of the program, waits for what has not left yet."""
-_UNREADABLE: Final = "compact.unreadable"
-
-
-class _Taken(NamedTuple):
-    """An event as it was, unread: reading it is not done in the caller's time."""
-
-    at: float
-    session_id: str
-    name: str
-    properties: object
-    seconds: float
-    failed: bool
-    context: Context
 
 
 class Tracer:
@@ -44,20 +32,26 @@ class Tracer:
         self._exporters = tuple(exporters)
         self._redact = redact
         self._tree = Tree()
-        self._complaints = Complaints("[compact] tracing:")
-        self._line: Line[_Taken] = Line("compact tracing", self._deliver, linger=LINGER)
+        self.complaints = Complaints("[compact] tracing:")
+        self._line: Line[Callable[[], None]] = Line("compact tracing", self._deliver, linger=LINGER)
         self._dropped = 0
         self._closed = False
         atexit.register(self.close)
 
     def emit(self, session_id: str, event: Event) -> None:
         """Take note of an event that has just ended; neither waits nor raises."""
-        now, context = time.time(), copy_context()
+        now = time.time()
         try:
-            copy = capture(event.properties)
-            self._line.put(_Taken(now, session_id, event.name, copy, event.seconds, event.failed, context))
+            copy: Any = capture(event.properties)
+            # Its other fields are read on the tracer's thread: they may be anything.
+            taken = Event(event.name, copy, event.seconds, event.failed)
         except Exception as error:  # noqa: BLE001 - a door: whatever is wrong with the event, the caller goes on
-            self._line.put(_Taken(now, "", _UNREADABLE, {"error_type": type(error).__name__}, 0.0, True, context))
+            session_id, taken = "", _unreadable(error)
+        self.put(partial(copy_context().run, self._export_event, now, session_id, taken))
+
+    def put(self, work: Callable[[], None]) -> None:
+        """Have something done on the tracer's thread, such as `export`; neither waits nor raises."""
+        self._line.put(work)
 
     def flush(self, deadline: float) -> bool:
         """Wait at most so many seconds until all events have left; whether they have."""
@@ -75,29 +69,32 @@ class Tracer:
         atexit.unregister(self.close)
         until = time.monotonic() + PATIENCE
         if self._line.flush(PATIENCE):
-            self._export(self._tree.unfinished(), copy_context())
+            self.export(self._tree.unfinished())
         if left := self._line.close():
-            self._complaints.failed("the end came before all events were exported", left)
+            self.complaints.failed("the end came before all events were exported", left)
         self.flush(until - time.monotonic())
         for exporter in self._exporters:
             exporter.close()
-        self._complaints.close()
+        self.complaints.close()
 
-    def _deliver(self, batch: list[_Taken]) -> None:
+    def _deliver(self, batch: list[Callable[[], None]]) -> None:
         dropped, self._dropped = self._line.dropped - self._dropped, self._line.dropped
         if dropped > 0:
-            self._complaints.failed("events come faster than they can be exported: the oldest are dropped", dropped)
-        for taken in batch:
-            session, event = self._read(taken)
-            self._export(self._tree.spans(session, event, taken.at), taken.context)
+            self.complaints.failed("events come faster than they can be exported: the oldest are dropped", dropped)
+        for work in batch:
+            work()
 
-    def _read(self, taken: _Taken) -> tuple[str, Event]:
+    def _export_event(self, at: float, session_id: str, taken: Event) -> None:
         try:
-            name, session = repaired(str(taken.name)), str(taken.session_id)
-            seconds, failed, properties = float(taken.seconds), bool(taken.failed), writable(taken.properties)
+            session, event = str(session_id), self._read(taken)
         except Exception as error:  # noqa: BLE001 - a door, as in `emit`: the caller goes on
-            return "", Event(_UNREADABLE, {"error_type": type(error).__name__}, failed=True)
-        return session, Event(name, self._leaving(name, properties), seconds, failed)
+            session, event = "", _unreadable(error)
+        self.export(self._tree.spans(session, event, at))
+
+    def _read(self, taken: Event) -> Event:
+        name = repaired(str(taken.name))
+        told = self._leaving(name, writable(taken.properties))
+        return Event(name, told, float(taken.seconds), bool(taken.failed))
 
     def _leaving(self, name: str, properties: Json) -> dict[str, Json]:
         """What may be told of an event."""
@@ -106,17 +103,22 @@ class Tracer:
             if left is not properties:
                 left = writable(left)
         except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
-            self._complaints.failed(f"redaction failed ({type(error).__name__}), so {name} goes without data")
+            self.complaints.failed(f"redaction failed ({type(error).__name__}), so {name} goes without data")
             return {"redaction_failed": type(error).__name__}
         return left if isinstance(left, dict) else {"value": left}
 
-    def _export(self, spans: Iterable[Span], context: Context) -> None:
+    def export(self, spans: Iterable[Span]) -> None:
+        """Hand spans to every exporter; what one of them raises is told."""
         for span in spans:
             for exporter in self._exporters:
                 try:
-                    context.run(exporter.emit, span)
+                    exporter.emit(span)
                 except Exception as error:  # noqa: BLE001 - somebody else's code; the other exporters go on
                     name = type(exporter).__name__
-                    self._complaints.failed(f"{name} failed ({type(error).__name__}: {error})", 1)
+                    self.complaints.failed(f"{name} failed ({type(error).__name__}: {error})", 1)
                 else:
-                    self._complaints.worked()
+                    self.complaints.worked()
+
+
+def _unreadable(error: Exception) -> Event:
+    return Event("compact.unreadable", {"error_type": type(error).__name__}, failed=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from secrets import token_hex
 from typing import Final
 
 from compact.ports import Event
@@ -40,9 +40,10 @@ class Tree:
         trace = trace_id_of(session_id)
         span = _span(trace, event, ended)
         if event.name == _DECISION:
-            yield from self._given_up(trace)
+            if trace in self._open:
+                yield self._open.pop(trace)
             if event.properties.get("triggered") is True:
-                self._open[trace] = replace(span, span_id=_span_id(), name="compact.unfinished", data={})
+                self._open[trace] = replace(span, span_id=token_hex(8), name="compact.unfinished", data={})
         compaction = self._open.get(trace)
         if compaction is None or event.name == _ESTIMATE:
             yield span
@@ -62,18 +63,10 @@ class Tree:
         while self._open:
             yield self._open.popitem(last=False)[1]
 
-    def _given_up(self, trace: str) -> Iterator[Span]:
-        if trace in self._open:
-            yield self._open.pop(trace)
-
 
 def _span(trace: str, event: Event, ended: float) -> Span:
     end = datetime.fromtimestamp(ended, UTC)
     seconds = event.seconds if 0 <= event.seconds <= _LONGEST else 0.0
     status: Status = "error" if event.failed else "ok"
     start = end - timedelta(seconds=seconds)
-    return Span(trace, _span_id(), None, event.name, KIND, start, end, status, event.properties)
-
-
-def _span_id() -> str:
-    return secrets.token_hex(8)
+    return Span(trace, token_hex(8), None, event.name, KIND, start, end, status, event.properties)

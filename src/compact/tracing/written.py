@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from json import JSONEncoder
 
@@ -18,6 +19,15 @@ def span_to_json(span: Span) -> dict[str, Json]:
         written["parent_id"] = span.parent_id
     times = {"started_at": instant(span.started_at), "ended_at": instant(span.ended_at)}
     return written | {"kind": span.kind, "name": span.name, **times, "status": span.status, "data": dict(span.data)}
+
+
+def flatten(data: Mapping[str, Json], above: str = "") -> Iterator[tuple[str, Json]]:
+    """The values of objects within objects, by dotted names."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
 
 
 def instant(moment: datetime) -> str:

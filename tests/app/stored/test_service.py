@@ -16,7 +16,7 @@ from compact.formats import parse, violations
 from compact.messages import Json
 from compact.models import find_model
 from compact.ports import Completion, Failure, ModelConfig, StoredSession
-from compact.settings import save_calibration
+from compact.settings import update_calibration
 from compact.tokens import Calibration
 from tests.app.stored.conftest import WINDOW, Desk, account_in, turn, user
 
@@ -216,7 +216,7 @@ def test_a_learned_factor_that_hardly_moves_counts_nothing_anew(
     model = find_model("claude-sonnet-4-5")
 
     def after_learning(factor: float) -> tuple[int, set[str]]:
-        save_calibration(model.id, Calibration(factor, 1, (factor,)))
+        update_calibration(model.id, lambda _: Calibration(factor, 1, (factor,)))
         tokens = desk.sessions.context("a").tokens
         return tokens, {one.counter.split("*")[1] for one in desk.sessions.history("a")}
 

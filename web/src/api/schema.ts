@@ -723,7 +723,7 @@ export interface paths {
         put?: never;
         /**
          * Try Redaction
-         * @description What redaction makes of a text; it is neither kept nor sent anywhere.
+         * @description What redaction makes of a text, with patterns of one's own if there are any; nothing is kept or sent anywhere.
          */
         post: operations["try_redaction"];
         delete?: never;
@@ -761,7 +761,7 @@ export interface paths {
         };
         /**
          * List Playable Ways
-         * @description What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets.
+         * @description What a session can be played with: two baselines, the recipes that are built in, and one's own presets.
          */
         get: operations["list_playable_ways"];
         put?: never;
@@ -1165,7 +1165,9 @@ export interface paths {
         get: operations["show_settings"];
         /**
          * Change Settings
-         * @description Change settings globally, or for a workspace; the answer says what holds now.
+         * @description Change settings globally, or for a workspace; null goes back to what holds without it.
+         *
+         *     The answer says what holds now.
          */
         put: operations["change_settings"];
         post?: never;
@@ -1436,6 +1438,60 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** Body_change_default */
+        Body_change_default: {
+            /** Recipe */
+            recipe: string;
+        };
+        /** Body_change_settings */
+        Body_change_settings: {
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+            /**
+             * Workspace
+             * @default
+             */
+            workspace: string;
+        };
+        /** Body_edit_summary */
+        Body_edit_summary: {
+            /** Text */
+            text: string;
+        };
+        /** Body_import_presets */
+        Body_import_presets: {
+            /**
+             * Form
+             * @enum {string}
+             */
+            form: "json" | "yaml";
+            /** Text */
+            text: string;
+        };
+        /** Body_import_summary */
+        Body_import_summary: {
+            /** Source */
+            source: string;
+        };
+        /** Body_keep_prompt */
+        Body_keep_prompt: {
+            /** Text */
+            text: string;
+        };
+        /** Body_pin_message */
+        Body_pin_message: {
+            /** Pinned */
+            pinned: boolean;
+        };
+        /** Body_try_redaction */
+        Body_try_redaction: {
+            /** Patterns */
+            patterns?: string[];
+            /** Text */
+            text: string;
+        };
         /**
          * CacheEffect
          * @description What a compression did to the vendor's prompt cache: its price once, what a request saves, and when it pays.
@@ -1645,7 +1701,7 @@ export interface components {
         };
         /**
          * CostComparison
-         * @description What condensing a conversation would cost and save, for every way and every model that might summarize.
+         * @description What condensing a conversation would cost and save, for every recipe and every model that might summarize.
          */
         CostComparison: {
             /** Model */
@@ -1661,7 +1717,7 @@ export interface components {
         };
         /**
          * CostOption
-         * @description A way to condense with a model that would summarize: what it would come to; money as text, in dollars.
+         * @description What a recipe would come to with a model that would summarize; money as text, in dollars.
          */
         CostOption: {
             /** Condensing */
@@ -1710,14 +1766,6 @@ export interface components {
             spent: string;
             /** Tokens Saved */
             tokens_saved: number;
-        };
-        /**
-         * DefaultChoice
-         * @description The recipe to be used where none is named.
-         */
-        DefaultChoice: {
-            /** Recipe */
-            recipe: string;
         };
         /**
          * Delta
@@ -1920,14 +1968,16 @@ export interface components {
             type: "error";
         };
         /**
-         * FieldProblem
-         * @description What is wrong with one field: its path from the preset down.
+         * Finding
+         * @description One secret in a text: its kind, and its place from `start` up to `end`.
          */
-        FieldProblem: {
-            /** Message */
-            message: string;
-            /** Path */
-            path: (string | number)[];
+        Finding: {
+            /** End */
+            end: number;
+            /** Kind */
+            kind: string;
+            /** Start */
+            start: number;
         };
         /**
          * Finished
@@ -1955,6 +2005,27 @@ export interface components {
              */
             type: "done";
             usage: components["schemas"]["ContextUsage"];
+        };
+        /**
+         * Found
+         * @description A message that a search found; `spans` are the places of the words in `excerpt`, for highlighting.
+         */
+        Found: {
+            /** Excerpt */
+            excerpt: string;
+            /** Message */
+            message: number;
+            /** Position */
+            position: number;
+            /** Role */
+            role: string;
+            /** Session */
+            session: string;
+            /** Spans */
+            spans: [
+                number,
+                number
+            ][];
         };
         /**
          * Group
@@ -2020,19 +2091,6 @@ export interface components {
             before: string | null;
             /** Same */
             same: boolean;
-        };
-        /**
-         * Imported
-         * @description Presets in a text.
-         */
-        Imported: {
-            /**
-             * Form
-             * @enum {string}
-             */
-            form: "json" | "yaml";
-            /** Text */
-            text: string;
         };
         /**
          * Ingested
@@ -2128,33 +2186,12 @@ export interface components {
             when_missed: "stop" | "continue";
         };
         /**
-         * Match
-         * @description A message that a search found; `spans` are the places of the words in `excerpt`.
-         */
-        Match: {
-            /** Excerpt */
-            excerpt: string;
-            /** Message */
-            message: number;
-            /** Position */
-            position: number;
-            /** Role */
-            role: string;
-            /** Session */
-            session: string;
-            /** Spans */
-            spans: [
-                number,
-                number
-            ][];
-        };
-        /**
          * Matches
-         * @description What a search found, the best first.
+         * @description What a search found, the best first; `spans` are the places of the words in an `excerpt`.
          */
         Matches: {
             /** Matches */
-            matches: components["schemas"]["Match"][];
+            matches: components["schemas"]["Found"][];
         };
         /**
          * MessagePage
@@ -2353,14 +2390,6 @@ export interface components {
             tokens_before: number;
         };
         /**
-         * Pin
-         * @description Whether a message is to stay in every request.
-         */
-        Pin: {
-            /** Pinned */
-            pinned: boolean;
-        };
-        /**
          * Pinned
          * @description The messages that were pinned or unpinned together: calls and their results stay with each other.
          */
@@ -2372,7 +2401,7 @@ export interface components {
         };
         /**
          * PlayableWay
-         * @description A way in which a session can be played.
+         * @description A recipe that a session can be played with.
          */
         PlayableWay: {
             /** Description */
@@ -2472,14 +2501,6 @@ export interface components {
             use: string;
             /** Vendor */
             vendor: string;
-        };
-        /**
-         * PromptEdit
-         * @description The words of a prompt of one's own.
-         */
-        PromptEdit: {
-            /** Text */
-            text: string;
         };
         /**
          * PromptPreview
@@ -2693,40 +2714,18 @@ export interface components {
             source: "environment" | "chosen" | "built-in";
         };
         /**
-         * RedactedSpan
-         * @description A secret in the text: its kind and place.
-         */
-        RedactedSpan: {
-            /** End */
-            end: number;
-            /** Kind */
-            kind: string;
-            /** Start */
-            start: number;
-        };
-        /**
          * RedactedText
          * @description The text without its secrets, and where these were.
          */
         RedactedText: {
             /** Spans */
-            spans: components["schemas"]["RedactedSpan"][];
-            /** Text */
-            text: string;
-        };
-        /**
-         * RedactionText
-         * @description A text to try redaction on, with patterns of one's own.
-         */
-        RedactionText: {
-            /** Patterns */
-            patterns?: string[];
+            spans: components["schemas"]["Finding"][];
             /** Text */
             text: string;
         };
         /**
          * ReplayView
-         * @description The session played again, way by way.
+         * @description The session played again, recipe by recipe.
          */
         ReplayView: {
             /** Model */
@@ -2745,7 +2744,7 @@ export interface components {
         };
         /**
          * ReplayWish
-         * @description What to play: an open transcript, with which model, in which ways; none named is all of them.
+         * @description What to play: an open transcript, for which model, with which recipes; none named is all of them.
          *
          *     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
          */
@@ -2934,21 +2933,6 @@ export interface components {
             value: unknown;
         };
         /**
-         * SettingsChange
-         * @description Settings to be changed in a scope; null goes back to what holds without it.
-         */
-        SettingsChange: {
-            /** Values */
-            values: {
-                [key: string]: unknown;
-            };
-            /**
-             * Workspace
-             * @default
-             */
-            workspace: string;
-        };
-        /**
          * ShownPart
          * @description One block of a message; `hidden` is how many characters were left out of both sides.
          */
@@ -3079,22 +3063,6 @@ export interface components {
             name: string;
             /** Sections */
             sections: string[];
-        };
-        /**
-         * SummarySource
-         * @description The session whose summary is to be taken over.
-         */
-        SummarySource: {
-            /** Source */
-            source: string;
-        };
-        /**
-         * SummaryText
-         * @description A person's own words in the place of the summary that stands.
-         */
-        SummaryText: {
-            /** Text */
-            text: string;
         };
         /**
          * SummaryView
@@ -3252,6 +3220,16 @@ export interface components {
             started_at: string;
         };
         /**
+         * Trouble
+         * @description What is wrong with a preset: the path of a field from the preset down, and what to say there.
+         */
+        Trouble: {
+            /** Message */
+            message: string;
+            /** Path */
+            path: (string | number)[];
+        };
+        /**
          * Verdict
          * @description Whether a preset can be used, and what is wrong with it.
          */
@@ -3264,7 +3242,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Problems */
-            problems: components["schemas"]["FieldProblem"][];
+            problems: components["schemas"]["Trouble"][];
         };
         /**
          * Violated
@@ -3282,7 +3260,7 @@ export interface components {
         };
         /**
          * WayPlayed
-         * @description What the session came to one way; money as text, in dollars.
+         * @description What the session came to with one recipe; money as text, in dollars.
          *
          *     `sizes` are the tokens of each request, and `compacted` the places in it where a compaction went before.
          */
@@ -3503,7 +3481,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorReply"];
+                    "text/event-stream": components["schemas"]["ErrorReply"];
                 };
             };
         };
@@ -3706,8 +3684,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3736,8 +3714,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3766,8 +3744,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
                 result: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -3835,8 +3813,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                id: string;
                 row: number;
+                id: string;
             };
             cookie?: never;
         };
@@ -4191,7 +4169,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Imported"];
+                "application/json": components["schemas"]["Body_import_presets"];
             };
         };
         responses: {
@@ -4511,7 +4489,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PromptEdit"];
+                "application/json": components["schemas"]["Body_keep_prompt"];
             };
         };
         responses: {
@@ -4573,7 +4551,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DefaultChoice"];
+                "application/json": components["schemas"]["Body_change_default"];
             };
         };
         responses: {
@@ -4606,7 +4584,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RedactionText"];
+                "application/json": components["schemas"]["Body_try_redaction"];
             };
         };
         responses: {
@@ -5167,7 +5145,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Pin"];
+                "application/json": components["schemas"]["Body_pin_message"];
             };
         };
         responses: {
@@ -5305,7 +5283,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SummaryText"];
+                "application/json": components["schemas"]["Body_edit_summary"];
             };
         };
         responses: {
@@ -5371,7 +5349,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SummarySource"];
+                "application/json": components["schemas"]["Body_import_summary"];
             };
         };
         responses: {
@@ -5471,7 +5449,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SettingsChange"];
+                "application/json": components["schemas"]["Body_change_settings"];
             };
         };
         responses: {

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from compact.app.bulk.files import replace_file
 from compact.app.condensing import Condensation, Result
-from compact.app.counting import DEFAULT_MODEL
+from compact.app.counting import choose_model
 from compact.app.planfile import dump_plan, wires_of, write_like
 from compact.app.transcripts import read_transcript
+from compact.disk import replace_file
 from compact.errors import CompactError, InvalidInput
 from compact.messages import Conversation, Json
 from compact.policies import configure
@@ -181,8 +181,15 @@ def plan_name(name: str) -> str:
     return f"{name.removesuffix('.json')}.plan.json"
 
 
+def write_result(folder: Path, name: str, condensed: bytes, plan: str) -> None:
+    """Write the plan file of a transcript and then the transcript: what is removed there must be safe by then."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / plan_name(name), plan.encode())
+    replace_file(folder / name, condensed)
+
+
 def condense_file(job: Job) -> Outcome:
-    """Condense one transcript; whatever is wrong with it is told by the outcome.
+    """Condense one transcript; the outcome says what is wrong with it.
 
     No model is called: what one would write is made of the conversation's own words.
     """
@@ -222,15 +229,12 @@ def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
     )
     if job.out is None:
         return replace(outcome, condensed=condensed.decode(), plan=plan)
-    # The plan first: what is removed from the other must be safe by then.
-    replace_file(Path(job.out, plan_name(job.place.name)), plan.encode())
-    replace_file(Path(job.out, job.place.name), condensed)
+    write_result(Path(job.out), job.place.name, condensed, plan)
     return outcome
 
 
 def _condense(conversation: Conversation, options: JobOptions) -> Result:
-    stated = conversation.options.get("model")
-    model = options.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL)
+    model, _ = choose_model(options.model, conversation)
     return Condensation(conversation, model, options.target).run(options.to_recipe())
 
 

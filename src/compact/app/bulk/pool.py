@@ -14,10 +14,10 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from threading import Thread, current_thread, main_thread
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from compact.app.bulk.jobs import Job, Outcome, condense_file
+from compact.ports.closing import Closing
 
 Tag = TypeVar("Tag")
 
@@ -43,7 +43,7 @@ def condense_all(jobs: Iterable[Job], processes: int) -> Generator[Outcome]:
                 yield outcome
 
 
-class Pool(Generic[Tag]):
+class Pool(Closing, Generic[Tag]):
     """Takes jobs, each with a tag of the caller's, and gives back outcomes.
 
     When a process dies, by lack of memory or by a fault in native code, it is unknown which job it died of; so those
@@ -94,14 +94,6 @@ class Pool(Generic[Tag]):
         # When the end that holds them is closed, all processes leave.
         with self._held, self._holding, _at_interrupt(self._holding.close):
             self._executor.shutdown(wait=True, cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _taken(self, future: Future[Outcome]) -> Iterator[tuple[Tag, Outcome]]:
         job, tag = self._running.pop(future)

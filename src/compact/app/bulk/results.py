@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from compact.app.bulk.files import replace_file
-from compact.app.bulk.jobs import Outcome, plan_name
+from compact.app.bulk.jobs import Outcome, write_result
 from compact.app.transcripts import dump_json
+from compact.disk import replace_file
 from compact.errors import InvalidInput
+from compact.ports.closing import Closing
 from compact.sessions.holding import hold_file
 
 NAME = "results.jsonl"
@@ -56,7 +55,7 @@ class Totals:
         self.tokens_after += outcome.tokens_after
 
 
-class Results:
+class Results(Closing):
     """The lines in a folder of results. Each is written when what it tells of is safe; one that a crash cut is ignored.
 
     Without `resume` the lines of before are forgotten. The folder is locked until `close`: InvalidInput where another
@@ -82,7 +81,7 @@ class Results:
         return last.sha256 if last is not None and last.options == options and not last.error else ""
 
     def add(self, outcome: Outcome) -> Outcome:
-        """Write down what became of a transcript; one that was skipped is told as it was before."""
+        """Write down what became of a transcript; one that was skipped is returned as it was before."""
         if outcome.skipped:
             return replace(self._known[outcome.name], skipped=True)
         self._repeated |= outcome.name in self._known
@@ -97,22 +96,13 @@ class Results:
             if self._repeated:
                 _write(self.path, _last_lines(self.path).values())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 def write_results(folder: Path, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     """Write what workers have done into a folder: the files that come with outcomes, and a line for each."""
     with Results(folder) as results:
         for outcome in outcomes:
             if outcome.condensed is not None and outcome.plan is not None:
-                replace_file(folder / plan_name(outcome.name), outcome.plan.encode())
-                replace_file(folder / outcome.name, outcome.condensed.encode())
+                write_result(folder, outcome.name, outcome.condensed.encode(), outcome.plan)
             yield results.add(outcome)
 
 

@@ -21,7 +21,7 @@ _KINDS = (".json", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
 _MAGIC = frozenset("*?[")
 _HERE = Path()
-_LOOKED_AT = 50  # lines: an agent may write much into its log before anybody speaks
+_LOOKED_AT = 50  # lines: an agent may write much into its log before the first message
 _RESERVED = (NAME, LOCK)
 
 

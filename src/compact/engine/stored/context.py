@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TypeAlias
 
 from compact.engine.stored.snapshots import SummarySnapshot
@@ -93,9 +94,12 @@ def assemble(
     the same tokenizer has counted it, by a factor that is not far off. EditError where the plan does not fit.
     """
     session = active.session
-    frame = parse([], format=session.format, system=session.system, tools=_listed(session.tools))
+    tools = session.tools if isinstance(session.tools, list) else None
+    frame = parse([], format=session.format, system=session.system, tools=tools)
     frame = assuming(frame, {"model": session.model})
-    stored = sorted({one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=_position)
+    stored = sorted(
+        {one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=attrgetter("position")
+    )
     read = {str(one.position): one for one in stored}
     originals = {str(one.position): _read(frame, one) for one in stored}
     lines: list[_Line] = list(_in_order(summary, stored, originals))
@@ -213,11 +217,3 @@ def _holds(name: str, counter: Counter) -> bool:
         return name == counter_name(counter)
     encoding, factor, vendor = read.groups()
     return (encoding, vendor) == (meter.encoding, meter.vendor) and abs(float(factor) / meter.factor - 1) < _NEAR
-
-
-def _position(stored: StoredMessage) -> int:
-    return stored.position
-
-
-def _listed(tools: Json) -> list[Json] | None:
-    return tools if isinstance(tools, list) else None

@@ -40,9 +40,9 @@ class Preferences:
 
     def resolve(self, workspace: str, model: ModelConfig) -> Effective:
         """The same for a workspace and a model."""
-        layers = [(GLOBAL, self._values(GLOBAL))]
+        layers = [(GLOBAL, self.settings(GLOBAL))]
         if workspace:
-            layers.append(("workspace", self._values(workspace)))
+            layers.append(("workspace", self.settings(workspace)))
         own = {"threshold": model.threshold, "retention_tokens": model.retention}
         layers.append(("model", {name: value for name, value in own.items() if value is not None}))
         values: dict[str, Json] = {}
@@ -52,9 +52,13 @@ class Preferences:
             origins |= dict.fromkeys(layer, origin)
         return Effective(configure(StoredSettings, values, under="settings"), model, origins)
 
-    def settings(self, scope: str = GLOBAL) -> Mapping[str, Json]:
-        """What is set in a scope: `global`, or a workspace."""
-        return self._values(scope)
+    def settings(self, scope: str = GLOBAL) -> dict[str, Json]:
+        """What is set in a scope: `global`, or a workspace.
+
+        It is read as today's settings whatever wrote it; what is no longer known is left out.
+        """
+        values = migrate_stored(self._store.setting(scope))
+        return {name: value for name, value in values.items() if name in StoredSettings.model_fields}
 
     def change(self, values: Mapping[str, Json], scope: str = GLOBAL) -> Mapping[str, Json]:
         """Set some settings of a scope; None goes back to what holds without it."""
@@ -62,14 +66,10 @@ class Preferences:
         if unknown:
             known = ", ".join(StoredSettings.model_fields)
             raise InvalidConfiguration("is no setting", field=unknown[0], remedy=f"Known settings: {known}.")
-        whole = {**self._values(scope), **values}
+        whole = {**self.settings(scope), **values}
         configure(StoredSettings, {name: value for name, value in whole.items() if value is not None})
         self._store.set(scope, values)
-        return self._values(scope)
-
-    def models(self) -> list[ModelConfig]:
-        """The configurations of all models that were ever used, detected or added."""
-        return self._store.models()
+        return self.settings(scope)
 
     def model(self, name: str) -> ModelConfig:
         """The configuration of a model, by its name or by vendor:name.
@@ -107,11 +107,6 @@ class Preferences:
                 same = old is not None and replace(old, updated="", created="") == new
                 found.append(old if old is not None and same else self._store.put_model(new))
         return found
-
-    def _values(self, scope: str) -> dict[str, Json]:
-        """What is set, read as today's settings whatever wrote it; what is no longer known is left out."""
-        values = migrate_stored(self._store.setting(scope))
-        return {name: value for name, value in values.items() if name in StoredSettings.model_fields}
 
 
 def default_config(name: str, vendor: str = "") -> ModelConfig:

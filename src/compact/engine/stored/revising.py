@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compact.engine.stored.context import Assembled
-from compact.engine.stored.service import WAIT, Cause, Compression, SessionService, Wish
+from compact.engine.stored.service import WAIT, Cause, Compression, SessionService, Wish, require_alone
 from compact.engine.stored.snapshots import SummarySnapshot, describe_summary, read_summary
 from compact.errors import CompactionBlocked, InvalidInput
 from compact.ports import Event, Snapshot
@@ -26,8 +26,7 @@ class Revisions:
     def regenerate(self, id: str, wish: Wish | None = None) -> Compression:
         """Write the summary that stands anew, of the same messages."""
         with self._store.compacting(id, WAIT) as alone:
-            if not alone:
-                raise CompactionBlocked("the session is being compressed by another process. Try again later.")
+            require_alone(alone)
             current = self._reader.summary(id)
             assembled, effective = self._reader.before(id, current)
             wish = replace(wish or Wish(), retention=0)

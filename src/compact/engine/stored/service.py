@@ -9,8 +9,8 @@ from time import perf_counter
 from uuid import uuid4
 
 from compact.engine.driver import AskModel
+from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
-from compact.engine.guard import floor_of
 from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
@@ -95,7 +95,7 @@ class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
     `ask_with` gives what asks the model of a profile, or None where there is none and summaries are made without.
-    `recipe_for` gives the recipe of a name, the default one for none.
+    `recipe_for` gives the recipe of a name, the default one for none. `observe` is told of events.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class SessionService:
         self.preferences = self.reader.preferences
         self._ask_with = ask_with
         self._recipe_for = recipe_for
-        self._observe = observe
+        self.tell = observe
 
     def create(self, session: StoredSession) -> StoredSession:
         """Store a new session; one without an id gets one."""
@@ -159,7 +159,7 @@ class SessionService:
     def compress(self, id: str, wish: Wish | None = None, *, wait: float = WAIT) -> Compression:
         """Compress a session now, whether it needs to be or not."""
         with self.store.compacting(id, wait) as alone:
-            _require(alone)
+            require_alone(alone)
             return self.run(*self.reader.base(id), wish or Wish(), Cause(_MANUAL))
 
     def preview(self, id: str, wish: Wish | None = None) -> Preview:
@@ -219,10 +219,6 @@ class SessionService:
         kinds = counter.conversation(assembled.conversation, assembled.tools).by_kind
         summary = sum(counter.message(m) for m in assembled.conversation.messages if m.id in assembled.made)
         return {**kinds, "text": max(0, kinds.get("text", 0) - summary), "summary": summary} if summary else kinds
-
-    def tell(self, id: str, event: Event) -> None:
-        """Report the event."""
-        self._observe(id, event)
 
     def _prepared(self, id: str, input: Sequence[Json]) -> Context:
         """The context, compacted where that is still needed: another process may have done it while this one waited."""
@@ -298,7 +294,8 @@ def _sendable(context: Context) -> Context:
     return context
 
 
-def _require(alone: bool) -> None:  # noqa: FBT001 - it is the whole question
+def require_alone(alone: bool) -> None:  # noqa: FBT001 - it is the whole question
+    """CompactionBlocked where another process compacts the session."""
     if not alone:
         raise CompactionBlocked("the session is being compressed by another process. Try again later.")
 

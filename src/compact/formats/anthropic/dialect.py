@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.anthropic.rules import RULES, VARIANTS
@@ -15,8 +15,10 @@ from compact.formats.format import (
     marked,
     part_kinds,
     read_message,
+    read_parts,
     require_object,
     require_role,
+    shortest,
     summary_role,
     system_message,
     text_of,
@@ -45,21 +47,11 @@ _ONLY_HERE = frozenset(
 
 def parse_message(wire: Json, id: str) -> Message:
     wire = require_object(wire, id)
-    return read_message(wire, id, require_role(wire, id), _blocks(wire.get("content"), ("content",)))
+    return read_message(wire, id, require_role(wire, id), read_parts(wire.get("content"), ("content",), _block))
 
 
 def parse_system(wire: Json) -> Message:
-    return system_message(wire, _blocks(wire, ()))
-
-
-def _blocks(content: Json, path: Path) -> Iterator[Block]:
-    if isinstance(content, str):
-        yield Text(content, path)
-    elif isinstance(content, list):
-        for index, part in enumerate(content):
-            yield _block(part, (*path, index))
-    elif content is not None:
-        yield Opaque("content", content, path)
+    return system_message(wire, read_parts(wire, (), _block))
 
 
 def _block(part: Json, path: Path) -> Block:
@@ -67,24 +59,13 @@ def _block(part: Json, path: Path) -> Block:
     if kind == "tool_use":
         return ToolCall(text_of(part.get("id")), text_of(part.get("name")), part.get("input"), (*path, "input"))
     if kind == "tool_result":
-        content = part.get("content")
-        parts = tuple(_result_parts(content, (*path, "content")))
+        parts = tuple(read_parts(part.get("content"), (*path, "content"), _part))
         return ToolResult(text_of(part.get("tool_use_id")), parts, bool(part.get("is_error")), path)
     if kind == "thinking":
         return Reasoning(text_of(part.get("thinking")), text_of(part.get("signature")), path)
     if kind == "redacted_thinking":
         return Reasoning("", text_of(part.get("data")), path)
     return _part(part, path)
-
-
-def _result_parts(content: Json, path: Path) -> Iterator[Part]:
-    if isinstance(content, str):
-        yield Text(content, path)
-    elif isinstance(content, list):
-        for index, part in enumerate(content):
-            yield _part(part, (*path, index))
-    elif content is not None:
-        yield Opaque("content", content, path)
 
 
 def _part(part: Json, path: Path) -> Part:
@@ -135,18 +116,10 @@ def owns_tool(tool: Mapping[str, Json]) -> bool:
     return "input_schema" in tool
 
 
-def text_part(text: str, role: str) -> Json:
-    return {"type": "text", "text": text}
-
-
 def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
     # What the system says between messages must be followed by the model.
     follows_system = neighbours[0] is not None and neighbours[0].role == "system"
     return [{"role": "assistant" if follows_system else summary_role(role, neighbours), "content": text}]
-
-
-def edited(wire: Json) -> Json:
-    return wire
 
 
 def compose(turns: Sequence[Turn]) -> list[Json]:
@@ -161,16 +134,11 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
             out[-1] = marked({**out[-1], "content": [*out[-1]["content"], *results]}, turn)
             results = []
         if results or others:
-            out.append(marked({"role": role, "content": _shortest([*results, *others])}, turn))
+            out.append(marked({"role": role, "content": shortest([*results, *others])}, turn))
         answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
     if out and out[0]["role"] == "assistant":
         raise ConversionError("Anthropic Messages begins with the user; put the user's first words before the model's.")
     return out
-
-
-def _shortest(parts: list[Json]) -> Json:
-    only = parts[0] if len(parts) == 1 else {}
-    return only["text"] if only.get("type") == "text" else parts
 
 
 def _compose(block: Block) -> Json:
@@ -180,7 +148,7 @@ def _compose(block: Block) -> Json:
         case ToolCall(id=id, name=name, arguments=arguments):
             return {"type": "tool_use", "id": id, "name": name, "input": arguments}
         case ToolResult(call_id=id, parts=parts, error=error):
-            content = _shortest([_compose(part) for part in parts]) if parts else ""
+            content = shortest([_compose(part) for part in parts])
             return {"type": "tool_result", "tool_use_id": id, "content": content} | (
                 {"is_error": True} if error else {}
             )
@@ -195,10 +163,6 @@ def _source(media_type: str, data: str | None, url: str | None) -> Json:
     if data is not None:
         return {"type": "base64", "media_type": media_type, "data": data}
     return {"type": "url", "url": url}
-
-
-def compose_system(text: str) -> Json:
-    return text
 
 
 def compose_tools(tools: Sequence[Tool]) -> list[Json]:
@@ -217,11 +181,8 @@ FORMAT = Format(
     read_tools=read_tools,
     evidence=evidence,
     owns_tool=owns_tool,
-    text_part=text_part,
     summary=summary,
-    edited=edited,
     compose=compose,
-    compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
     lacks=frozenset({"free arguments", "instructions midway", "names"}),

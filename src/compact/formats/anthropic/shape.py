@@ -160,7 +160,7 @@ def _final_assistant(request: Request) -> Iterator[tuple[int, Json]]:
         yield len(view(request).messages) - 1, blocks[-1] if blocks else None
 
 
-SCHEMA = (
+SHAPE = (
     Rule(
         id="A8",
         name="call-id-characters",
@@ -185,9 +185,6 @@ SCHEMA = (
         remedy="Move cache_control to the next block that is not thinking.",
         find=_cached_thinking,
     ),
-)
-
-ROLES = (
     Rule(
         id="A24",
         name="no-system-message",
@@ -221,9 +218,6 @@ ROLES = (
         find=_repeated_roles,
         variants=frozenset({"bedrock", "strict"}),
     ),
-)
-
-CONTENT = (
     Rule(
         id="A12",
         name="content-not-empty",

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from compact.formats.format import Request, text_of
 from compact.messages import Json
+from compact.messages.conversation import once
 
 Block: TypeAlias = dict[str, Json]
 Spot: TypeAlias = tuple[int, int, Block]
@@ -124,21 +125,15 @@ def grouped(spots: Iterable[tuple[int, Spot]]) -> dict[int, list[Spot]]:
     return groups
 
 
+@once
 def view(request: Request) -> View:
     """The request's body, read; one reading serves all rules, so a request is not changed while it is judged."""
-    return _kept(request.memo, request.body)
+    return View(request.body)
 
 
 def origin_view(request: Request) -> View | None:
     """The body it was condensed from, read, if any."""
-    return None if request.origin is None else _kept(request.origin_memo, request.origin)
-
-
-def _kept(memo: dict[str, object], body: Mapping[str, Json]) -> View:
-    known = memo.get("view")
-    if not isinstance(known, View):
-        known = memo["view"] = View(body)
-    return known
+    return None if request.origin is None else view(Request(request.origin, memo=request.origin_memo))
 
 
 def role_of(message: Json) -> str:

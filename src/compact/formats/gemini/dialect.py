@@ -158,10 +158,6 @@ def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
     return [{"role": "model" if chosen == "assistant" else "user", "parts": [{"text": text}]}]
 
 
-def edited(wire: Json) -> Json:
-    return wire
-
-
 def compose(turns: Sequence[Turn]) -> list[Json]:
     """Answers to one step stand together in a content of their own; follow-up text in the next."""
     names = {block.id: block.name for turn in turns for block in turn.blocks if isinstance(block, ToolCall)}
@@ -228,7 +224,6 @@ FORMAT = Format(
     owns_tool=owns_tool,
     text_part=text_part,
     summary=summary,
-    edited=edited,
     compose=compose,
     compose_system=compose_system,
     compose_tools=compose_tools,

@@ -17,8 +17,10 @@ from compact.formats.format import (
     marked,
     part_kinds,
     read_message,
+    read_parts,
     require_object,
     require_role,
+    shortest,
     text_of,
 )
 from compact.formats.openai_chat.rules import RULES, VARIANTS
@@ -28,7 +30,6 @@ from compact.messages import (
     Image,
     Json,
     Message,
-    Neighbours,
     Opaque,
     Part,
     Path,
@@ -39,7 +40,6 @@ from compact.messages import (
     ToolResult,
 )
 
-_CONTENT: Path = ("content",)
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _PARTS_ONLY_HERE = frozenset({"image_url", "input_audio", "file"})
 
@@ -49,7 +49,7 @@ def parse_message(wire: Json, id: str) -> Message:
     role = require_role(wire, id)
     if role in ("tool", "function"):
         call_id = text_of(wire.get("tool_call_id")) or text_of(wire.get("name"))
-        return read_message(wire, id, "tool", (ToolResult(call_id, _parts(wire.get("content")), False, ()),))
+        return read_message(wire, id, "tool", (ToolResult(call_id, tuple(_parts(wire)), False, ()),))
     return read_message(wire, id, role, _blocks(wire))
 
 
@@ -62,7 +62,7 @@ def _blocks(wire: dict[str, Json]) -> Iterator[Block]:
     for key in _REASONING_KEYS:
         if isinstance(thought := wire.get(key), str):
             yield Reasoning(thought, "", (key,))
-    yield from _parts(wire.get("content"))
+    yield from _parts(wire)
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, ("refusal",))
     if audio := wire.get("audio"):
@@ -84,12 +84,8 @@ def _call(call: Json, path: Path) -> Block:
     return Opaque("tool_call", call, path)
 
 
-def _parts(content: Json) -> tuple[Part, ...]:
-    if isinstance(content, str):
-        return (Text(content, _CONTENT),)
-    if isinstance(content, list):
-        return tuple(_part(part, (*_CONTENT, index)) for index, part in enumerate(content))
-    return () if content is None else (Opaque("content", content, _CONTENT),)
+def _parts(wire: dict[str, Json]) -> Iterator[Part]:
+    return read_parts(wire.get("content"), ("content",), _part)
 
 
 def _part(part: Json, path: Path) -> Part:
@@ -135,18 +131,6 @@ def owns_tool(tool: Mapping[str, Json]) -> bool:
     return isinstance(tool.get("function"), dict)
 
 
-def text_part(text: str, role: str) -> Json:
-    return {"type": "text", "text": text}
-
-
-def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
-    return [{"role": role, "content": text}]
-
-
-def edited(wire: Json) -> Json:
-    return wire
-
-
 def compose(turns: Sequence[Turn]) -> list[Json]:
     """Each result is a message of its own; calls ride on the assistant message."""
     out: list[Json] = []
@@ -155,21 +139,15 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
         parts = [_compose(block) for block in turn.blocks if not isinstance(block, ToolCall | ToolResult)]
         for block in turn.blocks:
             if isinstance(block, ToolResult):
-                content = _shortest([_compose(part) for part in block.parts])
+                content = shortest([_compose(part) for part in block.parts])
                 out.append(marked({"role": "tool", "tool_call_id": block.call_id, "content": content}, turn))
         if calls:
-            content = _shortest(parts) if parts else None
+            content = shortest(parts) if parts else None
             out.append(marked({"role": "assistant", "content": content, "tool_calls": calls}, turn))
         elif parts:
-            wire = {"role": turn.role, "content": _shortest(parts)}
+            wire = {"role": turn.role, "content": shortest(parts)}
             out.append(marked(wire | ({"name": turn.name} if turn.name else {}), turn))
     return out
-
-
-def _shortest(parts: list[Json]) -> Json:
-    if not parts:
-        return ""
-    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
 
 def _compose_call(call: ToolCall) -> Json:
@@ -215,9 +193,6 @@ FORMAT = Format(
     read_tools=read_tools,
     evidence=evidence,
     owns_tool=owns_tool,
-    text_part=text_part,
-    summary=summary,
-    edited=edited,
     compose=compose,
     compose_system=compose_system,
     compose_tools=compose_tools,

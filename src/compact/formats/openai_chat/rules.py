@@ -258,9 +258,6 @@ _PAIRING = (
         find=_uncalled_at_deepseek,
         variants=DEEPSEEK,
     ),
-)
-
-_ONCE = (
     Rule(
         id="C11",
         name="each-call-is-answered-once",
@@ -272,4 +269,4 @@ _ONCE = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (*_SHAPE, *BEFORE_PAIRING, *_PAIRING, *_ONCE, *AFTER_PAIRING)
+RULES: tuple[Rule, ...] = (*_SHAPE, *BEFORE_PAIRING, *_PAIRING, *AFTER_PAIRING)

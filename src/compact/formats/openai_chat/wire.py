@@ -7,6 +7,7 @@ from functools import cached_property
 
 from compact.formats.format import Request, text_of
 from compact.messages import Json
+from compact.messages.conversation import once
 
 
 def messages_of(body: Mapping[str, Json]) -> list[dict[str, Json]]:
@@ -53,9 +54,7 @@ class View:
         return {index: call_ids(self.messages[index]) for index in self.calls}
 
 
+@once
 def view(request: Request) -> View:
     """The request's messages, read; a request is not changed while it is judged."""
-    known = request.memo.get("view")
-    if not isinstance(known, View):
-        known = request.memo["view"] = View(request.body)
-    return known
+    return View(request.body)

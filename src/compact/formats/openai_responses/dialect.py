@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.format import (
@@ -17,8 +17,10 @@ from compact.formats.format import (
     marked,
     part_kinds,
     read_message,
+    read_parts,
     require_object,
     require_role,
+    shortest,
     system_message,
     text_of,
 )
@@ -29,7 +31,6 @@ from compact.messages import (
     Image,
     Json,
     Message,
-    Neighbours,
     Opaque,
     Part,
     Path,
@@ -48,7 +49,7 @@ def parse_message(wire: Json, id: str) -> Message:
     wire = require_object(wire, id)
     kind = text_of(wire.get("type"))
     if kind in ("", "message"):
-        return read_message(wire, id, require_role(wire, id), _parts(wire.get("content"), ("content",)))
+        return read_message(wire, id, require_role(wire, id), read_parts(wire.get("content"), ("content",), _part))
     if kind == "reasoning":
         return read_message(wire, id, "assistant", (_reasoning(wire),))
     if kind == "mcp_approval_request":  # to which the application's answer refers
@@ -57,7 +58,7 @@ def parse_message(wire: Json, id: str) -> Message:
     if kind == "mcp_approval_response":
         return read_message(wire, id, "tool", (ToolResult(text_of(wire.get("approval_request_id")), (), False, ()),))
     if "call_id" in wire and kind.endswith("_output"):
-        parts = tuple(_parts(wire.get("output"), ("output",)))
+        parts = tuple(read_parts(wire.get("output"), ("output",), _part))
         failed = wire.get("status") in ("failed", "incomplete")
         return read_message(wire, id, "tool", (ToolResult(text_of(wire["call_id"]), parts, failed, ()),))
     if "call_id" in wire:
@@ -66,7 +67,7 @@ def parse_message(wire: Json, id: str) -> Message:
 
 
 def parse_system(wire: Json) -> Message:
-    return system_message(wire, _parts(wire, ()))
+    return system_message(wire, read_parts(wire, (), _part))
 
 
 def _call(wire: dict[str, Json], kind: str) -> ToolCall:
@@ -86,16 +87,6 @@ def _reasoning(wire: dict[str, Json]) -> Reasoning:
         if isinstance(part, dict)
     ]
     return Reasoning("\n".join(texts), text_of(wire.get("encrypted_content")), ())
-
-
-def _parts(content: Json, path: Path) -> Iterator[Part]:
-    if isinstance(content, str):
-        yield Text(content, path)
-    elif isinstance(content, list):
-        for index, part in enumerate(content):
-            yield _part(part, (*path, index))
-    elif content is not None:
-        yield Opaque("content", content, path)
 
 
 def _part(part: Json, path: Path) -> Part:
@@ -143,10 +134,6 @@ def text_part(text: str, role: str) -> Json:
     return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
 
 
-def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
-    return [{"role": role, "content": text}]
-
-
 def edited(wire: Json) -> Json:
     """An item id names what the vendor stored; edited content is not that."""
     return {key: value for key, value in wire.items() if key != "id"} if "id" in wire else wire
@@ -165,7 +152,7 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
                     call = {"type": "function_call", "call_id": id, "name": name, "arguments": arguments}
                     out.append(marked(call, turn))
                 case ToolResult(call_id=id, parts=inner):
-                    output = _shortest([_compose(part, "user") for part in inner])
+                    output = shortest([_compose(part, "user") for part in inner])
                     out.append(marked({"type": "function_call_output", "call_id": id, "output": output}, turn))
                 case _:
                     parts.append(_compose(block, turn.role))
@@ -174,13 +161,7 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
 
 
 def _message(turn: Turn, parts: list[Json]) -> list[Json]:
-    return [marked({"role": turn.role, "content": _shortest(parts)}, turn)] if parts else []
-
-
-def _shortest(parts: list[Json]) -> Json:
-    if not parts:
-        return ""
-    return parts[0]["text"] if len(parts) == 1 and "text" in parts[0] else parts
+    return [marked({"role": turn.role, "content": shortest(parts)}, turn)] if parts else []
 
 
 def _compose(block: Block, role: str) -> Json:
@@ -196,10 +177,6 @@ def _compose(block: Block, role: str) -> Json:
             if url is not None:
                 return {"type": "input_file", "file_url": url}
     raise ConversionError(f"Responses has no place for a {type(block).__name__}.")
-
-
-def compose_system(text: str) -> Json:
-    return text
 
 
 def compose_tools(tools: Sequence[Tool]) -> list[Json]:
@@ -222,10 +199,8 @@ FORMAT = Format(
     evidence=evidence,
     owns_tool=owns_tool,
     text_part=text_part,
-    summary=summary,
     edited=edited,
     compose=compose,
-    compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
     lacks=frozenset({"error flags", "names"}),

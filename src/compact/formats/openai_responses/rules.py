@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from compact.formats.format import Finding, Request, Rule, text_of
 from compact.messages import Json
+from compact.messages.conversation import once
 
 VARIANTS: tuple[str, ...] = ("openai", "deepseek")
 
@@ -39,12 +40,10 @@ def _items(body: Mapping[str, Json] | None) -> list[dict[str, Json]]:
     return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
 
+@once
 def _read(request: Request) -> list[dict[str, Json]]:
     """The items of the request; one reading serves all rules."""
-    known = request.memo.get("items")
-    if not isinstance(known, list):
-        known = request.memo["items"] = _items(request.body)
-    return known
+    return _items(request.body)
 
 
 def _kind(item: Mapping[str, Json]) -> str:

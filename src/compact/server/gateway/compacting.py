@@ -18,13 +18,11 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.policies import Profile, check_session_id
-from compact.redaction import Redactor
 from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.recognising import Recognised, Sessions
-from compact.server.ingest import Keeping, store_of
+from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
-from compact.tracing import Tracer
 
 Done: TypeAlias = Literal["none", "applied", "forced", "failed"]
 
@@ -53,8 +51,7 @@ class Asked:
 
     @property
     def model(self) -> str:
-        model = self.body.get("model")
-        return model if isinstance(model, str) else ""
+        return model_in(self.body)
 
     @property
     def key(self) -> str:
@@ -116,7 +113,7 @@ class Compactor:
     """Compacts conversations on their way to a vendor; it blocks, and may be used from many threads."""
 
     def __init__(self, state: ServerState) -> None:
-        self._tracer = Tracer([Keeping(store_of(state), "gateway")], Redactor().json)
+        self._tracer = open_tracer(state, "gateway")
         self._managers = Managers(state.home)
         self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
 
@@ -140,12 +137,8 @@ class Compactor:
             return self._prepared(asked, messages)
         except (InsufficientBudget, CompactionBlocked):
             raise
-        except CompactError as error:
-            _log.warning("a request was not compacted, and goes as it is: %s: %s", type(error).__name__, error)
-            return Outgoing(asked, "failed", reason=_told(error))
         except Exception as error:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
-            _log.exception("a request was not compacted, and goes as it is")
-            return Outgoing(asked, "failed", reason=_told(error))
+            return Outgoing(asked, "failed", reason=_logged("a request was not compacted, and goes as it is", error))
 
     def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
         """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
@@ -161,12 +154,8 @@ class Compactor:
             shorter = len(forced.asked.raw) < len(sent.asked.raw)
             if shorter and forced.manager is not None and 0 < overflow.learned(used) < forced.manager.window:
                 self._managers.narrow(original.model, original.profile, overflow.limit)
-        except CompactError as error:
-            _log.warning("a request that was too long cannot be compacted: %s: %s", type(error).__name__, error)
-            return replace(sent, reason=_told(error))
         except Exception as error:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
-            _log.exception("a request that was too long was not compacted")
-            return replace(sent, reason=_told(error))
+            return replace(sent, reason=_logged("a request that was too long was not compacted", error))
         return replace(forced, done="forced") if shorter else replace(sent, reason=_NOTHING_SHORTER)
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
@@ -219,11 +208,23 @@ def told_reason(reason: str) -> dict[str, str]:
     return {"x-compact-reason": line} if line else {}
 
 
-def _told(error: Exception) -> str:
-    """What the client may know of a failure: all where it is about its request, else only what kind it is."""
+def _logged(what: str, error: Exception) -> str:
+    """Log a failure, with a trace where it is none of Compact's errors, and give what the client may know of it.
+
+    That is all of it where it is about its request, else only what kind it is.
+    """
+    ours = isinstance(error, CompactError)
+    level = logging.WARNING if ours else logging.ERROR
+    _log.log(level, "%s: %s: %s", what, type(error).__name__, error, exc_info=not ours)
     if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation):
         return str(error)
     return f"Compact failed ({type(error).__name__}); the gateway's log says more"
+
+
+def model_in(body: Json) -> str:
+    """The model that a request names, which may choose its profile; nothing where it names none."""
+    model = body.get("model") if isinstance(body, dict) else None
+    return model if isinstance(model, str) else ""
 
 
 def written(body: Json) -> bytes:

@@ -44,6 +44,17 @@ _REFUSED: Final = {
     404: ("not_found_error", "not_found"),
     413: ("request_too_large", "request_too_large"),
 }
+_ANSWERS: Final[Mapping[type[CompactError], tuple[int, str, str]]] = {
+    InsufficientBudget: (400, "invalid_request_error", "context_length_exceeded"),
+    InvalidConfiguration: (503, "api_error", "gateway_configuration"),
+    CompactionBlocked: (503, "api_error", "compaction_blocked"),
+    NotFound: (404, "not_found_error", "not_found"),
+    InvalidInput: (400, "invalid_request_error", "invalid_value"),
+    UpstreamUnreachable: (502, "api_error", "upstream_unreachable"),
+    UpstreamFailed: (502, "api_error", "upstream_failed"),
+    CompactError: (503, "api_error", "gateway_failed"),
+}
+"""Status, type and code of each kind of error; the first kind that an error is of counts."""
 _BOTH: Final = re.compile(r"requested (?:about )?(\d{1,9}) tokens")
 
 
@@ -110,22 +121,7 @@ def _error_in(told: Json) -> Mapping[str, Json]:
 
 def in_words_of(speaks: Speaks, error: CompactError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An error of ours in the form in which the vendor's SDK expects one."""
-    if isinstance(error, InsufficientBudget):
-        status, kind, code = 400, "invalid_request_error", "context_length_exceeded"
-    elif isinstance(error, InvalidConfiguration):
-        status, kind, code = 503, "api_error", "gateway_configuration"
-    elif isinstance(error, CompactionBlocked):
-        status, kind, code = 503, "api_error", "compaction_blocked"
-    elif isinstance(error, NotFound):
-        status, kind, code = 404, "not_found_error", "not_found"
-    elif isinstance(error, InvalidInput):
-        status, kind, code = 400, "invalid_request_error", "invalid_value"
-    elif isinstance(error, UpstreamUnreachable):
-        status, kind, code = 502, "api_error", "upstream_unreachable"
-    elif isinstance(error, UpstreamFailed):
-        status, kind, code = 502, "api_error", "upstream_failed"
-    else:
-        status, kind, code = 503, "api_error", "gateway_failed"
+    status, kind, code = next(answer for of, answer in _ANSWERS.items() if isinstance(error, of))
     again = {"x-should-retry": "false"} if isinstance(error, InvalidInput | InsufficientBudget) else {}
     body = said(speaks, kind, f"Compact: {error}", code)
     return JSONResponse(body, status, headers={**(headers or {}), **again})

@@ -12,12 +12,11 @@ from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
-from compact.policies import Profile
-from compact.server.gateway.compacting import Asked, Compactor, Outgoing, told_reason, written
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
 from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
-from compact.server.gateway.replies import Turn, no_calls, offers, read_turn
+from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
 from compact.server.gateway.sending import (
     LARGEST_ERROR,
     Call,
@@ -98,20 +97,17 @@ class Gateway:
         return await asyncio.wrap_future(self._threads.submit(lambda: work(*args, **kwargs)))
 
     def _upstream(self, call: Call, speaks: Speaks) -> Upstream:
-        return self._upstreams.find(speaks, _model_in(call))
+        return self._upstreams.find(speaks, model_in(_json_in(call)))
 
     def _prepare(self, call: Call, format: str, session: str) -> _Ready:
         body = _json_in(call)
         asked = Asked(format, call.content, body if isinstance(body, dict) else {}, session)
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
-        asked = replace(asked, profile=self._named(upstream))
+        # The vendors' own addresses have no profile of the operator's.
+        asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
         outgoing = self._compactor.prepare(asked)
         self._tell(outgoing)
         return _Ready(asked, outgoing, upstream)
-
-    def _named(self, upstream: Upstream) -> Profile | None:
-        """The profile where the operator configured one; the vendors' own addresses have none."""
-        return upstream.profile if upstream.profile.model != "any" else None
 
     async def _answer(self, call: Call, ready: _Ready) -> Response:
         outgoing = ready.outgoing
@@ -121,7 +117,7 @@ class Gateway:
         response = await self._line.send(call, ready.upstream)
         if response.status_code < 400:
             return await self._begun(call, ready, response)
-        content = await self._read(response, LARGEST_ERROR)
+        content = await read_raw(response, LARGEST_ERROR)
         forced = await self._forced(ready, overflow_in(response.status_code, _decoded(response, content)))
         if forced.done != "forced":
             return whole(response, content, forced.headers)
@@ -152,12 +148,6 @@ class Gateway:
             self._tell(forced)
         return forced
 
-    async def _read(self, response: httpx2.Response, most: int) -> bytes:
-        try:
-            return await read_raw(response, most)
-        finally:
-            await response.aclose()
-
     async def _recalling(self, call: Call, ready: _Ready) -> Response:
         """The answer after our tools have answered the model's calls of them; it is read whole to see them."""
         outgoing, asked = ready.outgoing, ready.outgoing.asked
@@ -169,15 +159,15 @@ class Gateway:
         messages: list[Json] = list(asked.body[asked.key])
         for recalls in count():
             response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
-            content = await self._read(response, LARGEST_BODY)
+            content = await read_raw(response, LARGEST_BODY)
             if recalls == 0:
                 outgoing = await self._forced(ready, _overflow(response, content))
                 if outgoing.done == "forced":
                     return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
-            turn = read_turn(asked.format, content, stream=body.get("stream") is True)
-            if turn is None or recalls == _ROUNDS:
+            reply = read_reply(asked.format, content, stream=body.get("stream") is True)
+            if reply is None or recalls == _ROUNDS:
                 return whole(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
-            messages += turn.answered(asked.format, await self._in_thread(self._recalled, outgoing, turn))
+            messages += reply.answered(await self._in_thread(self._recalled, outgoing, reply))
             # In the last round nothing may be called, so that there is an answer.
             last = {"tool_choice": no_calls(asked.format)} if recalls + 1 == _ROUNDS else {}
             body = {**body, **last, asked.key: messages}
@@ -189,11 +179,11 @@ class Gateway:
             response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces_of(response))
         )
 
-    def _recalled(self, outgoing: Outgoing, turn: Turn) -> list[str]:
+    def _recalled(self, outgoing: Outgoing, reply: Reply) -> list[str]:
         if outgoing.manager is None:
             raise UpstreamFailed("there is nothing to recall from. Ask again.")
         manager, session = outgoing.manager, outgoing.session
-        return [handle_tool_call(manager, session, called.name, called.arguments) for called in turn.calls]
+        return [handle_tool_call(manager, session, call.name, call.raw) for call in reply.calls]
 
     def _tell(self, outgoing: Outgoing) -> None:
         if outgoing.done != "none":
@@ -213,13 +203,6 @@ def _json_in(call: Call) -> Json:
         raise
     except ValueError:
         return None
-
-
-def _model_in(call: Call) -> str:
-    """The model that a request names, which may choose its profile."""
-    body = _json_in(call)
-    model = body.get("model") if isinstance(body, dict) else None
-    return model if isinstance(model, str) else ""
 
 
 def _for(call: Call, outgoing: Outgoing) -> Call:

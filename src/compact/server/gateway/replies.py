@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from compact.app.recall_tools import RECALL, SEARCH
 from compact.formats import FORMATS
-from compact.messages import Json
+from compact.formats.format import Format, Turn
+from compact.messages import Json, Text, ToolCall, ToolResult
 
 OURS: Final = frozenset({RECALL, SEARCH})
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """A call of one of our tools."""
+class Reply:
+    """The model's turn, as it goes back into the conversation with no other calls in it than ours."""
 
-    id: str
-    name: str
-    arguments: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The model's turn, as it goes back into the conversation with nothing but our calls in it."""
-
-    calls: tuple[Called, ...]
+    format: Format = field(repr=False)
     wires: tuple[Json, ...] = field(repr=False)
+    calls: tuple[ToolCall, ...]
 
-    def answered(self, format: str, answers: list[str]) -> list[Json]:
+    def answered(self, answers: Sequence[str]) -> list[Json]:
         """The turn, and what our tools say to it."""
-        pairs = list(zip(self.calls, answers, strict=True))
-        if format == "anthropic-messages":
-            results = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in pairs]
-            return [*self.wires, {"role": "user", "content": results}]
-        if format == "openai-responses":
-            outputs = [{"type": "function_call_output", "call_id": call.id, "output": text} for call, text in pairs]
-            return [*self.wires, *outputs]
-        return [*self.wires, *({"role": "tool", "tool_call_id": call.id, "content": text} for call, text in pairs)]
+        results = [
+            ToolResult(call.id, (Text(text, ()),), error=False, path=())
+            for call, text in zip(self.calls, answers, strict=True)
+        ]
+        return [*self.wires, *self.format.compose([Turn("user", tuple(results))])]
 
 
-def read_turn(format: str, content: bytes, *, stream: bool) -> Turn | None:
+def read_reply(format: str, content: bytes, *, stream: bool) -> Reply | None:
     """The model's turn where it calls a tool of ours; None where it does not, or where the answer cannot be read."""
+    known = FORMATS[format]
     try:
         told = _assembled(format, content) if stream else json.loads(content)
-        return _READERS[format](told)
+        wires = tuple(_READERS[format](told))
+        calls = tuple(call for wire in wires for call in known.parse_message(wire, "").calls)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return None
+    return Reply(known, wires, calls) if calls else None
 
 
 def offers(format: str, tools: Json) -> bool:
@@ -64,27 +57,21 @@ def no_calls(format: str) -> Json:
     return {"type": "none"} if format == "anthropic-messages" else "none"
 
 
-def _chat(told: Mapping[str, Any]) -> Turn | None:
+def _chat(told: Mapping[str, Any]) -> list[Json]:
     message = told["choices"][0]["message"]
     calls = [call for call in message.get("tool_calls") or () if call.get("function", {}).get("name") in OURS]
-    called = tuple(Called(call["id"], call["function"]["name"], call["function"]["arguments"]) for call in calls)
-    wire = {"role": "assistant", "content": message.get("content"), "tool_calls": calls}
-    return Turn(called, (wire,)) if called else None
+    return [{"role": "assistant", "content": message.get("content"), "tool_calls": calls}]
 
 
-def _responses(told: Mapping[str, Any]) -> Turn | None:
-    calls = [item for item in told["output"] if item.get("type") == "function_call" and item.get("name") in OURS]
-    called = tuple(Called(item["call_id"], item["name"], item["arguments"]) for item in calls)
+def _responses(told: Mapping[str, Any]) -> list[Json]:
     # Reasoning stays with what it led to; the vendor numbers items itself where it did not keep them.
-    kept = [item for item in told["output"] if item in calls or item.get("type") == "reasoning"]
-    return Turn(called, tuple(kept)) if called else None
+    kept = [item for item in told["output"] if item.get("type") in ("reasoning", "function_call")]
+    return [item for item in kept if item["type"] == "reasoning" or item.get("name") in OURS]
 
 
-def _messages(told: Mapping[str, Any]) -> Turn | None:
-    ours = [block for block in told["content"] if block["type"] == "tool_use" and block["name"] in OURS]
-    called = tuple(Called(block["id"], block["name"], block["input"]) for block in ours)
-    kept = [block for block in told["content"] if block["type"] != "tool_use" or block in ours]
-    return Turn(called, ({"role": "assistant", "content": kept},)) if called else None
+def _messages(told: Mapping[str, Any]) -> list[Json]:
+    kept = [block for block in told["content"] if block["type"] != "tool_use" or block["name"] in OURS]
+    return [{"role": "assistant", "content": kept}]
 
 
 _READERS: Final = {"openai-chat": _chat, "openai-responses": _responses, "anthropic-messages": _messages}

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import zlib
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
@@ -134,13 +135,14 @@ def whole(response: httpx2.Response, content: bytes, told: Mapping[str, str]) ->
 
 
 async def read_raw(response: httpx2.Response, most: int) -> bytes:
-    """The answer's bytes as they are on the line; UpstreamFailed where there are more, or the line breaks."""
+    """The answer's bytes as they are on the line, which is then closed; UpstreamFailed where there are more of them."""
     pieces, size = [], 0
-    async for piece in pieces_of(response):
-        size += len(piece)
-        if size > most:
-            raise UpstreamFailed(f"the vendor's answer is larger than {most:,} bytes. Ask for less.")
-        pieces.append(piece)
+    async with aclosing(response):
+        async for piece in pieces_of(response):
+            size += len(piece)
+            if size > most:
+                raise UpstreamFailed(f"the vendor's answer is larger than {most:,} bytes. Ask for less.")
+            pieces.append(piece)
     return b"".join(pieces)
 
 

@@ -1,15 +1,15 @@
 """Analytics: what compressions have saved and cost, and what would save more."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
 from compact.app.analysing import (
     GROUPINGS,
     Done,
-    Total,
     by_day,
     compare,
     grouped,
@@ -21,35 +21,103 @@ from compact.app.analysing import (
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
 from compact.models.spending import Spending, accuracy
-from compact.server.ingest import traces
-from compact.server.routes.profiles import conversation_of
-from compact.server.routes.shapes.figures import (
-    AdviceView,
-    AnalyticsView,
-    CacheEffect,
-    Day,
-    EstimateAccuracy,
-    EstimateRecord,
-    Group,
-)
-from compact.server.routes.shapes.showing import money
-from compact.server.state import ServerState, state_of
-from compact.server.stored import sessions_of
+from compact.server.ingest import store_of
+from compact.server.routes.profiles import pick_conversation
+from compact.server.showing import Sizes, money
+from compact.server.state import State
+from compact.server.stored import Sessions
 from compact.sessions.cursors import cursor_of
 from compact.settings.spending import load_spending
 
 router = APIRouter(prefix="/analytics", tags=["analytics"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 _MOST_SESSIONS = 1_000
 _MOST_TRACES = 1_000
 _PAGE = 200
 _SHOWN = 20
 
 
+class Sums(BaseModel):
+    """What several compressions came to."""
+
+    compressions: int
+    failures: int
+    tokens_saved: int
+
+
+class Day(Sums):
+    """What compressions of one day came to; money as text, in dollars."""
+
+    day: str
+    saved: str
+    spent: str
+
+
+class Group(Sums, Sizes):
+    """The same for all compressions that have something in common, such as a strategy."""
+
+    by: Literal["provider", "strategy", "trigger", "preset", "step"]
+    name: str
+
+
+class EstimateRecord(BaseModel):
+    """One paid condensation: what it was expected to cost, and what it did."""
+
+    at: str
+    way: str
+    profile: str
+    model: str
+    estimated: str | None
+    actual: str | None
+    error: float | None
+
+
+class EstimateAccuracy(BaseModel):
+    """How the estimates stood up."""
+
+    condensations: int
+    within_a_fifth: int
+    median_miss: float | None
+    spent: str
+    records: list[EstimateRecord]
+
+
+class CacheEffect(Sizes):
+    """What a compression did to the vendor's prompt cache: its price once, what a request saves, and when it pays."""
+
+    session: str
+    title: str
+    at: str
+    model: str
+    rewrite: str | None
+    saved_per_request: str | None
+    turns: int | None
+
+
+class AdviceView(BaseModel):
+    """What to do for less money, and how much less that is where it is known."""
+
+    text: str
+    saves: str | None
+
+
+class AnalyticsView(Sums, Sizes):
+    """What compressions have come to; `empty` where there were none."""
+
+    empty: bool
+    days: list[Day]
+    success_rate: float | None
+    saved: str
+    saved_unknown: int
+    spent: str
+    groups: list[Group]
+    estimates: EstimateAccuracy
+    cache: list[CacheEffect]
+
+
 @router.get("")
 def show_analytics(
-    state: Annotated[ServerState, Depends(state_of)],
+    state: State,
     sessions: Sessions,
     days: Annotated[int, Query(ge=1, le=366)] = 30,
 ) -> AnalyticsView:
@@ -61,13 +129,23 @@ def show_analytics(
     since = until - timedelta(days=days - 1)
     first = since.isoformat()
     spending = [record for record in load_spending() if record.at >= first]
-    spans = [span for trace in traces(state, _MOST_TRACES) for span in trace["spans"]]
+    spans = [span for trace in store_of(state).last(_MOST_TRACES) for span in trace["spans"]]
     stored = list(_stored(sessions, first))
     done = [one for one in (*stored, *of_spans(spans), *of_spending(spending)) if one.at >= first]
     whole = total(done)
     return AnalyticsView(
         empty=not done,
-        days=[_day(day, found) for day, found in by_day(done, since, until)],
+        days=[
+            Day(
+                day=day.isoformat(),
+                compressions=found.compressions,
+                failures=found.failures,
+                tokens_saved=found.saved,
+                saved=str(money(found.worth)),
+                spent=str(money(found.spent)),
+            )
+            for day, found in by_day(done, since, until)
+        ],
         compressions=whole.compressions,
         failures=whole.failures,
         success_rate=whole.compressions / len(done) if done else None,
@@ -90,7 +168,7 @@ def recommend_savings(
     turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
 ) -> list[AdviceView]:
     """What to do for less money with a session, and how much less that is over so many requests."""
-    conversation, model = conversation_of(sessions, session)
+    conversation, model = pick_conversation(sessions, session)
     advice = compare(conversation, model, turns=turns).advice()
     return [AdviceView(text=showable(one.text), saves=money(one.saves)) for one in advice]
 
@@ -105,17 +183,6 @@ def _stored(sessions: StoredSessions, first: str) -> Iterator[Done]:
             found = of_session(session, sessions.summaries.standing(session.id, retired=True))
             yield from (one for one in found if one.at >= first)
         seen, after = seen + len(page), cursor_of(page[-1])
-
-
-def _day(day: date, found: Total) -> Day:
-    return Day(
-        day=day.isoformat(),
-        compressions=found.compressions,
-        failures=found.failures,
-        tokens_saved=found.saved,
-        saved=str(money(found.worth)),
-        spent=str(money(found.spent)),
-    )
 
 
 def _groups(done: Sequence[Done]) -> Iterator[Group]:

@@ -4,27 +4,34 @@ import logging
 from asyncio import AbstractEventLoop, Queue, get_running_loop
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Body, Depends
 from fastapi.sse import EventSourceResponse
+from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for, wire_of
 from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Context, Wish
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
-from compact.formats import parse
-from compact.messages import Conversation
 from compact.ports import Completion, Failure, Refusal
-from compact.server.routes.sessions import answering_of, has_open_question
-from compact.server.routes.shapes.chatting import ChatEvent, Delta, Failed, Finished, Prepared, Said
-from compact.server.routes.shapes.conversations import Answering, Blocked, SessionId
-from compact.server.routes.shapes.showing import blocked_of, compression_of, money, usage_now
-from compact.server.state import ServerState, state_of
-from compact.server.stored import sessions_of, turns_of
+from compact.server.routes.sessions import Answering, answering_of, has_open_question
+from compact.server.showing import (
+    Blocked,
+    CompressionDone,
+    ContextUsage,
+    SessionId,
+    blocked_of,
+    compression_of,
+    conversation_of,
+    money,
+    usage_now,
+)
+from compact.server.state import State
+from compact.server.stored import Sessions, turns_of
 
 router = APIRouter(tags=["chat"], generate_unique_id_function=lambda route: route.name)
 
@@ -32,38 +39,114 @@ _log = logging.getLogger("compact.server")
 _SUMMARIZE = "/summarize"
 _TITLE = 80
 """Characters of the first message that a session without a title is called by."""
+LONGEST_TEXT = 2_000_000
+
+
+class Said(BaseModel):
+    """What the user says; without a text, the last question that has no answer is asked again."""
+
+    text: str | None = Field(default=None, min_length=1, max_length=LONGEST_TEXT)
+
+
+class Prepared(BaseModel):
+    """The request is ready: how full the model is, and the compression that was made for it."""
+
+    type: Literal["prepared"] = "prepared"
+    message: int | None = Field(description="The id of the user's message.")
+    usage: ContextUsage
+    compression: CompressionDone | None
+    answering: Answering
+    warnings: list[str]
+
+
+class Delta(BaseModel):
+    """A piece of the answer."""
+
+    type: Literal["delta"] = "delta"
+    text: str
+
+
+class Finished(BaseModel):
+    """The answer is stored, or the compression that was asked for is done."""
+
+    type: Literal["done"] = "done"
+    message: int | None
+    answer: int | None
+    usage: ContextUsage
+    compression: CompressionDone | None = None
+    cost: str | None = Field(default=None, description="Dollars, where the price is known.")
+    truncated: bool = False
+
+
+class Failed(BaseModel):
+    """What went wrong; where `message` is given, the user's message is stored and can be asked again."""
+
+    type: Literal["error"] = "error"
+    kind: str
+    text: str
+    field: str = ""
+    remedy: str = ""
+    message: int | None
+    blocked: Blocked
+
+
+ChatEvent: TypeAlias = Annotated[Prepared | Delta | Finished | Failed, Field(discriminator="type")]
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the user says in a session, for whoever alone answers in it; no text asks the open question again."""
+    """What the user says in a session, and the events that answer it; no text asks the open question again.
+
+    It goes on in a thread of its own: where the client leaves, the answer is stored all the same.
+    """
 
     sessions: StoredSessions
     id: str
     text: str | None
     end: Callable[[], None]
+    loop: AbstractEventLoop = field(default_factory=get_running_loop)
+    queue: Queue[ChatEvent | None] = field(default_factory=Queue)
 
-    def speak(self, tell: Callable[[ChatEvent], None]) -> None:
-        """Tell step by step what becomes of it; with the last one, somebody else may speak."""
+    def begin(self) -> None:
+        """Start to answer."""
+        Thread(target=self._run, name="compact chat", daemon=True).start()
+
+    async def events(self) -> AsyncIterator[ChatEvent]:
+        """The events, as they happen."""
+        while (event := await self.queue.get()) is not None:
+            yield event
+
+    def _run(self) -> None:
+        last = None
+        try:
+            last = self._last()
+        finally:
+            self.end()  # before the last event, after which the user may say the next thing
+            self._send(last)
+            self._send(None)
+
+    def _send(self, event: ChatEvent | None) -> None:
+        with suppress(RuntimeError):  # the server has stopped
+            self.loop.call_soon_threadsafe(self.queue.put_nowait, event)
+
+    def _last(self) -> ChatEvent:
+        """The event that ends the exchange; the others have been sent by then."""
         message: int | None = None
         try:
             if self.text is not None and self.text.split(maxsplit=1)[:1] == [_SUMMARIZE]:
-                last = self._summarized(self.text)
-            else:
-                message = self._stored()
-                context = self.sessions.prepare(self.id)
-                responder = responder_for(context.session.model)
-                tell(self._prepared(message, context, responder))
-                last = self._answered(message, context, responder, lambda words: tell(Delta(text=showable(words))))
+                return self._summarized(self.text)
+            message = self._stored()
+            context = self.sessions.prepare(self.id)
+            responder = responder_for(context.session.model)
+            self._send(self._prepared(message, context, responder))
+            return self._answered(message, context, responder)
         except CompactError as error:
             field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
-            last = self._failed(type(error).__name__, str(error), message, (field, remedy))
-        except Exception:  # noqa: BLE001 - a door: whoever asked is told, and the log says more
+            return self._failed(type(error).__name__, str(error), message, (field, remedy))
+        except Exception:  # noqa: BLE001 - a door: the client gets an event, and the log says more
             _log.exception("an answer failed")
             remedy = "Try again; if it stays so, the server's log says more."
-            last = self._failed("InternalError", "Something went wrong here.", message, ("", remedy))
-        self.end()
-        tell(last)
+            return self._failed("InternalError", "Something went wrong here.", message, ("", remedy))
 
     def _summarized(self, text: str) -> ChatEvent:
         note = text.strip().removeprefix(_SUMMARIZE).strip()
@@ -102,10 +185,10 @@ class Exchange:
             warnings=done.warnings if done else [],
         )
 
-    def _answered(
-        self, message: int | None, context: Context, responder: Responder, heard: Callable[[str], None]
-    ) -> ChatEvent:
-        answer = responder.answer(_conversation(context), context.tokens, heard)
+    def _answered(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:
+        answer = responder.answer(
+            conversation_of(context), context.tokens, lambda words: self._send(Delta(text=showable(words)))
+        )
         if isinstance(answer, Failure | Refusal) or not answer.text:
             kind, reason = _reason(answer)
             return self._failed(kind, reason, message, ("", "Ask again: the message is stored."))
@@ -123,66 +206,32 @@ class Exchange:
         field, remedy = where
         try:
             blocked = blocked_of(self.sessions.session(self.id))
-        except CompactError:  # it was deleted, or the database is away: what went wrong first is told all the same
+        except CompactError:  # it was deleted, or the database is away: the first error is the one to show
             blocked = Blocked(blocked=False, reason="", acknowledged=False)
         return Failed(kind=kind, text=showable(text), field=field, remedy=remedy, message=message, blocked=blocked)
 
 
-class Speaking:
-    """An exchange that goes on in a thread of its own: whoever stops listening loses nothing, and holds up nobody."""
-
-    def __init__(self, exchange: Exchange, loop: AbstractEventLoop) -> None:
-        self._loop = loop
-        self._told: Queue[ChatEvent | None] = Queue()
-        Thread(target=self._speak, args=(exchange,), name="compact chat", daemon=True).start()
-
-    async def events(self) -> AsyncIterator[ChatEvent]:
-        """What is told, as it is told."""
-        while (told := await self._told.get()) is not None:
-            yield told
-
-    def _speak(self, exchange: Exchange) -> None:
-        try:
-            exchange.speak(self._tell)
-        finally:
-            exchange.end()
-            self._tell(None)
-
-    def _tell(self, event: ChatEvent | None) -> None:
-        with suppress(RuntimeError):  # the server has stopped, and nobody listens
-            self._loop.call_soon_threadsafe(self._told.put_nowait, event)
-
-
-async def running_loop() -> AbstractEventLoop:
-    """A dependency: the loop that answers are sent from."""
-    return get_running_loop()
-
-
-def speaking(
-    id: SessionId,
-    said: Annotated[Said, Body()],
-    sessions: Annotated[StoredSessions, Depends(sessions_of)],
-    state: Annotated[ServerState, Depends(state_of)],
-    loop: Annotated[AbstractEventLoop, Depends(running_loop)],
-) -> Speaking:
-    """A dependency: the exchange, begun; there is one at a time in a session."""
-    sessions.session(id)
+async def begun(id: SessionId, said: Annotated[Said, Body()], sessions: Sessions, state: State) -> Exchange:
+    """A dependency: the exchange, which has begun; there is one at a time in a session."""
+    await sessions.asession(id)
     end = turns_of(state).take(id)
     try:
-        return Speaking(Exchange(sessions, id, said.text, end), loop)
+        exchange = Exchange(sessions, id, said.text, end)
+        exchange.begin()
     except BaseException:
         end()
         raise
+    return exchange
 
 
 @router.post("/sessions/{id}/chat", response_class=EventSourceResponse)
-async def say(speaking: Annotated[Speaking, Depends(speaking)]) -> AsyncIterator[ChatEvent]:
+async def say(exchange: Annotated[Exchange, Depends(begun)]) -> AsyncIterator[ChatEvent]:
     """Say something, and get the answer as server-sent events; 409 while another answer is under way.
 
     First `prepared`, then the answer as the model writes it (`delta`), then `done`; or `error` at any point. A text
     that begins with /summarize compresses the session instead.
     """
-    async for event in speaking.events():
+    async for event in exchange.events():
         yield event
 
 
@@ -190,11 +239,6 @@ async def say(speaking: Annotated[Speaking, Depends(speaking)]) -> AsyncIterator
 def who_answers(model: str = "") -> Answering:
     """Who would answer in a session with the model."""
     return answering_of(responder_for(model[:200]))
-
-
-def _conversation(context: Context) -> Conversation:
-    session = context.session
-    return parse(context.messages, format=session.format, system=session.system, tools=session.tools)
 
 
 def _reason(answer: Completion | Failure | Refusal) -> tuple[str, str]:

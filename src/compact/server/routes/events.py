@@ -3,20 +3,32 @@
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.sse import EventSourceResponse
+from pydantic import BaseModel
 
 from compact.app.inspecting import showable
-from compact.server.routes.shapes.conversations import Happening
-from compact.server.state import ServerState, state_of
+from compact.messages import Json
+from compact.server.state import State
 from compact.server.stored import TOPIC
 
 router = APIRouter(tags=["events"], generate_unique_id_function=lambda route: route.name)
 
 
+class Happening(BaseModel):
+    """Something that happened to a session: a compression began, ended or failed, or its summary changed."""
+
+    session: str
+    name: str
+    at: str
+    seconds: float
+    failed: bool
+    properties: dict[str, Json]
+
+
 @router.get("/events", response_class=EventSourceResponse)
 async def watch_sessions(
-    state: Annotated[ServerState, Depends(state_of)],
+    state: State,
     session: Annotated[str, Query(max_length=200)] = "",
 ) -> AsyncIterator[Happening]:
     """Compressions that begin, end or fail, and summaries that change: of one session, or of all of them."""

@@ -3,11 +3,12 @@
 import hashlib
 from importlib.resources import files
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from compact.app import Condensation, counter_for, read_transcript
+from compact.app.counting import choose_model
 from compact.app.estimating import Asking
 from compact.app.inspecting import Row, showable
 from compact.app.planfile import load_plan, restore_file
@@ -22,14 +23,13 @@ from compact.server.inspecting import (
     condensed_bytes,
     facts_of,
     inspected,
-    inspection_of,
-    model_for,
     plan_bytes,
     shown,
     violated,
 )
-from compact.server.security import large_upload
-from compact.server.uploads import Uploads, uploads_of
+from compact.server.security import Uploaded
+from compact.server.showing import FormatName, download
+from compact.server.uploads import Upload, Uploads, uploads_of
 
 router = APIRouter(prefix="/inspect", tags=["inspect"])
 
@@ -37,13 +37,15 @@ _CUT = 20_000
 """Characters of each side of a block that are shown unless all are asked for."""
 
 Kept = Annotated[Uploads, Depends(uploads_of)]
+
+
+def opened(id: str, kept: Kept) -> Upload:
+    """A dependency: the transcript that the address names."""
+    return kept.find(id)
+
+
+Opened = Annotated[Upload, Depends(opened)]
 Model = Annotated[str, Query(max_length=200)]
-FormatName = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
-
-
-async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> bytes:
-    """The body as it came: whether it is JSON, and which, is found out where files are read."""
-    return await request.body()
 
 
 @router.post(
@@ -54,7 +56,7 @@ async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> 
     },
 )
 def open_transcript(
-    data: Annotated[bytes, Depends(_sent)],
+    data: Uploaded,
     kept: Kept,
     name: Annotated[str, Query(max_length=200)] = "transcript.json",
     model: Model = "",
@@ -75,9 +77,9 @@ def open_demo(kept: Kept, format: FormatName = "openai-chat") -> Inspected:
 
 
 @router.get("/{id}", operation_id="look_again")
-def look_again(id: str, kept: Kept, model: Model = "") -> Inspected:
+def look_again(upload: Opened, model: Model = "") -> Inspected:
     """An open transcript, counted for another model if one is named."""
-    return inspected(kept.find(id), model)
+    return inspected(upload, model)
 
 
 @router.delete("/{id}", operation_id="close_transcript", status_code=204)
@@ -87,21 +89,19 @@ def close_transcript(id: str, kept: Kept) -> None:
 
 
 @router.post("/{id}/try", operation_id="try_recipe")
-def try_recipe(id: str, choice: RecipeChoice, kept: Kept) -> Facts:
+def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     """What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated."""
-    upload = kept.find(id)
     began = perf_counter()
-    condensation = Condensation(upload.conversation, model_for(upload, choice.model)[0], choice.target)
+    condensation = Condensation(upload.conversation, choose_model(choice.model, upload.conversation)[0], choice.target)
     model = condensation.model
     return facts_of(condensation.run(choice.resolved(), Asking(model, counter_for(model.id).text)), began)
 
 
 @router.post("/{id}/condense", operation_id="condense_transcript")
-def condense_transcript(id: str, choice: RecipeChoice, kept: Kept) -> Done:
+def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
     """Condense for real; summaries are made offline, of the conversation's own words."""
-    upload = kept.find(id)
     began = perf_counter()
-    model = model_for(upload, choice.model)[0]
+    model = choose_model(choice.model, upload.conversation)[0]
     result = Condensation(upload.conversation, model, choice.target).run(choice.resolved())
     facts = facts_of(result, began)
     receipt = result.receipt()
@@ -116,40 +116,37 @@ def condense_transcript(id: str, choice: RecipeChoice, kept: Kept) -> Done:
 
 
 @router.get("/{id}/rows", operation_id="list_rows")
-def list_rows(id: str, kept: Kept, result: str = "", model: Model = "") -> tuple[Row, ...]:
+def list_rows(upload: Opened, result: str = "", model: Model = "") -> tuple[Row, ...]:
     """A row for every message: of the transcript alone, or beside a condensation of it."""
-    return tuple(inspection_of(kept.find(id), result, model).rows())
+    return tuple(upload.inspection(result, choose_model(model, upload.conversation)[0]).rows())
 
 
 @router.get("/{id}/rows/{row}", operation_id="show_row")
 def show_row(
-    id: str, row: Annotated[int, Path(ge=0, le=10_000_000)], kept: Kept, result: str = "", *, whole: bool = False
+    upload: Opened, row: Annotated[int, Path(ge=0, le=10_000_000)], result: str = "", *, whole: bool = False
 ) -> tuple[ShownPart, ...]:
     """What stands in the message of a row, before and after; long texts are cut unless the whole is asked for."""
-    inspection = inspection_of(kept.find(id), result)
+    inspection = upload.inspection(result, choose_model("", upload.conversation)[0])
     if row >= len(inspection):
         raise NotFound("is not in this transcript", field="row", remedy="Look at the list of rows again.")
     return tuple(shown(inspection.parts(row), None if whole else _CUT))
 
 
 @router.get("/{id}/results/{result}/condensed", operation_id="download_condensed", response_class=Response)
-def download_condensed(id: str, result: str, kept: Kept) -> Response:
+def download_condensed(upload: Opened, result: str) -> Response:
     """The condensed file, laid out as the original."""
-    upload = kept.find(id)
-    return _file(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
+    return download(condensed_bytes(upload, upload.condensed(result)), "condensed.json")
 
 
 @router.get("/{id}/results/{result}/plan", operation_id="download_plan", response_class=Response)
-def download_plan(id: str, result: str, kept: Kept) -> Response:
+def download_plan(upload: Opened, result: str) -> Response:
     """The plan file: with it and the condensed file, `compact restore` brings everything back."""
-    upload = kept.find(id)
-    return _file(plan_bytes(upload, upload.condensed(result)), "plan.json")
+    return download(plan_bytes(upload, upload.condensed(result)), "plan.json")
 
 
 @router.post("/{id}/results/{result}/restore", operation_id="prove_restore")
-def prove_restore(id: str, result: str, kept: Kept) -> Restored:
+def prove_restore(upload: Opened, result: str) -> Restored:
     """Bring the original back from the two files alone, and compare it with what was opened."""
-    upload = kept.find(id)
     condensed = upload.condensed(result)
     small, plan = condensed_bytes(upload, condensed), plan_bytes(upload, condensed)
     read = load_plan(plan)
@@ -161,8 +158,3 @@ def prove_restore(id: str, result: str, kept: Kept) -> Restored:
         condensed_bytes=len(small),
         plan_bytes=len(plan),
     )
-
-
-def _file(data: bytes, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(data, media_type="application/json", headers=headers)

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
@@ -12,24 +13,93 @@ from compact.errors import InvalidInput, NotFound
 from compact.models import Model, list_models
 from compact.policies.stored import DEFAULT_MAX_INPUT
 from compact.ports import ModelConfig
-from compact.server.routes.shapes.conversations import Limit
-from compact.server.routes.shapes.preferences import (
-    CatalogueModel,
-    CataloguePage,
-    DetectionView,
-    DetectWish,
-    ModelEdit,
-    ModelsView,
-    ModelView,
-    NewModel,
-)
-from compact.server.routes.shapes.showing import money, page_of
-from compact.server.stored import sessions_of
+from compact.server.showing import Limit, money, page_of
+from compact.server.stored import Sessions
 
 router = APIRouter(tags=["models"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 ModelId = Annotated[str, Path(max_length=400, description="vendor:model")]
+
+
+class ModelView(BaseModel):
+    """What is known of a model, or set for it; the effective values are those that hold for a session with it."""
+
+    id: str
+    provider: str
+    model: str
+    max_input: int
+    max_output: int | None
+    threshold: float | None
+    retention: int | None
+    effective_threshold: float
+    effective_retention: int
+    source: str
+    changed: bool = Field(description="Whether somebody has changed what the catalogue says.")
+    updated: str
+
+
+class ModelEdit(BaseModel):
+    """What a person says of a model; 128,000 is what to suggest for an unknown one's maximum input."""
+
+    max_input: int = Field(ge=1_000, le=1_000_000_000, examples=[128_000])
+    max_output: int | None = Field(default=None, ge=1, le=1_000_000_000)
+    threshold: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    retention: int | None = Field(default=None, ge=0, le=1_000_000_000)
+
+
+class NewModel(ModelEdit):
+    """A model to be added."""
+
+    provider: str = Field(min_length=1, max_length=100, pattern=r"^[^\s:]+$")
+    model: str = Field(min_length=1, max_length=200)
+
+
+class ModelsView(BaseModel):
+    """The models, and what to suggest as the maximum input of one that nobody knows."""
+
+    models: list[ModelView]
+    suggested_max_input: int
+
+
+class DetectWish(BaseModel):
+    """Whose vendor is asked for its models; without a profile, those of all that are configured."""
+
+    profile: str = Field(default="", max_length=64)
+
+
+class DetectionView(BaseModel):
+    """What a vendor told: how many models it has, of how many the limits, and those that are stored with them.
+
+    `problem` says why it told nothing.
+    """
+
+    profile: str
+    named: int
+    told: int
+    stored: list[ModelView]
+    problem: str | None
+
+
+class CatalogueModel(BaseModel):
+    """A model as the catalogue knows it; prices are dollars per million tokens."""
+
+    id: str
+    vendor: str
+    name: str
+    context_window: int
+    max_input: int
+    max_output: int | None
+    input_price: str | None
+    output_price: str | None
+    exact: bool
+    retired: bool
+
+
+class CataloguePage(BaseModel):
+    """Models of the catalogue; `next` is what to pass as `after` for more."""
+
+    models: list[CatalogueModel]
+    next: str | None
 
 
 @router.get("/models")
@@ -92,9 +162,7 @@ def search_catalogue(
     """The models of the catalogue whose name holds the text; `after` is vendor:id of the last one shown."""
     wanted = text.lower()
     found = [model for model in list_models(vendor or None) if wanted in f"{_key(model)} {model.name}".lower()]
-    keys = [_key(model) for model in found]
-    start = keys.index(after) + 1 if after in keys else 0
-    shown, following = page_of(found[start:], limit, _key)
+    shown, following = page_of(found, limit, _key, after)
     return CataloguePage(models=[_entry(model) for model in shown], next=following)
 
 

@@ -1,13 +1,13 @@
 """Presets in the page: listed, checked as one edits them, kept, imported and exported."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.presets import (
+    Trouble,
     all_presets,
     complete_settings,
     drop_preset,
@@ -19,7 +19,9 @@ from compact.app.presets import (
     troubles,
 )
 from compact.providers import WhenMissed
-from compact.providers.presets import LARGEST, Preset, dump_presets, find_preset
+from compact.providers.presets import Preset, dump_presets, find_preset
+from compact.server.showing import download
+from compact.settings.documents import LARGEST
 
 router = APIRouter(prefix="/presets", tags=["presets"])
 
@@ -43,25 +45,11 @@ class KnownPreset(Draft):
     own: bool
 
 
-class FieldProblem(BaseModel):
-    """What is wrong with one field: its path from the preset down."""
-
-    path: list[str | int]
-    message: str
-
-
 class Verdict(BaseModel):
     """Whether a preset can be used, and what is wrong with it."""
 
-    problems: list[FieldProblem]
+    problems: tuple[Trouble, ...]
     complete: dict[str, Any] | None = Field(description="Every setting with its value, where none is wrong.")
-
-
-class Imported(BaseModel):
-    """Presets in a text."""
-
-    text: str = Field(max_length=LARGEST)
-    form: Form
 
 
 @router.get("", operation_id="list_presets")
@@ -84,28 +72,28 @@ def validate_preset(draft: Draft) -> Verdict:
     found = troubles(preset)
     usable = not any(each.path[0] != "name" for each in found)
     return Verdict(
-        problems=[FieldProblem.model_validate(asdict(each)) for each in found],
+        problems=found,
         complete=complete_settings(preset) if usable else None,
     )
 
 
 @router.post("/import", operation_id="import_presets")
-def take_presets(given: Imported) -> list[KnownPreset]:
+def take_presets(text: Annotated[str, Body(max_length=LARGEST)], form: Annotated[Form, Body()]) -> list[KnownPreset]:
     """Keep the presets in a text; where one of them cannot be used, none is kept."""
-    return [_known(preset) for preset in import_presets(given.text, given.form)]
+    return [_known(preset) for preset in import_presets(text, form)]
 
 
 @router.get("/export", operation_id="export_presets", response_class=Response)
 def export_presets(name: Annotated[list[str], Query(max_length=100)], form: Form = "yaml") -> Response:
     """The named presets as a file that can be imported again."""
     chosen = [find_preset(each, all_presets()) for each in name]
-    return _file(dump_presets(chosen, form), form)
+    return download(dump_presets(chosen, form), f"presets.{form}")
 
 
 @router.post("/export", operation_id="export_draft", response_class=Response)
 def export_draft(draft: Draft, form: Form = "yaml") -> Response:
     """A preset that is being edited, as a file."""
-    return _file(dump_presets([tidy(_preset(draft))], form), form)
+    return download(dump_presets([tidy(_preset(draft))], form), f"presets.{form}")
 
 
 @router.put("/{name}", operation_id="keep_preset")
@@ -134,8 +122,3 @@ def _known(preset: Preset) -> KnownPreset:
         when_missed=preset.when_missed,
         own=not is_built_in(preset.name),
     )
-
-
-def _file(text: str, form: Form) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="presets.{form}"'}
-    return Response(text.encode(), media_type=f"application/{form}", headers=headers)

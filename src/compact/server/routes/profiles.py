@@ -1,9 +1,10 @@
 """Profiles: who may be asked, whether they can be, and what each would cost."""
 
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
 from compact.app import DEFAULT_MODEL, read_transcript
 from compact.app.analysing import compare
@@ -11,13 +12,62 @@ from compact.app.inspecting import showable
 from compact.app.profiles import Standing, list_profiles
 from compact.app.recommending import option_facts
 from compact.app.stored import StoredSessions
-from compact.formats import parse
 from compact.messages import Conversation
-from compact.server.routes.shapes.preferences import CostComparison, CostOption, ProfileView
-from compact.server.routes.shapes.showing import money
-from compact.server.stored import sessions_of
+from compact.server.showing import Sizes, conversation_of, money
+from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
+
+
+class ProfileView(BaseModel):
+    """A profile and whether it can be asked; `key` says where its key is and never what it is."""
+
+    name: str
+    vendor: str
+    model: str
+    url: str
+    use: str
+    priority: int
+    source: Literal["configured", "vendor"]
+    key: str
+    ready: bool
+    problems: list[str]
+    remarks: list[str]
+    threshold: float
+    recipe: str
+    strategy: str
+    custom_prompt: bool
+    input_price: str | None
+    output_price: str | None
+    context_window: int
+    max_output: int | None
+
+
+class CostOption(Sizes):
+    """What a recipe would come to with a model that would summarize; money as text, in dollars."""
+
+    way: str
+    profile: str | None
+    model: str | None
+    kept_prefix: int
+    questions: int
+    input_tokens: int
+    output_tokens: int
+    condensing: str | None
+    rewrite: str | None
+    saved_per_request: str | None
+    turns: int | None
+    turns_after_pause: int | None
+
+
+class CostComparison(BaseModel):
+    """What condensing a conversation would cost and save, for every recipe and every model that might summarize."""
+
+    model: str
+    tokens: int
+    turns: int
+    options: list[CostOption]
+    recommendations: list[str]
 
 
 @router.get("")
@@ -28,12 +78,12 @@ def list_who_may_be_asked() -> list[ProfileView]:
 
 @router.get("/costs")
 def compare_costs(
-    sessions: Annotated[StoredSessions, Depends(sessions_of)],
+    sessions: Sessions,
     session: Annotated[str, Query(max_length=200, description="Empty for the bundled demo.")] = "",
     turns: Annotated[int, Query(ge=1, le=100_000)] = 20,
 ) -> CostComparison:
     """What condensing a session would cost and save, with every preset and every model that might summarize."""
-    conversation, model = conversation_of(sessions, session)
+    conversation, model = pick_conversation(sessions, session)
     found = compare(conversation, model, turns=turns)
     return CostComparison(
         model=showable(found.costing.model.id),
@@ -44,15 +94,13 @@ def compare_costs(
     )
 
 
-def conversation_of(sessions: StoredSessions, id: str) -> tuple[Conversation, str]:
+def pick_conversation(sessions: StoredSessions, id: str) -> tuple[Conversation, str]:
     """What the next request of a session would contain, and its model; without an id, the bundled demo."""
     if not id:
         data = (files("compact") / "cli" / "transcripts" / "session.openai-chat.json").read_bytes()
         return read_transcript(data), DEFAULT_MODEL
     context = sessions.context(id)
-    session = context.session
-    whole = parse(context.messages, format=session.format, system=session.system, tools=session.tools)
-    return whole, session.model
+    return conversation_of(context), context.session.model
 
 
 def _view(standing: Standing) -> ProfileView:

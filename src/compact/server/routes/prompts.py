@@ -2,29 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Body, Path
+from pydantic import BaseModel, Field
 
 from compact.app import Condensation, counter_for, resolve_recipe
 from compact.app.estimating import Asking
 from compact.app.inspecting import showable
 from compact.app.profiles import find_profile
-from compact.app.stored import StoredSessions
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
 from compact.ports import Answer, Ask
-from compact.server.routes.profiles import conversation_of
-from compact.server.routes.shapes.preferences import (
-    PromptEdit,
-    PromptPreview,
-    PromptRequest,
-    PromptText,
-    PromptTrial,
-    StrategyView,
-)
-from compact.server.stored import sessions_of
+from compact.server.routes.profiles import pick_conversation
+from compact.server.stored import Sessions
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
 from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
 
@@ -33,6 +25,54 @@ router = APIRouter(prefix="/prompts", tags=["prompts"], generate_unique_id_funct
 Name = Annotated[str, Path(max_length=64)]
 _SHOWN = 200_000
 """Characters of a request that are shown."""
+
+
+class StrategyView(BaseModel):
+    """What a summary keeps, and in which sections; `custom` is a prompt of one's own."""
+
+    name: str
+    description: str
+    sections: list[str]
+    custom: bool
+
+
+class PromptText(BaseModel):
+    """A prompt of one's own."""
+
+    name: str
+    text: str
+
+
+class PromptTrial(BaseModel):
+    """Which request to show: by a strategy or by words of one's own, for a session or for the bundled demo."""
+
+    strategy: str = Field(default="", max_length=64)
+    prompt: str = Field(default="", max_length=20_000)
+    detail: Literal["detailed", "concise"] = "detailed"
+    profile: str = Field(default="", max_length=64)
+    session: str = Field(default="", max_length=200)
+
+
+class PromptRequest(BaseModel):
+    """A request exactly as a summarizing model would get it."""
+
+    system: str
+    user: str
+    truncated: bool
+    max_tokens: int
+    tokens: int
+
+
+class PromptPreview(BaseModel):
+    """The requests, and whom they would go to."""
+
+    strategy: str
+    custom: bool
+    profile: str | None
+    model: str | None
+    temperature: float | None
+    seed: int | None
+    requests: list[PromptRequest]
 
 
 @router.get("")
@@ -52,11 +92,11 @@ def list_strategies() -> list[StrategyView]:
 
 
 @router.post("/preview")
-def preview_prompt(trial: PromptTrial, sessions: Annotated[StoredSessions, Depends(sessions_of)]) -> PromptPreview:
+def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     """The requests exactly as a summarizing model would get them; no model is called."""
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)
-    conversation, model = conversation_of(sessions, trial.session)
+    conversation, model = pick_conversation(sessions, trial.session)
     asks = _asks(Condensation(conversation, model, None), strategy, trial.detail)
     if not asks:
         raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
@@ -79,13 +119,13 @@ def show_prompt(name: Name) -> PromptText:
 
 
 @router.put("/{name}")
-def keep_prompt(name: Name, edit: PromptEdit) -> PromptText:
+def keep_prompt(name: Name, text: Annotated[str, Body(embed=True, min_length=1, max_length=20_000)]) -> PromptText:
     """Keep a prompt of one's own; what cannot stand in one is refused."""
     if name in {each.name for each in strategies()}:
         raise InvalidInput("a strategy is called so", field="name", remedy="Choose another name.")
-    custom_strategy(edit.text, find_strategy(DEFAULT))
-    save_prompt(name, edit.text)
-    return PromptText(name=name, text=edit.text)
+    custom_strategy(text, find_strategy(DEFAULT))
+    save_prompt(name, text)
+    return PromptText(name=name, text=text)
 
 
 def _strategy(trial: PromptTrial, profile: Profile | None) -> Strategy:

@@ -3,8 +3,8 @@
 import os
 from typing import Annotated, Literal, TypeAlias
 
-from fastapi import APIRouter, HTTPException
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Body, HTTPException
+from pydantic import BaseModel
 
 from compact.app import list_recipes, resolve_recipe
 from compact.app.inspecting import showable
@@ -42,12 +42,6 @@ class RecipesView(BaseModel):
     recipes: list[RecipeView]
 
 
-class DefaultChoice(BaseModel):
-    """The recipe to be used where none is named."""
-
-    recipe: Annotated[str, Field(min_length=1, max_length=200)]
-
-
 @router.get("")
 def show_recipes() -> RecipesView:
     """The recipes that are compared: auto, other providers, the lossless levels, presets, and one's own."""
@@ -63,13 +57,13 @@ def show_recipes() -> RecipesView:
 
 
 @router.put("/default")
-def change_default(choice: DefaultChoice) -> RecipesView:
+def change_default(recipe: Annotated[str, Body(embed=True, min_length=1, max_length=200)]) -> RecipesView:
     """Choose the recipe that is used where none is named: here, by the gateway, by the command and by the library."""
     if named := os.environ.get(VARIABLE, "").strip():
         why = f"{VARIABLE} names {showable(named)} in the server's environment, which comes before any choice"
         raise HTTPException(409, f"{why}. Unset it, and start the server again.")
-    resolve_recipe(choice.recipe)
-    choose_default(choice.recipe)
+    resolve_recipe(recipe)
+    choose_default(recipe)
     return show_recipes()
 
 

@@ -1,21 +1,19 @@
 """Sessions played again, request by request: what each recipe would have cost."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
 
+from compact.app.counting import choose_model
 from compact.app.inspecting import showable
 from compact.app.presets import all_presets, is_built_in
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidInput
 from compact.lab.replaying import NAIVE, NOTHING, Played, terms_for
 from compact.lab.replaying import replay as play
-from compact.providers import Recipe
-from compact.server.inspecting import model_for
-from compact.server.routes.shapes.replaying import PlayableWay, ReplayView, ReplayWish, WayPlayed
-from compact.server.routes.shapes.showing import money
+from compact.server.showing import money
 from compact.server.uploads import Uploads, uploads_of
 
 router = APIRouter(prefix="/replay", tags=["replay"], generate_unique_id_function=lambda route: route.name)
@@ -24,11 +22,63 @@ _PLAIN = {
     NOTHING: "Every request carries the whole history.",
     NAIVE: "The oldest messages are dropped, as many as it takes.",
 }
+WayName = Annotated[str, Field(max_length=200)]
+
+
+class ReplayWish(BaseModel):
+    """What to play: an open transcript, for which model, with which recipes; none named is all of them.
+
+    Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+    """
+
+    upload: str = Field(max_length=200)
+    model: str = Field(default="", max_length=200)
+    ways: list[WayName] = Field(default=[], max_length=40)
+    window: int | None = Field(default=None, ge=2_000, le=100_000_000)
+    trigger: float = Field(default=0.85, ge=0.05, le=1)
+    target: float = Field(default=0.5, ge=0.01, le=0.99)
+    gap: float = Field(default=30.0, ge=0, le=1e9)
+
+
+class WayPlayed(BaseModel):
+    """What the session came to with one recipe; money as text, in dollars.
+
+    `sizes` are the tokens of each request, and `compacted` the places in it where a compaction went before.
+    """
+
+    way: str
+    dollars: str | None
+    condensing: str | None
+    tokens: int
+    cache_hit_rate: float
+    compactions: int
+    peak: int
+    overflows: int
+    sizes: list[int]
+    compacted: list[int]
+
+
+class ReplayView(BaseModel):
+    """The session played again, recipe by recipe."""
+
+    model: str
+    model_source: Literal["option", "request", "default"]
+    window: int
+    summarizer: str
+    ways: list[WayPlayed]
+
+
+class PlayableWay(BaseModel):
+    """A recipe that a session can be played with."""
+
+    name: str
+    description: str
+    kind: Literal["plain", "preset", "own"]
 
 
 @router.get("/ways")
 def list_playable_ways() -> list[PlayableWay]:
-    """What a session can be played with: the two plain ways, the recipes that are built in, and one's own presets."""
+    """What a session can be played with: two baselines, the recipes that are built in, and one's own presets."""
     plain = [PlayableWay(name=name, description=about, kind="plain") for name, about in _PLAIN.items()]
     own = {preset.name for preset in all_presets() if not is_built_in(preset.name)}
     return plain + [
@@ -44,8 +94,9 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
     if wish.target >= wish.trigger:
         remedy = "Give a smaller share, or every request would compact again."
         raise InvalidInput(f"{wish.target} is not below the trigger of {wish.trigger}", field="target", remedy=remedy)
-    recipes = [_recipe(name) for name in dict.fromkeys(wish.ways or _names())]
-    model, source = model_for(upload, wish.model)
+    names = wish.ways or [*_PLAIN, *(name for name, _ in list_recipes())]
+    recipes = [name if name in _PLAIN else resolve_recipe(name) for name in dict.fromkeys(names)]
+    model, source = choose_model(wish.model, upload.conversation)
     terms = replace(terms_for(model, wish.window), trigger=wish.trigger, target=wish.target, gap=wish.gap)
     return ReplayView(
         model=showable(terms.model.id),
@@ -54,15 +105,6 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
         summarizer=showable(terms.summarizer.id) if terms.summarizer else "",
         ways=[_played(play(upload.conversation, recipe, terms)) for recipe in recipes],
     )
-
-
-def _names() -> Iterator[str]:
-    yield from _PLAIN
-    yield from (name for name, _ in list_recipes())
-
-
-def _recipe(name: str) -> Recipe | str:
-    return name if name in _PLAIN else resolve_recipe(name)
 
 
 def _played(played: Played) -> WayPlayed:

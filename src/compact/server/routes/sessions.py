@@ -1,41 +1,110 @@
 """Stored sessions: listed, made, changed, deleted, imported from a transcript and exported to one."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
 
-from compact.app import DEFAULT_MODEL, read_transcript, write_transcript
+from compact.app import DEFAULT_MODEL, session_files, write_transcript
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
-from compact.errors import CompactError, InvalidInput
+from compact.errors import InvalidInput
 from compact.formats import parse
-from compact.messages import Conversation
-from compact.ports import StoredMessage, StoredSession
-from compact.server.routes.shapes.conversations import (
-    Answering,
+from compact.messages import Conversation, Json
+from compact.ports import StoredSession
+from compact.server.security import Uploaded
+from compact.server.showing import (
+    Blocked,
     ContextUsage,
+    FormatName,
     Limit,
-    NewSession,
-    SessionChange,
     SessionId,
-    SessionPage,
-    SessionView,
+    SummaryView,
+    blocked_of,
+    download,
+    page_of,
+    summary_of,
+    usage_of,
 )
-from compact.server.routes.shapes.showing import blocked_of, page_of, row_of, summary_of, usage_of
-from compact.server.security import large_upload
-from compact.server.stored import sessions_of
+from compact.server.stored import Sessions
 from compact.sessions.cursors import cursor_of
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 Named = Annotated[str, Query(max_length=200)]
-_PAGE = 1_000
-_GROUP = 200
+Instructions: TypeAlias = str | dict[str, Json] | list[Json] | None
+
+
+class NewSession(BaseModel):
+    """A session to be made; without a model it is with the one that answers."""
+
+    model: str = Field(default="", max_length=200)
+    format: FormatName = "openai-chat"
+    title: str = Field(default="", max_length=500)
+    workspace: str = Field(default="", max_length=200)
+    system: Instructions = None
+    tools: list[Json] | None = Field(default=None, max_length=1_000)
+
+
+class SessionChange(BaseModel):
+    """What is to be changed of a session; what is not given stays."""
+
+    model: str | None = Field(default=None, min_length=1, max_length=200)
+    title: str | None = Field(default=None, max_length=500)
+    workspace: str | None = Field(default=None, max_length=200)
+    system: Instructions = None
+    tools: list[Json] | None = Field(default=None, max_length=1_000)
+
+
+class SessionRow(BaseModel):
+    """A session in a list."""
+
+    id: str
+    title: str
+    model: str
+    format: str
+    workspace: str
+    messages: int
+    blocked: bool
+    created: str
+    updated: str
+
+
+class SessionPage(BaseModel):
+    """Sessions, the one changed last first; `next` is what to pass as `after` for more."""
+
+    sessions: list[SessionRow]
+    next: str | None
+
+
+class Answering(BaseModel):
+    """Who answers in the chat; offline means that no model does."""
+
+    offline: bool
+    profile: str
+    model: str
+    label: str
+
+
+class SessionView(BaseModel):
+    """A session: what it is, how full, whether it may go on, and the summary that stands."""
+
+    session: SessionRow
+    revision: int
+    system: Json
+    tools: Json
+    usage: ContextUsage
+    blocked: Blocked
+    summary: SummaryView | None
+    answering: Answering
+    notify: bool
+    open_question: bool = Field(description="Whether the last message is a user's, and has no answer yet.")
+    warnings: list[str]
 
 
 @router.get("")
@@ -68,10 +137,6 @@ def create_session(new: NewSession, sessions: Sessions) -> SessionView:
     return view_of(sessions, made.id)
 
 
-async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> bytes:
-    return await request.body()
-
-
 @router.post(
     "/import",
     status_code=201,
@@ -80,35 +145,15 @@ async def _sent(request: Request, _: Annotated[None, Depends(large_upload)]) -> 
     },
 )
 def import_session(
-    data: Annotated[bytes, Depends(_sent)],
+    data: Uploaded,
     sessions: Sessions,
     name: Named = "transcript.json",
     model: Named = "",
     workspace: Named = "",
 ) -> SessionView:
     """Make a session of a transcript: the bytes of a file in any format that Compact reads."""
-    conversation = read_transcript(data, name=showable(name))
-    stated = conversation.options.get("model")
-    chosen = model or (stated if isinstance(stated, str) else "") or DEFAULT_MODEL
-    made = sessions.create(
-        StoredSession(
-            id="",
-            model=chosen,
-            format=conversation.format,
-            workspace=workspace,
-            title=name,
-            system=conversation.system.wire if conversation.system else None,
-            tools=list(conversation.tools) or None,
-        )
-    )
-    wires = [message.wire for message in conversation.messages]
-    try:
-        for start in range(0, len(wires), _GROUP):
-            sessions.append(made.id, wires[start : start + _GROUP])
-    except CompactError:
-        sessions.delete(made.id)  # all of it, or nothing
-        raise
-    return view_of(sessions, made.id)
+    wanted = StoredSession("", model, "", workspace, title=name)
+    return view_of(sessions, session_files.import_session(sessions, data, wanted, name=showable(name)))
 
 
 @router.get("/{id}")
@@ -144,10 +189,28 @@ def delete_session(id: SessionId, sessions: Sessions) -> None:
 def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "context"] = "history") -> Response:
     """The session as a transcript: all that was ever said, or what the next request would contain."""
     session = sessions.session(id)
-    wires = sessions.context(id).messages if what == "context" else [json.loads(one.raw) for one in _all(sessions, id)]
+    wires = (
+        sessions.context(id).messages
+        if what == "context"
+        else list(map(json.loads, session_files.stored_bytes(sessions, id)))
+    )
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
-    headers = {"Content-Disposition": f'attachment; filename="session-{session.id[:40]}.json"'}
-    return Response(write_transcript(whole).encode(), media_type="application/json", headers=headers)
+    return download(write_transcript(whole), f"session-{session.id[:40]}.json")
+
+
+def row_of(session: StoredSession) -> SessionRow:
+    """A session as a list shows it."""
+    return SessionRow(
+        id=session.id,
+        title=showable(session.title),
+        model=showable(session.model),
+        format=session.format,
+        workspace=showable(session.workspace),
+        messages=session.messages,
+        blocked=bool(session.blocked) and not session.acknowledged,
+        created=session.created,
+        updated=session.updated,
+    )
 
 
 def view_of(sessions: StoredSessions, id: str) -> SessionView:
@@ -166,7 +229,7 @@ def view_of(sessions: StoredSessions, id: str) -> SessionView:
         answering=answering_of(responder_for(session.model)),
         notify=effective.settings.notify,
         open_question=has_open_question(sessions, session),
-        warnings=_warnings(session, usage, effective),
+        warnings=list(_warnings(session, usage, effective)),
     )
 
 
@@ -180,17 +243,16 @@ def answering_of(responder: Responder) -> Answering:
     )
 
 
-def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> list[str]:
-    found, model = [], effective.model
+def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> Iterator[str]:
+    model = effective.model
     if usage.used > usage.window:
-        found.append(f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads.")
+        yield f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads."
     elif not effective.settings.automatic and usage.used >= usage.trigger:
-        found.append("Automatic compression is off, and the threshold is reached.")
+        yield "Automatic compression is off, and the threshold is reached."
     if session.acknowledged:
-        found.append("The last compression failed, and the risk of going on without it was acknowledged.")
+        yield "The last compression failed, and the risk of going on without it was acknowledged."
     if model.source == "default" and model.provider == "unknown":
-        found.append(f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed.")
-    return found
+        yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
 
 
 def has_open_question(sessions: StoredSessions, session: StoredSession) -> bool:
@@ -203,10 +265,3 @@ def has_open_question(sessions: StoredSessions, session: StoredSession) -> bool:
 def _usual_model() -> str:
     profile = responder_for("").profile
     return profile.catalogue_name if profile else DEFAULT_MODEL
-
-
-def _all(sessions: StoredSessions, id: str) -> list[StoredMessage]:
-    found: list[StoredMessage] = []
-    while page := sessions.history(id, after=found[-1].position if found else -1, limit=_PAGE):
-        found += page
-    return found

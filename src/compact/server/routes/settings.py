@@ -6,13 +6,13 @@ from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, Field
 
 from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
 from compact.app.profiles import OFFLINE, find_profile
-from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import GLOBAL, default_config
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
@@ -21,32 +21,110 @@ from compact.policies.fields import schema_of, settings_of
 from compact.policies.stored import StoredSettings
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, effective_percent
 from compact.providers import registry
-from compact.redaction import Redactor
-from compact.server.routes.shapes.preferences import (
-    ConfigProblem,
-    ConfigValue,
-    ConfigView,
-    ProvidersView,
-    ProviderView,
-    RedactedSpan,
-    RedactedText,
-    RedactionText,
-    SettingsChange,
-    SettingValue,
-    StoredSettingsView,
-    ThresholdView,
-)
-from compact.server.stored import sessions_of
+from compact.redaction import Finding, Redactor
+from compact.server.stored import Sessions
 from compact.settings.compaction import Value, gather, variables_of
 from compact.settings.profiles import load_profiles
 from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
 Named = Annotated[str, Query(max_length=200)]
 Origin: TypeAlias = Literal["default", "global", "workspace", "model"]
 _PASSWORD = re.compile(r"(://)[^/@\s]*@")
+SettingName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
+
+
+class SettingFacts(BaseModel):
+    """A setting: its value, what that would be by default, and what it takes and means."""
+
+    value: Json
+    default: Json
+    kind: str
+    takes: str
+    help: str
+
+
+class SettingValue(SettingFacts):
+    """One setting: what holds, what would by default, and where its value comes from."""
+
+    name: str
+    origin: Origin
+
+
+class StoredSettingsView(BaseModel):
+    """The settings of stored sessions for a scope: all of them, what is set in this scope itself, and their schema."""
+
+    workspace: str
+    model: str
+    settings: list[SettingValue]
+    own: dict[str, Json]
+    json_schema: dict[str, Any]
+
+
+class ConfigValue(SettingFacts):
+    """A setting of a CompactManager, its value, and who says so; passwords are taken out."""
+
+    field: str
+    source: Literal["default", "file", "environment", "keyword"]
+    origin: str
+    variables: list[str]
+
+
+class ConfigProblem(BaseModel):
+    """What is wrong with a setting, and where that was given."""
+
+    field: str
+    problem: str
+    origins: list[str]
+
+
+class ConfigView(BaseModel):
+    """The configuration that a CompactManager would have here."""
+
+    file: str | None
+    settings: list[ConfigValue]
+    problems: list[ConfigProblem]
+    warnings: list[str]
+    json_schema: dict[str, Any]
+
+
+class ProviderView(BaseModel):
+    """A provider: what it can do, and the schema of its settings; `error` where it cannot be loaded."""
+
+    id: str
+    name: str
+    description: str
+    version: str
+    origin: str
+    error: str
+    capabilities: dict[str, Json]
+    json_schema: dict[str, Any]
+
+
+class ProvidersView(BaseModel):
+    """All providers, the one that is used by default, and the comparison: a row for each feature."""
+
+    default: str
+    providers: list[ProviderView]
+    comparison: list[dict[str, str]]
+
+
+class ThresholdView(BaseModel):
+    """From which percentage of the window a profile condenses: its own where it has one, else everybody's."""
+
+    profile: str
+    own: float | None
+    effective: float
+    origin: Literal["profile", "default"]
+    warning: str
+
+
+class RedactedText(BaseModel):
+    """The text without its secrets, and where these were."""
+
+    text: str
+    spans: tuple[Finding, ...]
 
 
 @router.get("/settings")
@@ -78,12 +156,19 @@ def show_settings(sessions: Sessions, workspace: Named = "", model: Named = "") 
 
 
 @router.put("/settings")
-def change_settings(change: SettingsChange, sessions: Sessions) -> StoredSettingsView:
-    """Change settings globally, or for a workspace; the answer says what holds now."""
-    _check_scope(change.workspace)
-    _check_names(change.values)
-    sessions.preferences.change(change.values, change.workspace or GLOBAL)
-    return show_settings(sessions, change.workspace)
+def change_settings(
+    values: Annotated[dict[SettingName, Json], Body(max_length=100)],
+    sessions: Sessions,
+    workspace: Annotated[str, Body(max_length=200)] = "",
+) -> StoredSettingsView:
+    """Change settings globally, or for a workspace; null goes back to what holds without it.
+
+    The answer says what holds now.
+    """
+    _check_scope(workspace)
+    _check_names(values)
+    sessions.preferences.change(values, workspace or GLOBAL)
+    return show_settings(sessions, workspace)
 
 
 @router.get("/settings/config")
@@ -137,11 +222,13 @@ def list_thresholds(
 
 
 @router.post("/redact")
-def try_redaction(given: RedactionText) -> RedactedText:
-    """What redaction makes of a text; it is neither kept nor sent anywhere."""
-    redactor = Redactor(given.patterns) if given.patterns else _redactor()
-    spans = [RedactedSpan(kind=one.kind, start=one.start, end=one.end) for one in redactor.findings(given.text)]
-    return RedactedText(text=redactor.text(given.text), spans=spans)
+def try_redaction(
+    text: Annotated[str, Body(max_length=200_000)],
+    patterns: Annotated[list[str], Body(default_factory=list, max_length=50)],
+) -> RedactedText:
+    """What redaction makes of a text, with patterns of one's own if there are any; nothing is kept or sent anywhere."""
+    redactor = Redactor(patterns) if patterns else _redactor()
+    return RedactedText(text=redactor.text(text), spans=tuple(redactor.findings(text)))
 
 
 def _check_scope(workspace: str) -> None:

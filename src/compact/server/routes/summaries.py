@@ -2,33 +2,42 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body
+from pydantic import BaseModel, Field
 
 from compact import models
 from compact.app.profiles import condensing_profiles
-from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
-from compact.server.routes.sessions import view_of
-from compact.server.routes.shapes.conversations import (
-    CompressionDone,
-    CompressionPreview,
-    CompressionWish,
-    SessionId,
-    SessionView,
-    SummarySource,
-    SummaryText,
-    SummaryView,
-)
-from compact.server.routes.shapes.showing import compression_of, money, summary_of
-from compact.server.stored import sessions_of
+from compact.server.routes.sessions import SessionView, view_of
+from compact.server.showing import CompressionDone, SessionId, Sizes, SummaryView, compression_of, money, summary_of
+from compact.server.stored import Sessions
 
 router = APIRouter(prefix="/sessions/{id}", tags=["summaries"], generate_unique_id_function=lambda route: route.name)
 
-Sessions = Annotated[StoredSessions, Depends(sessions_of)]
+
+class CompressionWish(BaseModel):
+    """How to compress, where not as the settings say; `retention` 0 keeps nothing but what is pinned."""
+
+    retention: int | None = Field(default=None, ge=0, le=100_000_000)
+    note: str = Field(default="", max_length=2_000)
+    strategy: str = Field(default="", max_length=64)
+    offline: bool = Field(default=False, description="Call no model.")
+
+
 _AS_USUAL = CompressionWish()
 Wished = Annotated[CompressionWish, Body()]
+
+
+class CompressionPreview(Sizes):
+    """What a compression would do, and about what it would cost; None where the price is unknown."""
+
+    messages: int
+    reads: int
+    cost: str | None
+    priced_by: str = Field(description="Whose price it is; offline where nobody is asked.")
+    warnings: list[str]
 
 
 @router.post("/preview")
@@ -79,15 +88,19 @@ def regenerate_summary(id: SessionId, sessions: Sessions, wish: Wished = _AS_USU
 
 
 @router.put("/summary")
-def edit_summary(id: SessionId, edit: SummaryText, sessions: Sessions) -> SummaryView:
+def edit_summary(
+    id: SessionId, text: Annotated[str, Body(embed=True, min_length=1, max_length=200_000)], sessions: Sessions
+) -> SummaryView:
     """Put a person's own words in the place of the summary that stands."""
-    return summary_of(sessions.summaries.edit(id, edit.text))
+    return summary_of(sessions.summaries.edit(id, text))
 
 
 @router.post("/summary/import")
-def import_summary(id: SessionId, given: SummarySource, sessions: Sessions) -> SummaryView:
+def import_summary(
+    id: SessionId, source: Annotated[str, Body(embed=True, min_length=1, max_length=200)], sessions: Sessions
+) -> SummaryView:
     """Give the session what the summary of another one says."""
-    return summary_of(sessions.summaries.take_over(id, given.source))
+    return summary_of(sessions.summaries.take_over(id, source))
 
 
 @router.delete("/summary")

@@ -4,31 +4,74 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel
 
 from compact.app.inspecting import showable
 from compact.errors import NotFound
 from compact.messages import Json
-from compact.server.ingest import store_of, traces
-from compact.server.routes.shapes.conversations import Limit
-from compact.server.routes.shapes.figures import SpanRow, TracePage, TraceRow, TraceTree
-from compact.server.routes.shapes.showing import page_of
-from compact.server.state import ServerState, state_of
+from compact.server.ingest import store_of
+from compact.server.showing import Limit, page_of
+from compact.server.state import State
 
 router = APIRouter(prefix="/traces", tags=["traces"], generate_unique_id_function=lambda route: route.name)
 
-State = Annotated[ServerState, Depends(state_of)]
 _MOST = 1_000
+
+
+class TraceHead(BaseModel):
+    """What a trace is called, when it was, and how it ended."""
+
+    id: str
+    name: str
+    group: str
+    started_at: str
+    ended_at: str
+    seconds: float
+    failed: bool
+
+
+class TraceRow(TraceHead):
+    """A trace in a list."""
+
+    spans: int
+
+
+class TracePage(BaseModel):
+    """Traces, the newest first; `next` is what to pass as `after` for more."""
+
+    traces: list[TraceRow]
+    next: str | None
+
+
+class SpanRow(BaseModel):
+    """A span of a tree; `offset` is the seconds from the trace's start to its own, `depth` how many are above it."""
+
+    id: str
+    parent: str
+    depth: int
+    name: str
+    kind: str
+    started_at: str
+    offset: float
+    seconds: float
+    failed: bool
+    properties: dict[str, Json]
+
+
+class TraceTree(TraceHead):
+    """A trace as a tree of spans: each stands right after what it is below, or after what else is there."""
+
+    metadata: dict[str, str]
+    spans: list[SpanRow]
 
 
 @router.get("")
 def list_traces(state: State, after: Annotated[str, Query(max_length=256)] = "", limit: Limit = 50) -> TracePage:
     """The traces that were told of last, the newest first."""
-    found = traces(state, _MOST if after else limit + 1)
-    ids = [trace["trace_id"] for trace in found]
-    start = ids.index(after) + 1 if after in ids else 0
-    shown, following = page_of(found[start:], limit, lambda trace: str(trace["trace_id"]))
-    return TracePage(traces=[_row(trace) for trace in shown], next=following)
+    found = store_of(state).last(_MOST if after else limit + 1)
+    shown, following = page_of(found, limit, lambda trace: str(trace["trace_id"]), after)
+    return TracePage(traces=[TraceRow(**_head(trace), spans=len(trace["spans"])) for trace in shown], next=following)
 
 
 @router.get("/{id}")
@@ -37,33 +80,20 @@ def show_trace(id: Annotated[str, Path(max_length=256)], state: State) -> TraceT
     trace = store_of(state).find(id)
     if trace is None:
         raise NotFound(f"there is no trace {id[:80]}", field="id", remedy="GET /api/traces lists them.")
-    row = _row(trace)
-    return TraceTree(
-        id=row.id,
-        name=row.name,
-        group=row.group,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        seconds=row.seconds,
-        failed=row.failed,
-        metadata=showable(trace["metadata"]),
-        spans=list(_tree(trace["spans"], row.started_at)),
-    )
+    spans = list(_tree(trace["spans"], trace["started_at"]))
+    return TraceTree(**_head(trace), metadata=showable(trace["metadata"]), spans=spans)
 
 
-def _row(trace: Mapping[str, Json]) -> TraceRow:
-    starts = [span["started_at"] for span in trace["spans"] if span["started_at"]]
-    started = min([*starts, *filter(None, [trace["started_at"]])], default="")
-    return TraceRow(
-        id=trace["trace_id"],
-        name=showable(trace["name"]),
-        group=showable(trace["group_id"]),
-        started_at=started,
-        ended_at=trace["ended_at"],
-        seconds=_seconds(started, trace["ended_at"]),
-        spans=len(trace["spans"]),
-        failed=trace["status"] == "error",
-    )
+def _head(trace: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "id": trace["trace_id"],
+        "name": showable(trace["name"]),
+        "group": showable(trace["group_id"]),
+        "started_at": trace["started_at"],
+        "ended_at": trace["ended_at"],
+        "seconds": _seconds(trace["started_at"], trace["ended_at"]),
+        "failed": trace["status"] == "error",
+    }
 
 
 def _tree(spans: Sequence[Mapping[str, Json]], began: str) -> Iterator[SpanRow]:

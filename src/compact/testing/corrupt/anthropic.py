@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from random import Random
 
 from compact.messages import Json
 from compact.testing.corrupt import anthropic_thinking
-from compact.testing.corrupt.spoil import Spoiler, blocks, blocks_of, corruptions, of_kind, pick, text_block
+from compact.testing.corrupt.spoil import Spoiler, at, blocks, blocks_of, corruptions, of_kind, text_block
 from compact.testing.generate.anthropic import PREFILLED, STEERED
 from compact.testing.generate.dice import Body
 
 
-def _indices(body: Body, kind: str) -> list[int]:
-    """The positions of the messages with a block of that kind."""
-    return [index for index, message in enumerate(body["messages"]) if of_kind(message, kind)]
+def _with(kind: str) -> Callable[[Body], list[Json]]:
+    """Finds the messages with a block of that kind."""
+    return lambda body: [message for message in body["messages"] if of_kind(message, kind)]
 
 
-def _drop_result(body: Body, rng: Random) -> bool:
-    index = pick(rng, _indices(body, "tool_result"))
-    if index is None:
-        return False
-    content = body["messages"][index]["content"]
-    content.remove(rng.choice(of_kind(body["messages"][index], "tool_result")))
-    if not content:
-        content.append(text_block())
-    return True
+def _every(kind: str) -> Callable[[Body], list[Json]]:
+    """Finds the blocks of that kind."""
+    return lambda body: blocks_of(body, kind)
 
 
-def _separate_results(body: Body, rng: Random) -> bool:
-    index = pick(rng, _indices(body, "tool_result"))
-    if index is None:
-        return False
+def _of_role(role: str) -> Callable[[Body], list[int]]:
+    """Finds the positions of the messages of that role."""
+    return lambda body: [index for index, message in enumerate(body["messages"]) if message["role"] == role]
+
+
+@at(_with("tool_result"))
+def _drop_result(body: Body, rng: Random, message: Json) -> None:
+    message["content"].remove(rng.choice(of_kind(message, "tool_result")))
+    if not message["content"]:
+        message["content"].append(text_block())
+
+
+@at(lambda body: [index for index, message in enumerate(body["messages"]) if of_kind(message, "tool_result")])
+def _separate_results(body: Body, rng: Random, index: int) -> None:
     body["messages"][index:index] = [{"role": "user", "content": "Wait."}, {"role": "assistant", "content": "Yes?"}]
-    return True
 
 
 def _forget_last_results(body: Body, rng: Random) -> bool:
@@ -43,75 +46,67 @@ def _forget_last_results(body: Body, rng: Random) -> bool:
     return bool(messages)
 
 
-def _speak_before_results(body: Body, rng: Random) -> bool:
-    index = pick(rng, _indices(body, "tool_result"))
-    if index is None:
-        return False
-    body["messages"][index]["content"].insert(0, text_block())
-    return True
+@at(_with("tool_result"))
+def _speak_before_results(body: Body, rng: Random, message: Json) -> None:
+    message["content"].insert(0, text_block())
 
 
-def _drop_call(body: Body, rng: Random) -> bool:
-    index = pick(rng, _indices(body, "tool_use"))
-    if index is None:
-        return False
-    content = body["messages"][index]["content"]
-    content[content.index(rng.choice(of_kind(body["messages"][index], "tool_use")))] = text_block()
-    return True
-
-
-def _add_result(body: Body, rng: Random) -> bool:
-    index = rng.choice([index for index, message in enumerate(body["messages"]) if message["role"] == "user"])
-    message = body["messages"][index]
+@at(_with("tool_use"))
+def _drop_call(body: Body, rng: Random, message: Json) -> None:
     content = message["content"]
-    parts = content if isinstance(content, list) else [text_block(content)]
-    message["content"] = [{"type": "tool_result", "tool_use_id": "toolu_nobody", "content": "?"}, *parts]
-    return True
+    content[content.index(rng.choice(of_kind(message, "tool_use")))] = text_block()
 
 
-def _server_pairs(body: Body) -> Iterator[tuple[list[Json], int, int]]:
+def _as_blocks(content: Json) -> list[Json]:
+    return content if isinstance(content, list) else [text_block(content)]
+
+
+@at(_of_role("user"))
+def _add_result(body: Body, rng: Random, index: int) -> None:
+    message = body["messages"][index]
+    result = {"type": "tool_result", "tool_use_id": "toolu_nobody", "content": "?"}
+    message["content"] = [result, *_as_blocks(message["content"])]
+
+
+def _server_pairs(body: Body) -> list[tuple[list[Json], int, int]]:
     """Content, position of a server tool's call and of its result."""
-    for message in body["messages"]:
-        content = blocks(message)
-        for call, block in enumerate(content):
-            for result in range(call + 1, len(content)):
-                if "tool_use_id" in content[result] and content[result]["tool_use_id"] == block.get("id"):
-                    yield content, call, result
+    return [
+        (content, call, result)
+        for content in map(blocks, body["messages"])
+        for call, block in enumerate(content)
+        for result in range(call + 1, len(content))
+        if "tool_use_id" in content[result] and content[result]["tool_use_id"] == block.get("id")
+    ]
 
 
-def _drop_server_call(body: Body, rng: Random) -> bool:
-    pair = pick(rng, list(_server_pairs(body)))
-    if pair is None:
-        return False
+@at(_server_pairs)
+def _drop_server_call(body: Body, rng: Random, pair: tuple[list[Json], int, int]) -> None:
     content, call, _ = pair
     content[call] = text_block()
-    return True
 
 
-def _swap_server_pair(body: Body, rng: Random) -> bool:
-    pair = pick(rng, list(_server_pairs(body)))
-    if pair is None:
-        return False
+@at(_server_pairs)
+def _swap_server_pair(body: Body, rng: Random, pair: tuple[list[Json], int, int]) -> None:
     content, call, result = pair
     content[call], content[result] = content[result], content[call]
-    return True
 
 
-def _abandon_server_call(body: Body, rng: Random) -> bool:
-    """Leaves a server tool's call unanswered although the conversation went on."""
+def _earlier_answers(body: Body) -> list[Json]:
+    """The answers after which somebody has spoken: tools that report do not."""
     messages = body["messages"]
     spoken = [
-        index for index, message in enumerate(messages) if len(blocks(message)) > len(of_kind(message, "tool_result"))
+        index
+        for index, message in enumerate(messages)
+        if isinstance(message["content"], str) or len(blocks(message)) > len(of_kind(message, "tool_result"))
     ]
-    asked = [index for index, message in enumerate(messages) if isinstance(message["content"], str)]
-    latest = max(spoken + asked)
-    index = pick(rng, [i for i, message in enumerate(messages[:latest]) if message["role"] == "assistant"])
-    if index is None:
-        return False
-    content = messages[index]["content"]
+    return [message for message in messages[: max(spoken)] if message["role"] == "assistant"]
+
+
+@at(_earlier_answers)
+def _abandon_server_call(body: Body, rng: Random, message: Json) -> None:
+    """Leaves a server tool's call unanswered although the conversation went on."""
     call = {"type": "server_tool_use", "id": "srvtoolu_lost", "name": "web_search", "input": {"query": "x"}}
-    messages[index]["content"] = [*(content if isinstance(content, list) else [text_block(content)]), call]
-    return True
+    message["content"] = [*_as_blocks(message["content"]), call]
 
 
 def _rename(body: Body, old: str, new: str) -> None:
@@ -130,29 +125,19 @@ def _repeat_id(body: Body, rng: Random) -> bool:
     return True
 
 
-def _repeat_result(body: Body, rng: Random) -> bool:
-    index = pick(rng, _indices(body, "tool_result"))
-    if index is None:
-        return False
-    content = body["messages"][index]["content"]
-    content.insert(0, dict(rng.choice(of_kind(body["messages"][index], "tool_result"))))
-    return True
+@at(_with("tool_result"))
+def _repeat_result(body: Body, rng: Random, message: Json) -> None:
+    message["content"].insert(0, dict(rng.choice(of_kind(message, "tool_result"))))
 
 
-def _misspell_id(body: Body, rng: Random) -> bool:
-    call = pick(rng, blocks_of(body, "tool_use"))
-    if call is None:
-        return False
+@at(_every("tool_use"))
+def _misspell_id(body: Body, rng: Random, call: Json) -> None:
     _rename(body, call["id"], rng.choice(("call:1", "functions.read 0", "ü", "toolu_1.2")))
-    return True
 
 
-def _encode_input(body: Body, rng: Random) -> bool:
-    call = pick(rng, blocks_of(body, "tool_use"))
-    if call is None:
-        return False
+@at(_every("tool_use"))
+def _encode_input(body: Body, rng: Random, call: Json) -> None:
     call["input"] = rng.choice(('{"path": "a"}', [], None, 3))
-    return True
 
 
 def _begin_with_answer(body: Body, rng: Random) -> bool:
@@ -176,50 +161,43 @@ def _repeat_role(body: Body, rng: Random) -> bool:
     return True
 
 
-def _empty_content(body: Body, rng: Random) -> bool:
+def _must_say_something(body: Body) -> list[Json]:
+    """All but system messages and an answer at the end, which may be empty."""
     messages = body["messages"]
-    index = pick(
-        rng,
-        [
-            i
-            for i, m in enumerate(messages)
-            if m["role"] == "user" or (m["role"] == "assistant" and i < len(messages) - 1)
-        ],
-    )
-    if index is None:
-        return False
-    messages[index]["content"] = rng.choice(("", []))
-    return True
+    last = len(messages) - 1
+    return [m for i, m in enumerate(messages) if m["role"] == "user" or (m["role"] == "assistant" and i < last)]
+
+
+@at(_must_say_something)
+def _empty_content(body: Body, rng: Random, message: Json) -> None:
+    message["content"] = rng.choice(("", []))
 
 
 def _put_text(text: str) -> Spoiler:
     """Puts a block with that text somewhere."""
 
-    def spoil(body: Body, rng: Random) -> bool:
-        message = pick(rng, [message for message in body["messages"][:-1] if blocks(message)])
-        if message is None:
-            return False
+    @at(lambda body: [message for message in body["messages"][:-1] if blocks(message)])
+    def put(body: Body, rng: Random, message: Json) -> None:
         message["content"].append(text_block(text))
-        return True
 
-    return spoil
+    return put
 
 
-def _blank_message(body: Body, rng: Random) -> bool:
-    message = rng.choice([message for message in body["messages"] if message["content"]])
+@at(lambda body: [message for message in body["messages"] if message["content"]])
+def _blank_message(body: Body, rng: Random, message: Json) -> None:
     message["content"] = rng.choice((" \n", [text_block("\t")]))
-    return True
 
 
-def _empty_text(body: Body, rng: Random) -> bool:
-    """Empties one text block, perhaps one within a result."""
+def _texts(body: Body) -> list[Json]:
+    """The text blocks, and those within results."""
     results = [result["content"] for result in blocks_of(body, "tool_result") if "content" in result]
     inner = [part for content in results if isinstance(content, list) for part in content if part["type"] == "text"]
-    block = pick(rng, [*blocks_of(body, "text"), *inner])
-    if block is None:
-        return False
+    return [*blocks_of(body, "text"), *inner]
+
+
+@at(_texts)
+def _empty_text(body: Body, rng: Random, block: Json) -> None:
     block["text"] = ""
-    return True
 
 
 def _end_with_blanks(body: Body, rng: Random) -> bool:
@@ -246,25 +224,18 @@ def _insert_system(body: Body, rng: Random) -> bool:
     return True
 
 
-def _misplace_system(body: Body, rng: Random) -> bool:
-    if body["model"] not in STEERED:
-        return False
-    messages = body["messages"]
-    index = rng.choice([index for index, message in enumerate(messages) if message["role"] == "user"])
-    messages.insert(index, {"role": "system", "content": "Be brief."})
-    return True
+@at(lambda body: _of_role("user")(body) if body["model"] in STEERED else [])
+def _misplace_system(body: Body, rng: Random, index: int) -> None:
+    body["messages"].insert(index, {"role": "system", "content": "Be brief."})
 
 
 def _omit_tools(body: Body, rng: Random) -> bool:
     return bool(blocks_of(body, "tool_use")) and bool(body.pop("tools"))
 
 
-def _fail_silently(body: Body, rng: Random) -> bool:
-    result = pick(rng, blocks_of(body, "tool_result"))
-    if result is None:
-        return False
+@at(_every("tool_result"))
+def _fail_silently(body: Body, rng: Random, result: Json) -> None:
     result |= {"is_error": True, "content": rng.choice(("", []))}
-    return True
 
 
 CORRUPTIONS = corruptions(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
 from compact.messages import Json
-from compact.testing.corrupt.spoil import Spoiler, blocks, blocks_of, of_kind, pick, text_block
+from compact.testing.corrupt.spoil import Spoiler, at, blocks, blocks_of, of_kind, text_block
 from compact.testing.generate.anthropic import BINDING, OTHERS, PREFILLED, STEERED
 from compact.testing.generate.dice import Body
 
@@ -41,18 +41,15 @@ def _thoughts(body: Body, *, latest: bool) -> list[Json]:
 def _alter_thinking(*, latest: bool) -> Spoiler:
     """Rewrites what a sealed block says, or its seal, or takes that off."""
 
-    def spoil(body: Body, rng: Random) -> bool:
-        block = pick(rng, _thoughts(body, latest=latest))
-        if block is None:
-            return False
+    @at(lambda body: _thoughts(body, latest=latest))
+    def alter(body: Body, rng: Random, block: Json) -> None:
         key = rng.choice([key for key in ("thinking", "signature", "data") if key in block])
         if key == "thinking" or rng.random() < 0.5:
             block[key] += " altered"
         else:
             block[key] = ""
-        return True
 
-    return spoil
+    return alter
 
 
 def _change_prefix(models: Collection[str]) -> list[Spoiler]:
@@ -96,13 +93,9 @@ def _mark_fifth(body: Body, rng: Random) -> bool:
     return True
 
 
-def _mark_empty_text(body: Body, rng: Random) -> bool:
-    block = pick(rng, blocks_of(body, "text"))
-    if block is None:
-        return False
-    block["text"] = ""
-    block["cache_control"] = {"type": "ephemeral"}
-    return True
+@at(lambda body: blocks_of(body, "text"))
+def _mark_empty_text(body: Body, rng: Random, block: Json) -> None:
+    block |= {"text": "", "cache_control": {"type": "ephemeral"}}
 
 
 def _swap_lifetimes(body: Body, rng: Random) -> bool:
@@ -116,12 +109,9 @@ def _swap_lifetimes(body: Body, rng: Random) -> bool:
     return True
 
 
-def _mark_thinking(body: Body, rng: Random) -> bool:
-    block = pick(rng, blocks_of(body, *_SEALED))
-    if block is None:
-        return False
+@at(lambda body: blocks_of(body, *_SEALED))
+def _mark_thinking(body: Body, rng: Random, block: Json) -> None:
     block["cache_control"] = {"type": "ephemeral"}
-    return True
 
 
 SPOILERS: Mapping[str, Sequence[Spoiler]] = {

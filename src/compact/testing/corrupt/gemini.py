@@ -2,101 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from compact.messages import Json
-from compact.testing.corrupt.spoil import corruptions, pick
+from compact.testing.corrupt.spoil import at, corruptions
 from compact.testing.generate.dice import Body
 from compact.testing.generate.gemini import NEWEST
 
-_CALL = ("functionCall", "function_call")
-_ANSWER = ("functionResponse", "function_response")
 _SIGNATURE = ("thoughtSignature", "thought_signature")
 
 
-def _holds(part: Json, keys: tuple[str, ...]) -> bool:
-    return any(key in part for key in keys)
+def _with(*keys: str) -> Callable[[Body], list[int]]:
+    """Finds the positions of the contents with such a part."""
+    return lambda body: [
+        index
+        for index, content in enumerate(body["contents"])
+        if any(key in part for part in content["parts"] for key in keys)
+    ]
 
 
-def _with(body: Body, keys: tuple[str, ...]) -> list[int]:
-    """The positions of the contents with such a part."""
-    return [i for i, content in enumerate(body["contents"]) if any(_holds(part, keys) for part in content["parts"])]
+_calls = _with("functionCall", "function_call")
+_answers = _with("functionResponse", "function_response")
 
 
 def _model(text: str = "So") -> Json:
     return {"role": "model", "parts": [{"text": text}]}
 
 
-def _forget_beginning(body: Body, rng: Random) -> bool:
-    calls = _with(body, _CALL)
-    if not calls:
-        return False
-    del body["contents"][: rng.choice(calls)]
-    return True
+@at(_calls)
+def _forget_beginning(body: Body, rng: Random, index: int) -> None:
+    del body["contents"][:index]
 
 
-def _interrupt_answers(body: Body, rng: Random) -> bool:
-    index = pick(rng, _with(body, _ANSWER))
-    if index is None:
-        return False
+@at(_answers)
+def _interrupt_answers(body: Body, rng: Random, index: int) -> None:
     body["contents"].insert(index, {"role": "user", "parts": [{"text": "Wait."}]})
-    return True
 
 
-def _drop_calls(body: Body, rng: Random) -> bool:
-    index = pick(rng, _with(body, _CALL))
-    if index is None:
-        return False
+@at(_calls)
+def _drop_calls(body: Body, rng: Random, index: int) -> None:
     body["contents"][index] = _model()
-    return True
 
 
-def _drop_answer(body: Body, rng: Random) -> bool:
-    index = pick(rng, [i for i in _with(body, _ANSWER) if len(body["contents"][i]["parts"]) > 1])
-    if index is None:
-        return False
-    body["contents"][index]["parts"].pop(rng.randrange(len(body["contents"][index]["parts"])))
-    return True
+@at(lambda body: [index for index in _answers(body) if len(body["contents"][index]["parts"]) > 1])
+def _drop_answer(body: Body, rng: Random, index: int) -> None:
+    parts = body["contents"][index]["parts"]
+    parts.pop(rng.randrange(len(parts)))
 
 
-def _repeat_answer(body: Body, rng: Random) -> bool:
-    index = pick(rng, _with(body, _ANSWER))
-    if index is None:
-        return False
+@at(_answers)
+def _repeat_answer(body: Body, rng: Random, index: int) -> None:
     parts = body["contents"][index]["parts"]
     parts.append(dict(parts[0]))
-    return True
 
 
-def _speak_beside_answers(body: Body, rng: Random) -> bool:
-    index = pick(rng, _with(body, _ANSWER))
-    if index is None:
-        return False
+@at(_answers)
+def _speak_beside_answers(body: Body, rng: Random, index: int) -> None:
     body["contents"][index]["parts"].append({"text": "And then?"})
-    return True
 
 
-def _empty_parts(body: Body, rng: Random) -> bool:
-    rng.choice(body["contents"])["parts"] = []
-    return True
+@at(lambda body: body["contents"])
+def _empty_parts(body: Body, rng: Random, content: Json) -> None:
+    content["parts"] = []
 
 
-def _empty_part(body: Body, rng: Random) -> bool:
-    rng.choice(body["contents"])["parts"].append(rng.choice(({}, {"text": ""})))
-    return True
+@at(lambda body: body["contents"])
+def _empty_part(body: Body, rng: Random, content: Json) -> None:
+    content["parts"].append(rng.choice(({}, {"text": ""})))
 
 
-def _forget_signature(body: Body, rng: Random) -> bool:
-    """Takes the signature off a step of the current turn."""
-    answers = set(_with(body, _ANSWER))
+def _current_calls(body: Body) -> list[int]:
+    """Those of the current turn that must be signed."""
+    answers = set(_answers(body))
     asked = max(i for i, content in enumerate(body["contents"]) if content["role"] == "user" and i not in answers)
-    index = pick(rng, [i for i in _with(body, _CALL) if i > asked])
-    if index is None or not body["model"].startswith("gemini-3"):
-        return False
+    return [i for i in _calls(body) if i > asked and body["model"].startswith("gemini-3")]
+
+
+@at(_current_calls)
+def _forget_signature(body: Body, rng: Random, index: int) -> None:
     for part in body["contents"][index]["parts"]:
         for key in _SIGNATURE:
             part.pop(key, None)
-    return True
 
 
 def _end_with_model(body: Body, rng: Random) -> bool:

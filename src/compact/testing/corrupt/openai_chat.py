@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from compact.messages import Json
-from compact.testing.corrupt.spoil import Spoiler, corruptions, pick
+from compact.testing.corrupt.spoil import Spoiler, at, corruptions
 from compact.testing.generate.dice import Body
 from compact.testing.generate.openai_chat import OLD_REASONER, REASONER, SHORT_ID, UNINSTRUCTED
 
@@ -14,28 +15,30 @@ def _with_calls(body: Body) -> list[int]:
     return [index for index, message in enumerate(body["messages"]) if "tool_calls" in message]
 
 
-def _of_role(body: Body, *roles: str) -> list[int]:
-    return [index for index, message in enumerate(body["messages"]) if message["role"] in roles]
+def _calls(body: Body) -> list[Json]:
+    return [call for message in body["messages"] for call in message.get("tool_calls", ())]
+
+
+def _of_role(*roles: str) -> Callable[[Body], list[int]]:
+    """Finds the positions of the messages of these roles."""
+    return lambda body: [index for index, message in enumerate(body["messages"]) if message["role"] in roles]
+
+
+_results = _of_role("tool")
 
 
 def _user(text: str = "Wait.") -> Json:
     return {"role": "user", "content": text}
 
 
-def _drop_result(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_role(body, "tool"))
-    if index is None:
-        return False
+@at(_results)
+def _drop_result(body: Body, rng: Random, index: int) -> None:
     del body["messages"][index]
-    return True
 
 
-def _interrupt_results(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_role(body, "tool"))
-    if index is None:
-        return False
+@at(_results)
+def _interrupt_results(body: Body, rng: Random, index: int) -> None:
     body["messages"].insert(index, _user())
-    return True
 
 
 def _forget_last_results(body: Body, rng: Random) -> bool:
@@ -45,13 +48,10 @@ def _forget_last_results(body: Body, rng: Random) -> bool:
     return bool(messages)
 
 
-def _drop_calls(body: Body, rng: Random) -> bool:
-    index = pick(rng, _with_calls(body))
-    if index is None:
-        return False
+@at(_with_calls)
+def _drop_calls(body: Body, rng: Random, index: int) -> None:
     del body["messages"][index]["tool_calls"]
     body["messages"][index]["content"] = "I shall look."
-    return True
 
 
 def _forget_beginning(body: Body, rng: Random) -> bool:
@@ -61,35 +61,23 @@ def _forget_beginning(body: Body, rng: Random) -> bool:
     return bool(messages)
 
 
-def _repeat_result(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_role(body, "tool"))
-    if index is None:
-        return False
+@at(_results)
+def _repeat_result(body: Body, rng: Random, index: int) -> None:
     body["messages"].insert(index, dict(body["messages"][index]))
-    return True
 
 
-def _misdirect_result(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_role(body, "tool"))
-    if index is None:
-        return False
+@at(_results)
+def _misdirect_result(body: Body, rng: Random, index: int) -> None:
     body["messages"][index]["tool_call_id"] = "call_nobody"
-    return True
 
 
-def _empty_calls(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_role(body, "assistant"))
-    if index is None:
-        return False
+@at(_of_role("assistant"))
+def _empty_calls(body: Body, rng: Random, index: int) -> None:
     body["messages"][index]["tool_calls"] = []
-    return True
 
 
-def _rename(body: Body, rng: Random, new: str) -> bool:
-    """Gives one call and its result another id."""
-    index = pick(rng, _with_calls(body))
-    if index is None:
-        return False
+def _rename(body: Body, rng: Random, index: int, new: str) -> None:
+    """Gives one call of a message and its result another id."""
     call = rng.choice(body["messages"][index]["tool_calls"])
     old, call["id"] = call["id"], new
     for message in body["messages"][index + 1 :]:
@@ -97,38 +85,31 @@ def _rename(body: Body, rng: Random, new: str) -> bool:
             break
         if message["tool_call_id"] == old:
             message["tool_call_id"] = new
-    return True
 
 
-def _lengthen_id(body: Body, rng: Random) -> bool:
-    return _rename(body, rng, "call_".ljust(rng.randint(65, 120), "x"))
+@at(_with_calls)
+def _lengthen_id(body: Body, rng: Random, index: int) -> None:
+    _rename(body, rng, index, "call_".ljust(rng.randint(65, 120), "x"))
 
 
-def _lengthen_short_id(body: Body, rng: Random) -> bool:
-    calls = [call for index in _with_calls(body) for call in body["messages"][index]["tool_calls"]]
-    if not all(SHORT_ID.fullmatch(call["id"]) for call in calls):
-        return False
-    return _rename(body, rng, rng.choice(("abc", "call_0123456789", "abc-12345")))
+@at(lambda body: _with_calls(body) if all(SHORT_ID.fullmatch(call["id"]) for call in _calls(body)) else [])
+def _lengthen_short_id(body: Body, rng: Random, index: int) -> None:
+    _rename(body, rng, index, rng.choice(("abc", "call_0123456789", "abc-12345")))
 
 
-def _unname_function(body: Body, rng: Random) -> bool:
-    calls = [call for index in _with_calls(body) for call in body["messages"][index]["tool_calls"]]
-    call = pick(rng, [call for call in calls if "function" in call])
-    if call is None:
-        return False
+@at(lambda body: [call for call in _calls(body) if "function" in call])
+def _unname_function(body: Body, rng: Random, call: Json) -> None:
     call["function"]["name"] = ""
-    return True
 
 
-def _say_nothing(body: Body, rng: Random) -> bool:
-    index = rng.choice(_of_role(body, "user", "tool", "system"))
+@at(_of_role("user", "tool", "system"))
+def _say_nothing(body: Body, rng: Random, index: int) -> None:
     body["messages"][index]["content"] = None
-    return True
 
 
-def _answer_nothing(body: Body, rng: Random) -> bool:
-    body["messages"].insert(rng.choice(_of_role(body, "user")), {"role": "assistant", "content": None})
-    return True
+@at(_of_role("user"))
+def _answer_nothing(body: Body, rng: Random, index: int) -> None:
+    body["messages"].insert(index, {"role": "assistant", "content": None})
 
 
 def _instruct(body: Body, rng: Random) -> bool:
@@ -143,19 +124,20 @@ def _instruct_late(body: Body, rng: Random) -> bool:
     return True
 
 
-def _ask_twice(body: Body, rng: Random) -> bool:
-    body["messages"].insert(rng.choice(_of_role(body, "user")), _user())
-    return True
+@at(_of_role("user"))
+def _ask_twice(body: Body, rng: Random, index: int) -> None:
+    body["messages"].insert(index, _user())
 
 
-def _ask_after_result(body: Body, rng: Random) -> bool:
+def _last_results(body: Body) -> list[int]:
+    """The positions of the results behind which the model speaks, or nobody."""
     messages = body["messages"]
-    last = [i for i in _of_role(body, "tool") if i == len(messages) - 1 or messages[i + 1]["role"] == "assistant"]
-    index = pick(rng, last)
-    if index is None:
-        return False
-    messages.insert(index + 1, _user())
-    return True
+    return [i for i in _results(body) if i == len(messages) - 1 or messages[i + 1]["role"] == "assistant"]
+
+
+@at(_last_results)
+def _ask_after_result(body: Body, rng: Random, index: int) -> None:
+    body["messages"].insert(index + 1, _user())
 
 
 def _end_with_answer(body: Body, rng: Random) -> bool:
@@ -168,15 +150,11 @@ def _end_with_answer(body: Body, rng: Random) -> bool:
 def _forget_reasoning(model: str) -> Spoiler:
     """Drops the reasoning of a call in the current turn of that model."""
 
-    def spoil(body: Body, rng: Random) -> bool:
-        asked = _of_role(body, "user")[-1]
-        index = pick(rng, [index for index in _with_calls(body) if index > asked])
-        if body["model"] != model or index is None:
-            return False
+    @at(lambda body: [i for i in _with_calls(body) if i > _of_role("user")(body)[-1] and body["model"] == model])
+    def forget(body: Body, rng: Random, index: int) -> None:
         del body["messages"][index]["reasoning_content"]
-        return True
 
-    return spoil
+    return forget
 
 
 _UNANSWERED = [_drop_result, _interrupt_results, _forget_last_results]

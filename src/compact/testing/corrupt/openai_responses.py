@@ -2,177 +2,136 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
-from compact.testing.corrupt.spoil import corruptions, pick
+from compact.messages import Json
+from compact.testing.corrupt.spoil import at, corruptions
 from compact.testing.generate.dice import Body
 
 _PREFIXES = {"message": "msg_", "function_call": "fc_", "reasoning": "rs_"}
 
 
-def _of_type(body: Body, *endings: str) -> list[int]:
-    """The positions of the items whose type ends so."""
-    return [index for index, item in enumerate(body["input"]) if item.get("type", "").endswith(endings)]
+def _where(holds: Callable[[Json], bool]) -> Callable[[Body], list[int]]:
+    """Finds the positions of the items of which that holds."""
+    return lambda body: [index for index, item in enumerate(body["input"]) if holds(item)]
 
 
-def _drop_call(body: Body, rng: Random) -> bool:
-    index = pick(rng, [index for index in _of_type(body, "_call") if "call_id" in body["input"][index]])
-    if index is None:
-        return False
+def _of_type(*endings: str) -> Callable[[Body], list[int]]:
+    """Finds the positions of the items whose type ends so."""
+    return _where(lambda item: item.get("type", "").endswith(endings))
+
+
+_outputs = _of_type("_output")
+_thoughts = _of_type("reasoning")
+
+
+@at(_where(lambda item: item.get("type", "").endswith("_call") and "call_id" in item))
+def _drop_call(body: Body, rng: Random, index: int) -> None:
     del body["input"][index]
-    return True
 
 
-def _forget_beginning(body: Body, rng: Random) -> bool:
-    outputs = _of_type(body, "_output")
-    if not outputs:
-        return False
-    del body["input"][: rng.choice(outputs)]
-    return True
+@at(_outputs)
+def _forget_beginning(body: Body, rng: Random, index: int) -> None:
+    del body["input"][:index]
 
 
-def _answer_first(body: Body, rng: Random) -> bool:
+@at(_outputs)
+def _answer_first(body: Body, rng: Random, index: int) -> None:
     """Moves an output before its call."""
-    index = pick(rng, _of_type(body, "_output"))
-    if index is None:
-        return False
     output = body["input"].pop(index)
     calls = [i for i, item in enumerate(body["input"]) if item.get("call_id") == output["call_id"]]
     body["input"].insert(calls[0], output)
-    return True
 
 
-def _drop_output(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "_output"))
-    if index is None:
-        return False
+@at(_outputs)
+def _drop_output(body: Body, rng: Random, index: int) -> None:
     del body["input"][index]
-    return True
 
 
-def _misdirect_output(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "_output"))
-    if index is None:
-        return False
+@at(_outputs)
+def _misdirect_output(body: Body, rng: Random, index: int) -> None:
     body["input"][index]["call_id"] = "call_nobody"
-    return True
 
 
 def _directly_answered(body: Body) -> list[int]:
     """The positions of the outputs with nothing but calls and outputs between them and their call."""
     items = body["input"]
     found = []
-    for index in _of_type(body, "_output"):
+    for index in _outputs(body):
         call = next(i for i, item in enumerate(items) if item.get("call_id") == items[index]["call_id"])
         if all("call_id" in item for item in items[call:index]):
             found.append(index)
     return found
 
 
-def _drop_direct_output(body: Body, rng: Random) -> bool:
-    index = pick(rng, _directly_answered(body))
-    if index is None:
-        return False
+@at(_directly_answered)
+def _drop_direct_output(body: Body, rng: Random, index: int) -> None:
     del body["input"][index]
-    return True
 
 
-def _interrupt_outputs(body: Body, rng: Random) -> bool:
-    index = pick(rng, _directly_answered(body))
-    if index is None:
-        return False
+@at(_directly_answered)
+def _interrupt_outputs(body: Body, rng: Random, index: int) -> None:
     body["input"].insert(index, {"role": "user", "content": "Wait."})
-    return True
 
 
-def _end_with_reasoning(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "reasoning"))
-    if index is None:
-        return False
+@at(_thoughts)
+def _end_with_reasoning(body: Body, rng: Random, index: int) -> None:
     del body["input"][index + 1 :]
-    return True
 
 
-def _interrupt_reasoning(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "reasoning"))
-    if index is None:
-        return False
+@at(_thoughts)
+def _interrupt_reasoning(body: Body, rng: Random, index: int) -> None:
     body["input"].insert(index + 1, {"role": "user", "content": "Wait."})
-    return True
 
 
-def _drop_reasoning(body: Body, rng: Random) -> bool:
-    items = body["input"]
-    index = pick(rng, [i for i in _of_type(body, "reasoning") if i + 1 < len(items) and "id" in items[i + 1]])
-    if index is None:
-        return False
-    del items[index]
-    return True
+@at(lambda body: [i for i in _thoughts(body) if any("id" in item for item in body["input"][i + 1 : i + 2])])
+def _drop_reasoning(body: Body, rng: Random, index: int) -> None:
+    del body["input"][index]
 
 
-def _refer_to_nothing(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "reasoning"))
-    if index is None:
-        return False
+@at(_thoughts)
+def _refer_to_nothing(body: Body, rng: Random, index: int) -> None:
     body["store"] = False
     body["input"][index].pop("encrypted_content", None)
-    return True
 
 
-def _alter_seal(body: Body, rng: Random) -> bool:
-    index = pick(rng, [i for i in _of_type(body, "reasoning") if "encrypted_content" in body["input"][i]])
-    if index is None:
-        return False
+@at(_where(lambda item: item.get("type") == "reasoning" and "encrypted_content" in item))
+def _alter_seal(body: Body, rng: Random, index: int) -> None:
     item = body["input"][index]
     item["encrypted_content"] = item["encrypted_content"][:-1] + "?"
-    return True
 
 
-def _repeat_id(body: Body, rng: Random) -> bool:
-    index = pick(rng, [i for i, item in enumerate(body["input"]) if "id" in item])
-    if index is None:
-        return False
+@at(_where(lambda item: "id" in item))
+def _repeat_id(body: Body, rng: Random, index: int) -> None:
     body["input"].insert(index, dict(body["input"][index]))
-    return True
 
 
-def _misspell_id(body: Body, rng: Random) -> bool:
-    index = pick(rng, [i for i, item in enumerate(body["input"]) if item.get("type") in _PREFIXES])
-    if index is None:
-        return False
+@at(_where(lambda item: item.get("type") in _PREFIXES))
+def _misspell_id(body: Body, rng: Random, index: int) -> None:
     prefix = _PREFIXES[body["input"][index]["type"]]
     body["input"][index]["id"] = rng.choice(("019f", "item-7", f"{prefix}a b", f"{prefix}ü", f"{prefix}1.2", ""))
-    return True
 
 
-def _lengthen_call_id(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "function_call", "tool_call"))
-    if index is None:
-        return False
+@at(_of_type("function_call", "tool_call"))
+def _lengthen_call_id(body: Body, rng: Random, index: int) -> None:
     old = body["input"][index]["call_id"]
     for item in body["input"]:
         if item.get("call_id") == old:
             item["call_id"] = "call_".ljust(rng.randint(65, 120), "x")
-    return True
 
 
-def _omit_call_id(body: Body, rng: Random) -> bool:
-    index = pick(rng, _of_type(body, "function_call", "function_call_output"))
-    if index is None:
-        return False
+@at(_of_type("function_call", "function_call_output"))
+def _omit_call_id(body: Body, rng: Random, index: int) -> None:
     if rng.random() < 0.5:
         del body["input"][index]["call_id"]
     else:
         body["input"][index]["call_id"] = ""
-    return True
 
 
-def _answer_as_user(body: Body, rng: Random) -> bool:
-    index = pick(rng, [i for i, item in enumerate(body["input"]) if item.get("role") == "assistant"])
-    if index is None:
-        return False
+@at(_where(lambda item: item.get("role") == "assistant"))
+def _answer_as_user(body: Body, rng: Random, index: int) -> None:
     body["input"][index]["content"] = [{"type": "input_text", "text": "So"}]
-    return True
 
 
 CORRUPTIONS = corruptions(

@@ -14,7 +14,7 @@ Corruption: TypeAlias = Callable[[Body, Random], Body | None]
 Spoiler: TypeAlias = Callable[[Body, Random], bool]
 """Changes the body it is given, and says whether it found a place for that."""
 
-T = TypeVar("T")
+Place = TypeVar("Place")
 
 
 def corruptions(spoilers: Mapping[str, Sequence[Spoiler]]) -> dict[str, Corruption]:
@@ -33,9 +33,19 @@ def _corruption(ways: Sequence[Spoiler]) -> Corruption:
     return corrupt
 
 
-def pick(rng: Random, items: Sequence[T]) -> T | None:
-    """One of the items, if there are any."""
-    return rng.choice(items) if items else None
+def at(places: Callable[[Body], Sequence[Place]]) -> Callable[[Callable[[Body, Random, Place], None]], Spoiler]:
+    """Makes a spoiler of a change to one of the places, whichever the dice choose."""
+
+    def spoiler(change: Callable[[Body, Random, Place], None]) -> Spoiler:
+        def spoil(body: Body, rng: Random) -> bool:
+            found = places(body)
+            if found:
+                change(body, rng, rng.choice(found))
+            return bool(found)
+
+        return spoil
+
+    return spoiler
 
 
 def blocks(message: Json) -> list[Json]:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from compact.testing.generate import anthropic, gemini, openai_chat, openai_responses
-from compact.testing.generate.dice import Body, Dice
+from compact.testing.generate.dice import Body, Dice, Writer
 
-_WRITERS: Mapping[str, Callable[[Dice, int], Body]] = {
-    "openai-chat": openai_chat.write,
-    "openai-responses": openai_responses.write,
-    "anthropic-messages": anthropic.write,
-    "google-gemini": gemini.write,
+_WRITERS: Mapping[str, Callable[[Random, int], Writer]] = {
+    "openai-chat": openai_chat.ChatWriter,
+    "openai-responses": openai_responses.ResponsesWriter,
+    "anthropic-messages": anthropic.AnthropicWriter,
+    "google-gemini": gemini.GeminiWriter,
 }
 
 
@@ -25,7 +25,7 @@ def random_body(rng: Random, format: str, *, size: int = 20) -> Body:
 
     One body in a hundred is a single user message followed by many times as many calls, as agents leave behind.
     """
-    return _WRITERS[format](Dice(rng), size)
+    return _WRITERS[format](rng, size).body()
 
 
 __all__ = ["Body", "Dice", "random_body"]

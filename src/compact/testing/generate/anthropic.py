@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 
 from compact.messages import Json
-from compact.testing.generate.dice import DOCUMENT, PIXEL, TOOLS, Body, Dice
+from compact.testing.generate.dice import DOCUMENT, PIXEL, TOOLS, Body, Writer
 
 PREFILLED = ("claude-3-5-sonnet-20241022", "claude-sonnet-4-5")
 """Models that may be given the beginning of their answer."""
@@ -17,49 +18,42 @@ OTHERS = ("claude-opus-4-6",)
 BREAKPOINTS = 4
 
 
-def write(dice: Dice, size: int) -> Body:
-    """A request body that the API accepts."""
-    return _Writer(dice, size).body()
+class AnthropicWriter(Writer):
+    """Writes what Anthropic Messages accepts."""
 
-
-class _Writer:
-    def __init__(self, dice: Dice, size: int) -> None:
-        self.dice = dice
-        self.model = dice.pick((*PREFILLED, *STEERED, *OTHERS))
-        self.thinks = self.model != PREFILLED[0] and dice.chance(0.5)
-        self.outline = dice.turns(size)
-        self.messages: list[Json] = []
+    def __init__(self, rng: Random, size: int) -> None:
+        super().__init__(rng, (*PREFILLED, *STEERED, *OTHERS))
+        self.thinks = self.model != PREFILLED[0] and self.chance(0.5)
+        self.outline = self.turns(size)
 
     def body(self) -> Body:
-        dice = self.dice
         body: Body = {"model": self.model, "max_tokens": 8192}
-        if dice.chance(0.6):
-            body["system"] = dice.text() if dice.chance(0.5) else [self._text() for _ in range(dice.number(1, 3))]
-        if dice.chance(0.6) or any(self.outline):
-            body["tools"] = [self._tool(name) for name in TOOLS[: dice.number(1, 6)]]
+        if self.chance(0.6):
+            body["system"] = self.text() if self.chance(0.5) else [self._text() for _ in range(self.number(1, 3))]
+        if self.chance(0.6) or any(self.outline):
+            body["tools"] = [self._tool(name) for name in TOOLS[: self.number(1, 6)]]
         if self.thinks:
-            body["thinking"] = dice.pick(({"type": "enabled", "budget_tokens": 4096}, {"type": "adaptive"}))
-        elif dice.chance(0.2):
+            body["thinking"] = self.pick(({"type": "enabled", "budget_tokens": 4096}, {"type": "adaptive"}))
+        elif self.chance(0.2):
             body["thinking"] = {"type": "disabled"}
         last = len(self.outline) - 1
         for index, steps in enumerate(self.outline):
             self._turn(steps, index, last)
         body["messages"] = self.messages
-        if dice.chance(0.4):
+        if self.chance(0.4):
             self._set_breakpoints(body)
         return body
 
     def _turn(self, steps: list[int], index: int, last: int) -> None:
-        dice = self.dice
         self._say("user", self._question())
-        if dice.chance(0.05):
-            self._say("user", dice.text())
-        if index == last and not steps and dice.chance(0.7):
+        if self.chance(0.05):
+            self._say("user", self.text())
+        if index == last and not steps and self.chance(0.7):
             return
         # Thinking of completed turns may have been left out; what the model is still at must have all of it.
-        thoughtful = self.thinks and (index == last or dice.chance(0.6))
-        forgotten = not self.thinks and index < last - 1 and dice.chance(0.1)
-        answered = index < last or (self.model in PREFILLED and not self.thinks and dice.chance(0.3))
+        thoughtful = self.thinks and (index == last or self.chance(0.6))
+        forgotten = not self.thinks and index < last - 1 and self.chance(0.1)
+        answered = index < last or (self.model in PREFILLED and not self.thinks and self.chance(0.3))
         for step, calls in enumerate(steps):
             self._steer()
             self._step(calls, thinking=thoughtful or forgotten, final=not answered and step == len(steps) - 1)
@@ -74,73 +68,68 @@ class _Writer:
 
     def _steer(self) -> None:
         if self.model in STEERED:
-            while self.dice.chance(0.1):
-                self._say("system", self.dice.text() if self.dice.chance(0.5) else [self._text()])
+            while self.chance(0.1):
+                self._say("system", self.text() if self.chance(0.5) else [self._text()])
 
     def _question(self) -> Json:
-        dice = self.dice
-        if dice.chance(0.6):
-            return dice.text()
+        if self.chance(0.6):
+            return self.text()
         parts = [self._text()]
         for kind, make in ((0.3, self._image), (0.2, self._document), (0.1, self._search_result)):
-            if dice.chance(kind):
+            if self.chance(kind):
                 parts.append(make())
-        if dice.chance(0.1):
-            parts.append({"type": "container_upload", "file_id": dice.id("file_")})
-        return dice.shuffled(parts, 0.5)
+        if self.chance(0.1):
+            parts.append({"type": "container_upload", "file_id": self.id("file_")})
+        return self.shuffled(parts, 0.5)
 
     def _step(self, calls: int, *, thinking: bool, final: bool) -> None:
-        dice = self.dice
         content = list(self._thoughts()) if thinking else []
-        if dice.chance(0.4):
+        if self.chance(0.4):
             content.append(self._text())
-        if dice.chance(0.03):
+        if self.chance(0.03):
             content += self._server_pair()
-        ids = [dice.id("toolu_") for _ in range(calls)]
-        content += [{"type": "tool_use", "id": id, "name": dice.pick(TOOLS), "input": dice.arguments()} for id in ids]
-        results: list[Json] = dice.shuffled([self._result(id) for id in ids], 0.3)
-        if dice.chance(0.1):
+        ids = [self.id("toolu_") for _ in range(calls)]
+        content += [{"type": "tool_use", "id": id, "name": self.pick(TOOLS), "input": self.arguments()} for id in ids]
+        results: list[Json] = self.shuffled([self._result(id) for id in ids], 0.3)
+        if self.chance(0.1):
             results.append(self._text())
-            if dice.chance(0.3):
+            if self.chance(0.3):
                 results.append(self._image())
-        elif final and self.model not in STEERED and dice.chance(0.05):
+        elif final and self.model not in STEERED and self.chance(0.05):
             # A tool that the vendor runs may still be at work, as long as only results follow.
             content.append(self._server_call())
         self._say("assistant", content)
         self._say("user", results)
 
     def _answer(self, *, thinking: bool, prefill: bool) -> None:
-        dice = self.dice
         if prefill:
-            self._say("assistant", dice.pick((dice.text(), [self._text()], "")))
+            self._say("assistant", self.pick((self.text(), [self._text()], "")))
             return
         content = list(self._thoughts()) if thinking else []
-        if dice.chance(0.05):
+        if self.chance(0.05):
             content += self._server_pair()
-        if not content and dice.chance(0.6):
-            self._say("assistant", dice.text())
+        if not content and self.chance(0.6):
+            self._say("assistant", self.text())
             return
-        content += [self._text() for _ in range(dice.pick((1, 1, 1, 2)))]
+        content += [self._text() for _ in range(self.pick((1, 1, 1, 2)))]
         self._say("assistant", content)
-        if dice.chance(0.03):
-            self._say("assistant", dice.text())
+        if self.chance(0.03):
+            self._say("assistant", self.text())
 
     def _thoughts(self) -> Iterator[Json]:
-        dice = self.dice
-        if dice.chance(0.9):
-            yield {"type": "thinking", "thinking": dice.pick((dice.text(), "")), "signature": dice.id("EqQB")}
-            if dice.chance(0.9):
+        if self.chance(0.9):
+            yield {"type": "thinking", "thinking": self.pick((self.text(), "")), "signature": self.id("EqQB")}
+            if self.chance(0.9):
                 return
-        yield {"type": "redacted_thinking", "data": dice.id("EmwK")}
+        yield {"type": "redacted_thinking", "data": self.id("EmwK")}
 
     def _result(self, id: str) -> Json:
-        dice = self.dice
         result: dict[str, Json] = {"type": "tool_result", "tool_use_id": id}
-        roll = dice.random()
+        roll = self.random()
         if roll < 0.7:
-            result["content"] = dice.output()
+            result["content"] = self.output()
         elif roll < 0.9:
-            result["content"] = [dice.pick((self._text, self._text, self._image))() for _ in range(dice.number(1, 3))]
+            result["content"] = [self.pick((self._text, self._text, self._image))() for _ in range(self.number(1, 3))]
         elif roll < 0.95:
             result["content"] = ""
         if roll < 0.1:
@@ -148,26 +137,25 @@ class _Writer:
         return result
 
     def _server_call(self) -> Json:
-        query = {"query": self.dice.text()}
-        return {"type": "server_tool_use", "id": self.dice.id("srvtoolu_"), "name": "web_search", "input": query}
+        query = {"query": self.text()}
+        return {"type": "server_tool_use", "id": self.id("srvtoolu_"), "name": "web_search", "input": query}
 
     def _server_pair(self) -> list[Json]:
-        dice = self.dice
-        if dice.chance(0.5):
+        if self.chance(0.5):
             call = self._server_call()
-            hit = {"type": "web_search_result", "url": "https://example.org", "encrypted_content": dice.id("Eo")}
+            hit = {"type": "web_search_result", "url": "https://example.org", "encrypted_content": self.id("Eo")}
             return [call, {"type": "web_search_tool_result", "tool_use_id": call["id"], "content": [hit]}]
-        id = dice.id("mcptoolu_")
-        call = {"type": "mcp_tool_use", "id": id, "name": "query", "server_name": "db", "input": dice.arguments()}
+        id = self.id("mcptoolu_")
+        call = {"type": "mcp_tool_use", "id": id, "name": "query", "server_name": "db", "input": self.arguments()}
         return [call, {"type": "mcp_tool_result", "tool_use_id": id, "is_error": False, "content": [self._text()]}]
 
     def _text(self) -> dict[str, Json]:
-        return {"type": "text", "text": self.dice.text()}
+        return {"type": "text", "text": self.text()}
 
     def _image(self) -> dict[str, Json]:
         by_value = {"type": "base64", "media_type": "image/png", "data": PIXEL}
         by_address = {"type": "url", "url": "https://example.org/cat.png"}
-        return {"type": "image", "source": self.dice.pick((by_value, by_address))}
+        return {"type": "image", "source": self.pick((by_value, by_address))}
 
     def _document(self) -> dict[str, Json]:
         sources = (
@@ -175,25 +163,24 @@ class _Writer:
             {"type": "text", "media_type": "text/plain", "data": "plain"},
             {"type": "url", "url": "https://example.org/manual.pdf"},
         )
-        return {"type": "document", "title": "manual.pdf", "source": self.dice.pick(sources)}
+        return {"type": "document", "title": "manual.pdf", "source": self.pick(sources)}
 
     def _search_result(self) -> dict[str, Json]:
         source = {"source": "https://example.org", "title": "Manual"}
         return {"type": "search_result", **source, "content": [self._text()]}
 
     def _tool(self, name: str) -> dict[str, Json]:
-        return {"name": name, "description": f"Does {name}.", "input_schema": self.dice.schema()}
+        return {"name": name, "description": f"Does {name}.", "input_schema": self.schema()}
 
     def _set_breakpoints(self, body: Body) -> None:
         """Marks up to four places, those with the longer life first."""
-        dice = self.dice
-        chosen = sorted({dice.number(0, len(self.messages) - 1) for _ in range(BREAKPOINTS)})
+        chosen = sorted({self.number(0, len(self.messages) - 1) for _ in range(BREAKPOINTS)})
         lists = [body.get("tools"), body.get("system"), *(self.messages[index]["content"] for index in chosen)]
         places = [place for blocks in lists if (place := self._last(blocks))]
-        kept = [place for place in places if dice.chance(0.8)][:BREAKPOINTS]
-        long_lived = dice.number(0, len(kept))
+        kept = [place for place in places if self.chance(0.8)][:BREAKPOINTS]
+        long_lived = self.number(0, len(kept))
         for position, place in enumerate(kept):
-            short = dice.pick(({"type": "ephemeral"}, {"type": "ephemeral", "ttl": "5m"}))
+            short = self.pick(({"type": "ephemeral"}, {"type": "ephemeral", "ttl": "5m"}))
             place["cache_control"] = {"type": "ephemeral", "ttl": "1h"} if position < long_lived else short
 
     def _last(self, blocks: Json) -> dict[str, Json] | None:

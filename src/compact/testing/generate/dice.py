@@ -1,7 +1,8 @@
-"""Random choices, and what messages are filled with."""
+"""Random choices, what messages are filled with, and who writes them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from json import JSONEncoder
 from random import Random
@@ -141,3 +142,16 @@ class Dice:
         if depth and roll < 0.9:
             return [self._value(depth - 1) for _ in range(self.number(0, 2))]
         return {self.pick(KEYS): self._value(depth - 1)} if depth else {}
+
+
+class Writer(Dice):
+    """Writes one request for a vendor, as the dice fall."""
+
+    def __init__(self, rng: Random, models: Sequence[str]) -> None:
+        super().__init__(rng)
+        self.model = self.pick(models)
+        self.messages: list[Json] = []
+
+    @abstractmethod
+    def body(self) -> Body:
+        """A request body that the API accepts."""

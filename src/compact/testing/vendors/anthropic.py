@@ -12,7 +12,6 @@ from compact.messages import Json
 from compact.testing.vendors.binding import sign, verify
 from compact.testing.vendors.cache import PromptCache
 from compact.testing.vendors.faults import Operation
-from compact.testing.vendors.prompt import Prompt, Usage
 from compact.testing.vendors.wire import (
     Api,
     ApiError,
@@ -114,10 +113,6 @@ def _place(text: str, at: int) -> str:
     return f"line {line} column {at - text.rfind(chr(10), 0, at)} (char {at})"
 
 
-def _unknown(_: str, __: str) -> ApiError:
-    return ApiError(404, "Not Found", "not_found_error")
-
-
 def _models(asked: str, window: int | None) -> Json:
     found = [
         {
@@ -154,16 +149,6 @@ def _require(body: Body, operation: Operation) -> None:
 
 def _overflow(tokens: int, window: int) -> ApiError:
     return ApiError(400, f"prompt is too long: {tokens} tokens > {window} maximum", INVALID)
-
-
-def _charge(cache: PromptCache, scope: str, prompt: Prompt) -> Usage:
-    found = cache.explicit(scope, prompt.pieces)
-    return Usage(prompt.tokens, found.read, found.written_5m, found.written_1h)
-
-
-def _limit(body: Body) -> int | None:
-    found = body.get("max_tokens")
-    return found if isinstance(found, int) else None
 
 
 def _whole(made: Generation) -> Json:
@@ -237,10 +222,6 @@ def _opened(block: Json) -> tuple[Json, list[Json]]:
     return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in written]
 
 
-def _broken(envelope: Json) -> Event:
-    return "error", envelope
-
-
 VENDOR: Final = Vendor(
     name="anthropic",
     invalid=INVALID,
@@ -248,7 +229,7 @@ VENDOR: Final = Vendor(
     envelope=_envelope,
     headers=_headers,
     read=_read,
-    unknown=_unknown,
+    unknown=lambda _, __: ApiError(404, "Not Found", "not_found_error"),
     failures=FAILURES,
     models=_models,
 )
@@ -258,10 +239,10 @@ MESSAGES: Final = Api(
     require=_require,
     overflow=_overflow,
     verify=verify,
-    charge=_charge,
-    limit=_limit,
+    charge=PromptCache.explicit,
+    limit=lambda body: body.get("max_tokens"),
     whole=_whole,
     events=_events,
-    broken=_broken,
+    broken=lambda envelope: ("error", envelope),
     counted=lambda tokens: {"input_tokens": tokens},
 )

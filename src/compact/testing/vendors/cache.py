@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
 from threading import Lock
 from typing import Final
 
-from compact.testing.vendors.prompt import LIFETIMES, Count, Piece
+from compact.testing.vendors.prompt import LIFETIMES, Count, Piece, Prompt, Usage
 
 MINIMUM: Final = 1024
 LOOKBACK: Final = 20
@@ -20,15 +19,6 @@ AUTOMATIC_LIFETIME: Final = 300
 # About as many characters as the 128 tokens in which OpenAI's cache counts; shorter steps would only cost memory.
 _STEP: Final = 512
 _MOST_ENTRIES: Final = 1 << 18
-
-
-@dataclass(frozen=True, slots=True)
-class Cached:
-    """How many tokens of a prompt were read from the cache, and written to it for how long."""
-
-    read: int = 0
-    written_5m: int = 0
-    written_1h: int = 0
 
 
 class PromptCache:
@@ -58,11 +48,12 @@ class PromptCache:
                 self._keep(digest, AUTOMATIC_LIFETIME)
         return tokens + self._count(part)
 
-    def explicit(self, scope: str, pieces: Sequence[Piece]) -> Cached:
+    def explicit(self, scope: str, prompt: Prompt) -> Usage:
         """Reads up to the last breakpoint that is known, or a place shortly before one, and writes the others."""
+        pieces = prompt.pieces
         marks = [index for index, piece in enumerate(pieces) if piece.lifetime]
         if not marks:
-            return Cached()
+            return Usage(prompt.tokens)
         digests = list(_boundaries(scope, pieces))
         totals = list(accumulate(piece.tokens for piece in pieces))
         written = dict.fromkeys(LIFETIMES.values(), 0)
@@ -77,7 +68,7 @@ class PromptCache:
                     written[lifetime] += totals[mark] - covered
                     covered = totals[mark]
                     self._keep(digests[mark], lifetime)
-        return Cached(read, written[LIFETIMES["5m"]], written[LIFETIMES["1h"]])
+        return Usage(prompt.tokens, read, written[LIFETIMES["5m"]], written[LIFETIMES["1h"]])
 
     def _last_known(self, digests: Sequence[bytes], marks: Sequence[int]) -> int | None:
         for mark in reversed(marks):
@@ -98,6 +89,12 @@ class PromptCache:
 
     def _now(self) -> float:
         return time.monotonic() + self._ahead
+
+
+def charge_shared(cache: PromptCache, scope: str, prompt: Prompt, step: int = 1) -> Usage:
+    """What is charged where caching needs no marks: it counts in steps, and the last token is always read anew."""
+    shared = min(cache.automatic(scope, prompt.pieces), prompt.tokens - 1)
+    return Usage(prompt.tokens, shared // step * step if shared >= MINIMUM else 0)
 
 
 def _boundaries(scope: str, pieces: Sequence[Piece]) -> Iterator[bytes]:

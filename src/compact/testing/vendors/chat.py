@@ -10,7 +10,7 @@ from compact.formats import FORMATS
 from compact.messages import Json
 from compact.testing.vendors.faults import Operation
 from compact.testing.vendors.openai import INVALID, OPENAI, charge, need, refuse, wrong_type
-from compact.testing.vendors.wire import Api, ApiError, Body, Event, Generation, Headers, Options, pieces
+from compact.testing.vendors.wire import Api, ApiError, Body, Event, Generation, pieces
 
 _ENDINGS: Final = {"stop": "stop", "calls": "tool_calls", "refusal": "stop", "filter": "content_filter"}
 
@@ -35,15 +35,6 @@ def _overflow(tokens: int, window: int) -> ApiError:
         "Please reduce the length of the messages."
     )
     return ApiError(400, text, INVALID, "messages", "context_length_exceeded")
-
-
-def _verify(body: Body, _: Headers, __: Options) -> tuple[Body, None]:
-    return body, None
-
-
-def _limit(body: Body) -> int | None:
-    found = body.get("max_completion_tokens") or body.get("max_tokens")
-    return found if isinstance(found, int) else None
 
 
 def _whole(made: Generation) -> Json:
@@ -136,20 +127,14 @@ def _deltas(message: Json) -> Iterator[Json]:
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-def _broken(envelope: Json) -> Event:
-    return "", envelope
-
-
 CHAT: Final = Api(
     vendor=OPENAI,
     format=FORMATS["openai-chat"],
     require=_require,
     overflow=_overflow,
-    verify=_verify,
     charge=charge,
-    limit=_limit,
+    limit=lambda body: body.get("max_completion_tokens") or body.get("max_tokens"),
     whole=_whole,
     events=_events,
-    broken=_broken,
     counted=lambda tokens: {"input_tokens": tokens},
 )

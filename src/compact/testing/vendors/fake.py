@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count as numbers
 from threading import Lock
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from compact.errors import InvalidConfiguration
 from compact.formats import FORMATS
@@ -16,7 +15,7 @@ from compact.messages import Json
 from compact.testing.vendors.faults import Fault, Operation
 from compact.testing.vendors.routes import find
 from compact.testing.vendors.script import Line, Received
-from compact.testing.vendors.server import HOST, Arrived, Server
+from compact.testing.vendors.server import Arrived, Fake
 from compact.testing.vendors.service import Service
 from compact.testing.vendors.wire import Answer, Options, decode
 from compact.tokens.cache import CountCache
@@ -29,7 +28,7 @@ _KEY_IN_QUERY: Final = re.compile(r"(?<=[?&]key=)[^&]+")
 _REDACTED: Final = "[redacted]"
 
 
-class FakeVendors:
+class FakeVendors(Fake):
     """OpenAI, Anthropic and Gemini at one address of this machine, from `with` to its end.
 
     `window` is the size of every model's context window in tokens, counted by `count`: OpenAI's o200k encoding unless
@@ -53,38 +52,7 @@ class FakeVendors:
         self._requests: dict[int, Received] = {}
         self._numbers = numbers()
         self._lock = Lock()
-        self._server: Server | None = None
-
-    def __enter__(self) -> Self:
-        self._server = Server(self._respond)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stops the server, closes its connections, and raises what a script raised."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.stop()
-            for failure in server.failures:
-                raise failure
-
-    @property
-    def host(self) -> str:
-        return HOST
-
-    @property
-    def port(self) -> int:
-        if self._server is None:
-            raise InvalidConfiguration("is not running", field="server", remedy="Use `with FakeVendors() as server:`.")
-        return self._server.port
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        super().__init__(self._respond)
 
     @property
     def requests(self) -> tuple[Received, ...]:

@@ -8,9 +8,8 @@ from urllib.parse import parse_qs
 
 from compact.formats import FORMATS
 from compact.messages import Json
-from compact.testing.vendors.cache import MINIMUM, PromptCache
+from compact.testing.vendors.cache import charge_shared
 from compact.testing.vendors.faults import Operation
-from compact.testing.vendors.prompt import Prompt, Usage
 from compact.testing.vendors.seals import digest, seal, unseal
 from compact.testing.vendors.wire import (
     Api,
@@ -75,10 +74,6 @@ def _envelope(error: ApiError, _: str) -> Json:
     return {"error": found}
 
 
-def _headers(_: ApiError | None, __: str) -> dict[str, str]:
-    return {"server": "scaffolding on HTTPServer2", "server-timing": "gfet4t7; dur=1"}
-
-
 def _read(raw: bytes) -> Body:
     try:
         body = decode(raw)
@@ -88,10 +83,6 @@ def _read(raw: bytes) -> Body:
         _refuse('Invalid JSON payload received. Unknown name "": Root element must be a message.')
     inner = body.get("generateContentRequest")
     return inner if isinstance(inner, dict) else body
-
-
-def _unknown(_: str, __: str) -> ApiError:
-    return ApiError(404, "Requested entity was not found.", "NOT_FOUND")
 
 
 def _models(asked: str, window: int | None) -> Json:
@@ -132,20 +123,9 @@ def _verify(body: Body, _: Headers, options: Options) -> tuple[Body, None]:
     return body, None
 
 
-def _charge(cache: PromptCache, scope: str, prompt: Prompt) -> Usage:
-    """Caching is implicit, from 1,024 tokens on."""
-    shared = min(cache.automatic(scope, prompt.pieces), prompt.tokens - 1)
-    return Usage(prompt.tokens, shared if shared >= MINIMUM else 0)
-
-
 def _config(body: Body) -> dict[str, Json]:
     found = body.get("generationConfig", body.get("generation_config"))
     return found if isinstance(found, dict) else {}
-
-
-def _limit(body: Body) -> int | None:
-    found = _config(body).get("maxOutputTokens")
-    return found if isinstance(found, int) else None
 
 
 def _whole(made: Generation) -> Json:
@@ -210,10 +190,6 @@ def _pieces(part: Json) -> list[Json]:
     return [*({"text": piece, **flag} for piece in first), {**part, "text": last}]
 
 
-def _broken(envelope: Json) -> Event:
-    return "", envelope
-
-
 def as_array(events: Iterator[Event]) -> Iterator[bytes]:
     """The events as the elements of one JSON array: what Gemini streams unless asked for server-sent events."""
     opening = b"["
@@ -228,9 +204,9 @@ VENDOR: Final = Vendor(
     invalid=INVALID,
     authenticate=_authenticate,
     envelope=_envelope,
-    headers=_headers,
+    headers=lambda _, __: {"server": "scaffolding on HTTPServer2", "server-timing": "gfet4t7; dur=1"},
     read=_read,
-    unknown=_unknown,
+    unknown=lambda _, __: ApiError(404, "Requested entity was not found.", "NOT_FOUND"),
     failures=FAILURES,
     models=_models,
 )
@@ -240,11 +216,10 @@ GENERATE: Final = Api(
     require=_require,
     overflow=_overflow,
     verify=_verify,
-    charge=_charge,
-    limit=_limit,
+    charge=charge_shared,
+    limit=lambda body: _config(body).get("maxOutputTokens"),
     whole=_whole,
     events=_events,
-    broken=_broken,
     counted=lambda tokens: {
         "totalTokens": tokens,
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}],

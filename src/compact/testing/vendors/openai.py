@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, NoReturn
 
 from compact.messages import Json
-from compact.testing.vendors.cache import MINIMUM, PromptCache
-from compact.testing.vendors.prompt import Prompt, Usage
+from compact.testing.vendors.cache import charge_shared
 from compact.testing.vendors.wire import ApiError, Body, Headers, Rejected, Vendor, decode
 
 INVALID: Final = "invalid_request_error"
-_STEP: Final = 128
 _LISTED: Final = ("gpt-4o", "gpt-4o-mini", "gpt-5")
 _CREATED: Final = 1715367049
 
@@ -61,12 +60,6 @@ def wrong_type(name: str, expected: str, value: Json) -> NoReturn:
     # OpenAI's validator calls null an object, as JavaScript does.
     got = kinds.get(type(value), "an object")
     refuse(f"Invalid type for '{name}': expected {expected}, but got {got} instead.", name, "invalid_type")
-
-
-def charge(cache: PromptCache, scope: str, prompt: Prompt) -> Usage:
-    """Caching is automatic, from 1,024 tokens on, in steps of 128; the last token is always read anew."""
-    shared = min(cache.automatic(scope, prompt.pieces), prompt.tokens - 1)
-    return Usage(prompt.tokens, shared // _STEP * _STEP if shared >= MINIMUM else 0)
 
 
 def _authenticate(headers: Headers, _: str) -> None:
@@ -125,6 +118,7 @@ def _models(asked: str, _: int | None) -> Json:
     return found[0] if asked else {"object": "list", "data": found}
 
 
+charge: Final = partial(charge_shared, step=128)
 OPENAI: Final = Vendor(
     name="openai",
     invalid=INVALID,

@@ -92,11 +92,6 @@ def _verify(body: Body, _: Headers, options: Options) -> tuple[Body, None]:
     return body, None
 
 
-def _limit(body: Body) -> int | None:
-    found = body.get("max_output_tokens")
-    return found if isinstance(found, int) else None
-
-
 def _whole(made: Generation) -> Json:
     usage = made.usage
     reason = _ENDINGS.get(made.reply.ending)
@@ -214,7 +209,7 @@ RESPONSES: Final = Api(
     overflow=_overflow,
     verify=_verify,
     charge=charge,
-    limit=_limit,
+    limit=lambda body: body.get("max_output_tokens"),
     whole=_whole,
     events=_events,
     broken=_broken,

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from threading import Event, Lock, Thread, current_thread
-from typing import Any, Final, cast
+from types import TracebackType
+from typing import Any, Final, Self, cast
 
+from compact.errors import InvalidConfiguration
 from compact.testing.vendors.faults import Fault
 from compact.testing.vendors.wire import Answer
 
@@ -55,6 +57,46 @@ class Server:
         self._http.hang_up()
         self._http.server_close()
         self._thread.join(_PATIENCE)
+
+
+class Fake:
+    """Something at an address of this machine, from `with` to its end."""
+
+    def __init__(self, respond: Callable[[Arrived], Answer]) -> None:
+        self._respond_to = respond
+        self._server: Server | None = None
+
+    def __enter__(self) -> Self:
+        self._server = Server(self._respond_to)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stops the server, closes its connections, and raises what a script raised."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+            for failure in server.failures:
+                raise failure
+
+    @property
+    def host(self) -> str:
+        return HOST
+
+    @property
+    def port(self) -> int:
+        if self._server is None:
+            remedy = f"Use `with {type(self).__name__}() as server:`."
+            raise InvalidConfiguration("is not running", field="server", remedy=remedy)
+        return self._server.port
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
 
 
 class _Http(ThreadingHTTPServer):

@@ -141,7 +141,8 @@ class Service:
         usage = api.charge(self.cache, f"{api.format.name}/{asked.model}", accepted.prompt)
         keep = fault is not None and fault.spoils
         said = self.script.next(asked.request, lambda: echo(accepted.conversation), keep=keep)
-        reply = within(api.limit(accepted.body), misspoken(fault, said), tokens)
+        limit = api.limit(accepted.body)
+        reply = within(limit if isinstance(limit, int) else None, misspoken(fault, said), tokens)
         return Generation(
             body=accepted.body,
             model=asked.model,

@@ -134,16 +134,17 @@ class Api:
     require: Callable[[Body, Operation], None]
     """Rejects a request in which something is missing, for that operation."""
     overflow: Callable[[int, int], ApiError]
-    verify: Callable[[Body, Headers, Options], tuple[Body, tuple[Json, ...] | None]]
-    """Rejects what was sealed and is not what it was; may drop it, and say so."""
     charge: Callable[[PromptCache, str, Prompt], Usage]
-    limit: Callable[[Body], int | None]
+    limit: Callable[[Body], Json]
+    """What the request says of the most tokens to answer with."""
     whole: Callable[[Generation], Json]
     events: Callable[[Json, Generation], Iterator[Event]]
     """A whole answer, in the events that add up to it."""
-    broken: Callable[[Json], Event]
-    """An error envelope, as the event that ends a stream."""
     counted: Callable[[int], Json]
+    broken: Callable[[Json], Event] = lambda envelope: ("", envelope)
+    """An error envelope, as the event that ends a stream."""
+    verify: Callable[[Body, Headers, Options], tuple[Body, tuple[Json, ...] | None]] = lambda body, _, __: (body, None)
+    """Rejects what was sealed and is not what it was; may drop it, and say so."""
     expand: Callable[[Body, Mapping[str, list[Json]]], Body] = lambda body, _: body
     """Adds what the client left for the vendor to remember."""
     remember: Callable[[Body, Json], tuple[str, list[Json]] | None] = lambda _, __: None

@@ -10,7 +10,7 @@ import { useDelayed } from "../../state/delayed";
 import type { Session } from "./queries";
 import { Thread, type Jump } from "./thread";
 
-type Match = Schemas["Match"];
+type Match = Schemas["Found"];
 
 export function History({ session, at }: { session: Session; at?: Jump | undefined }) {
   const { id, messages } = session.session;

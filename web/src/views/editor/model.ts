@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/client";
 
 export type Values = Record<string, unknown>;
 export type WhenMissed = Schemas["RecipeView"]["when_missed"];
-export type Problem = Schemas["FieldProblem"];
+export type Problem = Schemas["Trouble"];
 export type Path = readonly (string | number)[];
 
 export interface Pass {

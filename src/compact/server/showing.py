@@ -1,52 +1,86 @@
-"""Compact's own values made into what the API gives."""
+"""What several routes show of stored sessions: how full they are, their summaries, whether they may go on."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
-from compact.app.inspecting import Inspection, showable
+from fastapi import Path, Query, Response
+from pydantic import BaseModel, Field
+
+from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
 from compact.engine.stored.context import Assembled
 from compact.engine.stored.preferences import Effective
-from compact.engine.stored.service import Compression
-from compact.engine.stored.snapshots import describe_summary, read_summary
+from compact.engine.stored.service import Compression, Context
+from compact.engine.stored.snapshots import describe_summary
 from compact.formats import parse
-from compact.messages import ROLES_NEVER_PRUNED
+from compact.messages import ROLES_NEVER_PRUNED, Conversation
 from compact.policies import should_condense
-from compact.ports import Snapshot, StoredMessage, StoredSession
-from compact.server.routes.shapes.conversations import (
-    CUT,
-    Blocked,
-    CompressionDone,
-    ContextUsage,
-    MessagePart,
-    MessageView,
-    SessionRow,
-    SummaryView,
-)
+from compact.ports import Snapshot, StoredSession
 from compact.tokens import Counter
 
+FormatName: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
+SessionId: TypeAlias = Annotated[str, Path(max_length=200)]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
 T = TypeVar("T")
 C = TypeVar("C")
 _HIGH, _FULL = 0.8, 0.95
 
 
-def row_of(session: StoredSession) -> SessionRow:
-    """A session as a list shows it."""
-    return SessionRow(
-        id=session.id,
-        title=showable(session.title),
-        model=showable(session.model),
-        format=session.format,
-        workspace=showable(session.workspace),
-        messages=session.messages,
-        blocked=bool(session.blocked) and not session.acknowledged,
-        created=session.created,
-        updated=session.updated,
-    )
+class Sizes(BaseModel):
+    """The tokens of a conversation before a compaction and after it."""
+
+    tokens_before: int
+    tokens_after: int
+
+
+class ContextUsage(BaseModel):
+    """How full the model is: tokens in use of those it reads, where compression begins, and what takes them."""
+
+    used: int
+    window: int
+    percent: float
+    trigger: int
+    level: Literal["calm", "high", "full"] = Field(description="high from 80 percent on, full from 95.")
+    by_kind: dict[str, int]
+    reason: str
+
+
+class Blocked(BaseModel):
+    """Why no request may be made, if so; who acknowledges takes the risk."""
+
+    blocked: bool
+    reason: str
+    acknowledged: bool
+
+
+class SummaryView(BaseModel):
+    """A summary: its words, and the badge that says what it stands for."""
+
+    id: int
+    text: str
+    version: int
+    messages: int
+    tokens: int
+    tokens_before: int | None
+    tokens_after: int | None
+    trigger: str = Field(description="automatic, manual, regenerated, edited or imported")
+    strategy: str
+    source: str = Field(description="The session it was imported from.")
+    cutoff: int | None
+    created: str
+    retired: bool
+
+
+class CompressionDone(Sizes):
+    """What a compression did."""
+
+    summary: SummaryView
+    messages: int
+    seconds: float
+    warnings: list[str]
 
 
 def usage_now(service: StoredSessions, id: str) -> ContextUsage:
@@ -111,34 +145,10 @@ def compression_of(done: Compression) -> CompressionDone:
     )
 
 
-def messages_of(
-    session: StoredSession, stored: Sequence[StoredMessage], summary: Snapshot | None, cut: int | None = CUT
-) -> list[MessageView]:
-    """Messages as people read them, each part cut to so many characters; `summary` is the one that stands."""
-    frame = parse([], format=session.format)
-    read = [frame.dialect.parse_message(json.loads(one.raw), str(one.id)) for one in stored]
-    inspection = Inspection(frame.with_messages(read), model=session.model)
-    covered = (summary.cutoff if summary else None) or 0
-    kept = set(read_summary(summary).kept) if summary else set()
-    found = []
-    for index, one in enumerate(stored):
-        gone = one.id <= covered and one.id not in kept
-        parts = [_part(part.kind, part.title, part.before or "", cut) for part in inspection.parts(index)]
-        found.append(
-            MessageView(
-                id=one.id,
-                position=one.position,
-                role=showable(one.role),
-                state="pinned" if one.pinned else "summarized" if gone else "active",
-                tokens=one.tokens,
-                input_tokens=one.input_tokens,
-                output_tokens=one.output_tokens,
-                created=one.created,
-                parts=parts,
-                truncated=any(part.truncated for part in parts),
-            )
-        )
-    return found
+def conversation_of(context: Context) -> Conversation:
+    """What a session's next request contains."""
+    session = context.session
+    return parse(context.messages, format=session.format, system=session.system, tools=session.tools)
 
 
 def money(amount: Decimal | None) -> str | None:
@@ -146,10 +156,22 @@ def money(amount: Decimal | None) -> str | None:
     return None if amount is None else format(amount, "f")
 
 
-def page_of(found: Sequence[T], limit: int, cursor: Callable[[T], C]) -> tuple[list[T], C | None]:
-    """The first of the things that were found, and the cursor of the last of them where there are more."""
-    shown = list(found[:limit])
-    return shown, cursor(shown[-1]) if len(found) > limit else None
+def page_of(
+    found: Sequence[T], limit: int, cursor: Callable[[T], C], after: C | None = None
+) -> tuple[list[T], C | None]:
+    """The first of the things that were found, and the cursor of the last of them where there are more.
+
+    With `after`, they are those that follow the one with that cursor, where it is among them.
+    """
+    start = next((place for place, one in enumerate(found, 1) if after and cursor(one) == after), 0)
+    shown = list(found[start : start + limit])
+    return shown, cursor(shown[-1]) if len(found) > start + limit else None
+
+
+def download(content: bytes | str, name: str) -> Response:
+    """A file to be saved under that name, whose ending says what it holds."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=f"application/{name.rpartition('.')[2]}", headers=headers)
 
 
 def _kinds(counter: Counter, assembled: Assembled) -> dict[str, int]:
@@ -167,10 +189,3 @@ def _kinds(counter: Counter, assembled: Assembled) -> dict[str, int]:
                 kinds[kind] -= moved
                 kinds[name] = kinds.get(name, 0) + moved
     return {kind: tokens for kind, tokens in kinds.items() if tokens}
-
-
-def _part(kind: str, name: str, text: str, cut: int | None) -> MessagePart:
-    shown = text if cut is None else text[:cut]
-    return MessagePart.model_validate(
-        {"kind": kind, "name": name, "text": shown, "truncated": len(shown) < len(text), "characters": len(text)}
-    )

@@ -8,60 +8,58 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from compact.app.counting import DEFAULT_MODEL
+from compact.app.counting import choose_model
+from compact.app.stored import StoredSessions
 from compact.app.transcripts import dump_json, read_transcript
 from compact.formats import format_named, parse, request_body
 from compact.messages import Json, message_bytes
 from compact.ports import StoredSession
-
-if TYPE_CHECKING:
-    from compact.app.stored import StoredSessions
 
 _PAGE = 500
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _decoder = json.JSONDecoder()
 
 
-def exported(sessions: StoredSessions, id: str) -> bytes:
-    """The session as a request in its own format; the messages stand in it as they were stored."""
+def export_session(sessions: StoredSessions, id: str) -> bytes:
+    """The session as a request in its own format, its messages byte for byte as they were stored."""
     session = sessions.session(id)
     frame = parse([], format=session.format, system=session.system, tools=session.tools)
     body = {"model": session.model, **request_body(frame)}
     key = format_named(session.format).messages_key
     body.pop(key)
-    messages = b",\n".join(_utf8(raw) for raw in _stored(sessions, id))
+    messages = b",\n".join(_utf8(raw) for raw in stored_bytes(sessions, id))
     return b'%s, "%s": [\n%s\n]}\n' % (dump_json(body)[:-1].encode(), key.encode(), messages)
 
 
-def imported(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
-    """Store what a file holds as a new session, whole or not at all; gives its id.
+def import_session(sessions: StoredSessions, data: bytes, wanted: StoredSession, *, name: str) -> str:
+    """Store the conversation in a file as a new session, whole or not at all, and return its id.
 
-    The model is the wanted one, else the request's own.
+    The model is that of `wanted`, else the one that the request names.
     """
     conversation = read_transcript(data, name=name)
-    stated = conversation.options.get("model")
+    model, _ = choose_model(wanted.model, conversation)
     new = sessions.create(
         replace(
             wanted,
-            model=wanted.model or (stated if isinstance(stated, str) and stated else DEFAULT_MODEL),
+            model=model,
             format=conversation.format,
             system=conversation.system.wire if conversation.system else None,
             tools=list(conversation.tools) or None,
         )
     )
     wires = [message.wire for message in conversation.messages]
-    with ExitStack() as taken_back:
-        taken_back.callback(sessions.delete, new.id)
+    with ExitStack() as unfinished:
+        unfinished.callback(sessions.delete, new.id)
         pieces = iter(_pieces(data, format_named(conversation.format).messages_key, wires))
         while page := list(islice(pieces, _PAGE)):
             sessions.append(new.id, page)
-        taken_back.pop_all()
+        unfinished.pop_all()
     return new.id
 
 
-def _stored(sessions: StoredSessions, id: str) -> Iterator[bytes]:
+def stored_bytes(sessions: StoredSessions, id: str) -> Iterator[bytes]:
+    """Every message of a session as it was stored, in order."""
     at = -1
     while page := sessions.history(id, after=at, limit=_PAGE):
         yield from (message.raw for message in page)
@@ -75,7 +73,7 @@ def _utf8(raw: bytes) -> bytes:
 
 
 def _pieces(data: bytes, key: str, wires: Sequence[Json]) -> list[bytes]:
-    """The bytes of each message in the file; where they cannot be told apart, messages are written anew."""
+    """The bytes of each message in the file; where they cannot be found, the messages are serialized again."""
     text = data.decode("utf-8-sig")
     try:
         found = [text[start:end] for start, end in _spans(text, key)]
