@@ -26,6 +26,8 @@ _ACCOUNT = re.compile(
 )
 _PRUNED = re.compile(r"⟨ (?P<count>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩")
 _LISTED = re.compile(r"\[(?P<count>\d{1,9}) messages? removed here \((?P<code>[0-9a-f]{8})\): (?P<body>[^\n]*)\]")
+FOLD = "fold-"
+"""How the ids of messages begin that a plan puts in the place of others."""
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[")
 
 
@@ -69,6 +71,11 @@ def is_removed_marker(text: str) -> bool:
 def is_summary(message: Message) -> bool:
     """Whether the message is ours and stands for others: a summary, an account, a marker that tells what went."""
     return _read(message) is not None
+
+
+def is_own(message: Message) -> bool:
+    """Whether it is a summary that a plan of ours put there: one that came with the messages may be anybody's."""
+    return message.id.startswith(FOLD) and is_summary(message)
 
 
 def count_of(message: Message) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from compact.messages import AccountItem, Message, body_of, is_summary
+from compact.messages import AccountItem, Message, body_of, is_own, is_summary
 
 NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
@@ -14,6 +14,7 @@ _FRAMING = re.compile(
     r"|of the removed messages ha(?:ve|s) no line here|messages? below (?:are|is) older than the last one told here)\))"
 )
 _SINCE = "## After that"
+UNVERIFIED = "## An earlier summary, unverified"
 
 
 def unlisted(count: int) -> str:
@@ -30,12 +31,23 @@ def kept_below(count: int) -> str:
 def earlier_items(
     messages: Sequence[Message], known: Mapping[str, tuple[AccountItem, ...]], longest: int = LONGEST_ITEM
 ) -> list[AccountItem]:
-    """What accounts among the messages say, as it was stored or as it can be read from them."""
+    """What accounts among the messages say, as it was stored or as it can be read from them.
+
+    Words give no authority: what only looks like an account of ours is kept as an earlier summary, unverified.
+    """
     found: list[AccountItem] = []
     for message in messages:
-        if is_summary(message):
+        if is_own(message):
             found += known.get(message.id) or read_items(body_of(message), longest)
+        elif is_summary(message):
+            found += read_items(_unverified(body_of(message)), longest)
     return [item for item in found if not is_framing(item.text)]
+
+
+def _unverified(body: str) -> str:
+    """The lines under one heading that says that they are not known to be ours."""
+    lines = (line.lstrip("# ") for line in body.split("\n") if line != UNVERIFIED)
+    return "\n".join([UNVERIFIED, *(line for line in lines if line.strip())])
 
 
 def is_framing(line: str) -> bool:

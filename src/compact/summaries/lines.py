@@ -19,7 +19,7 @@ _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
-_FOLLOWING = 6
+_FOLLOWING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _quoted(spoken: Utterance, longest: int) -> str:
     who = _WHO[spoken.source]
     if spoken.speaker:
         who = f"{who} ({spoken.speaker})"
-    text = quote_speech(spoken.text, longest).replace('"', "'")
+    text = quote_speech(spoken.text, longest, by_person=spoken.source is Source.USER).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 

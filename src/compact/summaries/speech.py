@@ -19,6 +19,9 @@ _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
 _GAP = " … "
+_NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
+_TELLING = 100
+"""Characters of a sentence that says something."""
 
 
 class Passage(NamedTuple):
@@ -32,15 +35,18 @@ class Passage(NamedTuple):
         return f"{self.lead}: {self.text}" if self.lead else self.text
 
 
-def quote_speech(text: str, longest: int) -> str:
-    """The text as one line of at most so many characters; of a longer one what directs, what begins and what ends."""
+def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
+    """The text as one line of at most so many characters; of a longer one what directs, or names something.
+
+    What a person begins with and ends with says most of the rest; an assistant begins with pleasantries.
+    """
     if len(text) <= longest or not text.strip():
         return quote(text, longest)
     found = list(dict.fromkeys(passages(text[:_LONGEST_TEXT])))
     if len(found) < 2:
         return quote(text, longest)
     weights = [_weight(passage) for passage in found]
-    weights[0] += _FIRST
+    weights[0] += _FIRST if by_person else 0.0
     weights[-1] += _LAST
     chosen: set[int] = set()
     left = longest
@@ -83,19 +89,20 @@ def passages(text: str) -> Iterator[Passage]:
 def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
     """The chosen passages in order; items of one list behind their lead-in once, with a gap where some are left out."""
     run: list[str] = []
-    lead, gap = "", False
+    lead, cut = "", False
     for at, passage in enumerate(found):
-        if passage.lead != lead or (gap and not lead):
-            if run:
-                yield _run(lead, run, cut=gap)
-            run, lead, gap = [], passage.lead, False
+        ends = passage.lead != lead or (at not in chosen and not lead)
+        if ends and run:
+            yield _run(lead, run, cut=cut)
+            run, cut = [], False
+        if passage.lead != lead:
+            lead, cut = passage.lead, False
         if at in chosen:
             run.append(passage.text)
-            gap = False if not lead else gap
-        elif run or lead:
-            gap = True
+        else:
+            cut = True
     if run:
-        yield _run(lead, run, cut=gap)
+        yield _run(lead, run, cut=cut)
 
 
 def _run(lead: str, texts: list[str], *, cut: bool) -> str:
@@ -114,4 +121,6 @@ def _governs(heading: str) -> bool:
 
 
 def _weight(passage: Passage) -> float:
-    return _OTHER + max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
+    directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
+    named = _NAMED.search(passage.text) is not None
+    return _OTHER + directs + named + min(len(passage.text) / _TELLING, 1.0)

@@ -6,6 +6,7 @@ What a person asked stands on one line with what came of it, so that finished wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from compact.messages import AccountItem
@@ -47,7 +48,8 @@ def account_lines(
         turns[-1].append(at)
     for number, turn in enumerate(turns, 1):
         told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
-        lines += _turn(ladders, turn, told, last=number == len(turns))
+        below = {at for at in turn if done.levels[at] >= Level.CUT}
+        lines += _turn(ladders, turn, told, below, last=number == len(turns))
     return lines
 
 
@@ -59,9 +61,12 @@ def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str
 
 
 def _turn(
-    ladders: Sequence[Ladder], turn: Sequence[int], told: dict[int, AccountItem], *, last: bool
+    ladders: Sequence[Ladder], turn: Sequence[int], told: dict[int, AccountItem], below: AbstractSet[int], *, last: bool
 ) -> Iterator[AccountItem]:
-    """The lines of one turn: the request with what came of it, and the steps where they are many."""
+    """The lines of one turn: the request with what came of it, and the steps where they are many.
+
+    `below` are the exchanges that stand as messages.
+    """
     first = turn[0] if turn else -1
     if first not in told or not ladders[first].told.from_user or len(turn) == 1:
         yield from told.values()
@@ -71,8 +76,10 @@ def _turn(
     closing = told.pop(answer, None)
     steps = list(told.values())
     fate = closing.text.removeprefix("- ") if closing else ""
-    if not closing and not last:
-        fate = _BELOW if answer >= 0 else _UNANSWERED
+    if answer in below:
+        fate = _BELOW
+    elif answer < 0 and not last:
+        fate = _UNANSWERED
     if len(steps) <= _MOST_STEPS:
         parts = [asked, *steps, *([closing] if closing else [])]
         texts = [asked.text, *(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from compact.providers.auto.ladders import Ladder, Level
+from compact.providers.auto.ladders import RECENT, Ladder, Level
 from compact.summaries.lines import LONG, SHORT
 from compact.summaries.worth import LEAST_STEP
 
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
-_SMALL = 20
+_SMALL, _SMALL_RECENT = 20, 3
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
@@ -89,13 +89,18 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> l
     for step in steps:
         ladder = ladders[step.at]
         stiff = step.level is Level.WHOLE and (ladder.bulky or (ladder.island and not ladder.cuttable))
-        if stiff and ladder.whole > spent // _SMALL:
+        if stiff and ladder.whole > spent // _beside(ladder):
             waiting.append(step)
             continue
         spent += take(step)
-        while waiting and ladders[waiting[0].at].whole <= spent // _SMALL:
+        while waiting and ladders[waiting[0].at].whole <= spent // _beside(ladders[waiting[0].at]):
             spent += take(waiting.pop(0))
     return [*path, *waiting]
+
+
+def _beside(ladder: Ladder) -> int:
+    """How many times its size is shown before an exchange that cannot be cut: what is recent comes sooner."""
+    return _SMALL_RECENT if ladder.boost >= RECENT else _SMALL
 
 
 def _lines(ladder: Ladder, place: int) -> list[Step]:

@@ -158,14 +158,17 @@ class Composition:
         return tuple(self._gone(done.levels))
 
     def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
-        """The pass with a model's summary; what it leaves of its room shows more of the newest messages.
+        """The pass with a model's summary; what it leaves of its room shows more of the messages that follow.
 
-        Where the settings name no turns or calls that come first, what was removed for the summary stays so.
+        Only where all of those are whole, some that it tells of stand beside it, the newest first; but none where the
+        settings name no turns or calls that come first.
         """
+        gone = {message.id for message in removed}
         path = build_path(self.ladders, self.floor, lines=False)
-        if not (self._settings.recent_turns or self._settings.tool_pairs):
-            gone = {message.id for message in removed}
-            path = [step for step in path if not gone.intersection(self._ids[step.at])]
+        told = [step for step in path if gone.intersection(self._ids[step.at])]
+        path = [step for step in path if not gone.intersection(self._ids[step.at])]
+        if self._settings.recent_turns or self._settings.tool_pairs:
+            path += told
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
     def _allocated(self, path: Sequence[Step], account: int) -> Allocation:

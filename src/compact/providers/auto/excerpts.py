@@ -7,16 +7,19 @@ very long are taken apart at the ends of sentences and records.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from compact.facts import failures_in
 
 _LONG_LINE = 320
 _SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
-_RECORD = re.compile(r".{60,800}?(?:[}\]]+,?\s*|\Z)|.{1,400}", re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_LONGEST_RECORD, _DEEPEST = 800, 12
 _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
 _WORD = re.compile(r"\w{5,40}")
@@ -129,17 +132,48 @@ class Excerpts:
 
 
 def _pieces(text: str) -> list[_Piece]:
-    """The lines of the text, each with its line feed; very long ones in parts."""
+    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records."""
+    if text.lstrip()[:1] in ("{", "[") and '":' in text:
+        return list(_records(text))
     lines = text.splitlines(keepends=True)
     found: list[_Piece] = []
     for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
         start = end - len(line)
         if len(line) <= _LONG_LINE:
             found.append(_Piece(start, end))
+        elif line.lstrip()[:1] in "{[" and '":' in line:
+            found += (_Piece(start + part.start, start + part.end) for part in _records(line))
         else:
-            parts = _RECORD if line.lstrip()[:1] in "{[" else _SENTENCE
-            found += (_Piece(start + part.start(), start + part.end()) for part in parts.finditer(line))
+            found += (_Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
     return found
+
+
+def _records(text: str) -> Iterator[_Piece]:
+    """The elements of JSON: whole records where they are not too long, else what those are made of.
+
+    A record is not taken apart, so that no value can seem to belong to another.
+    """
+    begins: defaultdict[int, list[int]] = defaultdict(list)
+    depth = 0
+    for found in _STRUCTURE.finditer(text):
+        sign = found[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if sign in ("{", "[", ","):
+            begins[depth].append(found.end())
+
+    def split(start: int, end: int, level: int) -> Iterator[_Piece]:
+        if end - start <= _LONGEST_RECORD:
+            yield _Piece(start, end)
+        elif level > _DEEPEST:
+            yield from (_Piece(at, min(at + _LONG_LINE, end)) for at in range(start, end, _LONG_LINE))
+        else:
+            places = begins[level]
+            inner = places[bisect_right(places, start) : bisect_left(places, end)]
+            bounds = [start, *inner, end]
+            for one, other in pairwise(bounds):
+                yield from split(one, other, level + 1)
+
+    yield from split(0, len(text), 1)
 
 
 def _worth(text: str, pieces: Sequence[_Piece], interest: Interest) -> list[float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from compact.messages import Message, body_of, is_removed_marker, is_summary
+from compact.messages import Message, body_of, is_own, is_removed_marker
 from compact.ports import Measure
 from compact.summaries.model.instructions import Frame, instructions, part_note
 from compact.summaries.model.ladder import LEAST_BUDGET, Ladder, Question
@@ -93,6 +93,6 @@ class Material:
 def _earlier(request: Request) -> tuple[tuple[Statement, ...], Message | None]:
     """The statements of the last earlier summary among the messages; other earlier ones are read like the rest."""
     for message in reversed(request.messages):
-        if is_summary(message) and not is_removed_marker(message.text):
+        if is_own(message) and not is_removed_marker(message.text):
             return parse(body_of(message), request.strategy).statements, message
     return (), None
