@@ -12,7 +12,7 @@ from compact.summaries.actions import CHANGES, Action, describe, subject
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
 from compact.summaries.rules import rules_read, rules_text
-from compact.summaries.speech import quote_speech
+from compact.summaries.speech import quote_speech, without_announcements
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
@@ -63,7 +63,7 @@ class Told:
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
-        parts = [_quoted(spoken, room.words) for spoken in self.said]
+        parts = [_quoted(spoken, room.words, acts=bool(self.actions)) for spoken in self.said]
         done = [_rules(action, room) or _done(action, room.answer) for action in _distinct(self.actions)]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
@@ -101,11 +101,14 @@ def tell_following(messages: Sequence[Message]) -> str:
     return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
 
 
-def _quoted(spoken: Utterance, longest: int) -> str:
+def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
+    """What was said; without what was only announced where the deed stands beside it."""
     who = _WHO[spoken.source]
     if spoken.speaker:
         who = f"{who} ({spoken.speaker})"
-    text = quote_speech(spoken.text, longest, by_person=spoken.source is Source.USER).replace('"', "'")
+    by_person = spoken.source is Source.USER
+    words = without_announcements(spoken.text) if acts and not by_person else spoken.text
+    text = quote_speech(words, longest, by_person=by_person).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 

@@ -20,6 +20,12 @@ _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
 _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
+_ANNOUNCING = re.compile(
+    r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}"
+    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to)\b",
+    re.IGNORECASE,
+)
+_SHORT = 160
 _TELLING = 100
 """Characters of a sentence that says something."""
 
@@ -59,6 +65,17 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
         best = max(range(len(found)), key=weights.__getitem__)
         return shorten(quote(found[best].whole, 2 * longest), longest)
     return quote(_GAP.join(_runs(found, chosen)).replace("; … … ", "; … "), longest)
+
+
+def without_announcements(text: str) -> str:
+    """The text without sentences that only announce what the speaker does next, where they are short."""
+    kept = [line for line in text.split("\n") if line.strip()]
+    lines = []
+    for line in kept:
+        spans = list(sentences_in(line))
+        said = [span.text for span in spans if not (_ANNOUNCING.match(span.text) and len(span.text) <= _SHORT)]
+        lines.append(line if len(said) == len(spans) else " ".join(said))
+    return "\n".join(line for line in lines if line.strip())
 
 
 def passages(text: str) -> Iterator[Passage]:
