@@ -1,0 +1,121 @@
+"""The words that a judge goes by: negations, fates, speakers, in the language of the world and in English."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""Letters of languages that do not put blanks between words."""
+_LABEL_BEFORE = re.compile(r"(?:^|[—–\-:：(（\[【|•·✓✗*_=→>])\s*$")  # noqa: RUF001 - the marks themselves
+_LABEL_AFTER = re.compile(r"^\s*(?:$|[:：)）\]】|*_])")  # noqa: RUF001 - the marks themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a group, and where it stands."""
+
+    group: str
+    start: int
+    end: int
+    label: bool
+    """It stands by itself, as a label does: between brackets, after a dash, before a colon."""
+
+
+class Words:
+    """Groups of words that can be looked for at once; of two that begin at one place, the longer counts."""
+
+    def __init__(self, groups: Iterable[tuple[str, str]]) -> None:
+        entries = sorted(dict.fromkeys(groups), key=lambda entry: -len(entry[1]))
+        self._groups = [group for group, _ in entries]
+        self._pattern = re.compile("|".join(f"({_pattern(word)})" for _, word in entries) or "(?!)")
+
+    def find(self, text: str) -> list[Word]:
+        """All words of the groups; the text is in lower case."""
+        found = []
+        for match in self._pattern.finditer(text):
+            group = self._groups[(match.lastindex or 1) - 1]
+            before, after = text[: match.start()], text[match.end() :]
+            label = bool(_LABEL_BEFORE.search(before[-4:] or "\n") or not before.strip()) or bool(
+                _LABEL_AFTER.match(after[:3])
+            )
+            found.append(Word(group, match.start(), match.end(), label))
+        return found
+
+    def groups(self, text: str) -> set[str]:
+        """The groups that occur."""
+        return {self._groups[(match.lastindex or 1) - 1] for match in self._pattern.finditer(text)}
+
+    def mask(self, text: str) -> str:
+        """The text without the words, at the same length."""
+        return self._pattern.sub(lambda match: " " * len(match[0]), text)
+
+    def occur(self, text: str) -> bool:
+        """Whether any of the words occurs."""
+        return self._pattern.search(text) is not None
+
+
+def _pattern(word: str) -> str:
+    text = re.escape(word.lower()).replace(r"\ \*\ ", r" \S+ ")
+    stem = text.endswith(r"\*")
+    text = text.removesuffix(r"\*") + (r"\w*" if stem else "")
+    if _SPACELESS.search(word):
+        return text
+    start = r"(?<![\w])" if word[0].isalnum() else ""
+    end = r"(?![\w])" if word[-1].isalnum() else ""
+    return f"{start}{text}{end}"
+
+
+class Lexicon:
+    """What the words of a language mean to a judge."""
+
+    def __init__(self, tables: list[dict[str, Any]]) -> None:
+        def words(*path: str) -> list[str]:
+            found = []
+            for table in tables:
+                value: Any = table
+                for key in path:
+                    value = value.get(key, {})
+                found += list(value)
+            return found
+
+        def named(*path: str) -> Words:
+            return Words((path[-1], word) for word in words(*path))
+
+        self._affirmation = named("affirmation")
+        self._negation = named("negation")
+        self._prohibitions = Words([("no", word) for word in words("prohibitions")])
+        self._mixed = named("mixed")
+        self.condition = named("condition")
+        self.history = named("history")
+        self.renewal = named("renewal")
+        self.rejected_before = named("rejected_before")
+        self.rejected_after = named("rejected_after")
+        self.join = named("join")
+        self.fates = Words((group, word) for table in tables for group in table["fates"] for word in table["fates"][group])
+        self.speakers = Words(
+            (group, word) for table in tables for group in table["speakers"] for word in table["speakers"][group]
+        )
+        self.words = {group: [word for word in words("fates", group)] for group in tables[0]["fates"]}
+        self.negations = words("negation")
+
+    def negates(self, text: str) -> bool:
+        """Whether the clause says no."""
+        return self._negation.occur(self._affirmation.mask(text))
+
+    def forbids(self, head: str) -> bool:
+        """Whether a heading or a lead-in forbids what stands below it; one that speaks of rules of all kinds does not."""
+        return self._prohibitions.occur(head) and not self._mixed.occur(self._prohibitions.mask(head))
+
+
+@lru_cache
+def load_lexicon(language: str) -> Lexicon:
+    """The words of the language, and the English ones: accounts are often in English whatever is spoken."""
+    folder = files(__package__) / "words"
+    names = dict.fromkeys((language, "en"))
+    return Lexicon([tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in names])
