@@ -3,13 +3,16 @@
 from compact.testing.worlds.generator import make_world
 from compact.testing.worlds.judge import judge
 from compact.testing.worlds.judgement import Judgement, Reading, Reason, Statement, Verdict
+from compact.testing.worlds.plant import ErrorKind, Planted, plant
 from compact.testing.worlds.truth import Fate, Kind, Outcome, Speaker, Truth, TruthKind, World
 
 __all__ = [
+    "ErrorKind",
     "Fate",
     "Judgement",
     "Kind",
     "Outcome",
+    "Planted",
     "Reading",
     "Reason",
     "Speaker",
@@ -20,4 +23,5 @@ __all__ = [
     "World",
     "judge",
     "make_world",
+    "plant",
 ]

@@ -58,7 +58,8 @@ def read_fate(view: View) -> tuple[Reading, Reason]:
 
 def _decide(view: View, expected: str, words: list[Word]) -> set[str]:
     """The states that count: labels before other words; of a success and a failure, what decides."""
-    chosen = [word for word in words if word.label] or words
+    chosen = [word for word in words if word.label or word.group == "fixed"]
+    chosen = chosen if any(word.label for word in chosen) else words
     states = {word.group for word in chosen}
     if view.truth.kind is TruthKind.OUTCOME and states & {"ok", "done", "fixed"} and "failed" in states:
         if expected == Outcome.FAILED:

@@ -31,33 +31,48 @@ class Words:
     """Groups of words that can be looked for at once; of two that begin at one place, the longer counts."""
 
     def __init__(self, groups: Iterable[tuple[str, str]]) -> None:
-        entries = sorted(dict.fromkeys(groups), key=lambda entry: -len(entry[1]))
-        self._groups = [group for group, _ in entries]
-        self._pattern = re.compile("|".join(f"({_pattern(word)})" for _, word in entries) or "(?!)")
+        # Most words are not there: the plain search for their letters comes first.
+        self._entries = [
+            (group, word.lower().partition("*")[0].rstrip(), re.compile(_pattern(word)))
+            for group, word in dict.fromkeys(groups)
+        ]
+
+    def _matches(self, text: str) -> list[tuple[int, int, str]]:
+        found = [
+            (match.start(), -match.end(), group)
+            for group, letters, pattern in self._entries
+            if letters in text
+            for match in pattern.finditer(text)
+        ]
+        found.sort()
+        kept: list[tuple[int, int, str]] = []
+        for start, end, group in found:
+            if not kept or start >= kept[-1][1]:
+                kept.append((start, -end, group))
+        return kept
 
     def find(self, text: str) -> list[Word]:
         """All words of the groups; the text is in lower case."""
         found = []
-        for match in self._pattern.finditer(text):
-            group = self._groups[(match.lastindex or 1) - 1]
-            before, after = text[: match.start()], text[match.end() :]
-            label = bool(_LABEL_BEFORE.search(before[-4:] or "\n") or not before.strip()) or bool(
-                _LABEL_AFTER.match(after[:3])
-            )
-            found.append(Word(group, match.start(), match.end(), label))
+        for start, end, group in self._matches(text):
+            before, after = text[:start], text[end : end + 3]
+            label = not before.strip() or bool(_LABEL_BEFORE.search(before[-4:]) or _LABEL_AFTER.match(after))
+            found.append(Word(group, start, end, label))
         return found
 
     def groups(self, text: str) -> set[str]:
         """The groups that occur."""
-        return {self._groups[(match.lastindex or 1) - 1] for match in self._pattern.finditer(text)}
+        return {group for _, _, group in self._matches(text)}
 
     def mask(self, text: str) -> str:
         """The text without the words, at the same length."""
-        return self._pattern.sub(lambda match: " " * len(match[0]), text)
+        for start, end, _ in self._matches(text):
+            text = text[:start] + " " * (end - start) + text[end:]
+        return text
 
     def occur(self, text: str) -> bool:
         """Whether any of the words occurs."""
-        return self._pattern.search(text) is not None
+        return any(letters in text and pattern.search(text) for _, letters, pattern in self._entries)
 
 
 def _pattern(word: str) -> str:

@@ -11,11 +11,16 @@ from compact.testing.worlds.passages import Line
 from compact.testing.worlds.truth import Truth
 
 _SEPARATORS = (
-    re.compile(r"(?<=[.!?])\s|[。！？؟]|\n"),  # noqa: RUF001 - the marks themselves
+    re.compile(r"(?<=[.!?])(?<!\.\.)[\"”»')\]]*\s|[。！？؟]|\n"),  # noqa: RUF001 - the marks themselves
     re.compile(r"[;；؛]|\s[—–|]\s"),  # noqa: RUF001
     re.compile(r"[,，、،]\s?"),  # noqa: RUF001
 )
 _LABEL = re.compile(r"(?:^|[.;,。；，、|—–(\[])\s*([^.;,。；，、|—–(\[:：]{1,60}?)(?:[:：](?=\s|$|[^\x00-\x7f]))")  # noqa: RUF001
+
+
+_QUOTE = re.compile(r"[\"“”«»「」„]")
+_SHORT = 4
+"""A label of so few words holds for all sentences behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,16 @@ def _border(text: str, end: int, start: int, lexicon: Lexicon) -> int:
 def label_before(text: str, place: int) -> str:
     """The label that the place stands behind: `done: a, b; open: c`."""
     labels = [match for match in _LABEL.finditer(text) if match.end() <= place]
-    return labels[-1][1] if labels else ""
+    if not labels:
+        return ""
+    label: str = labels[-1][1]
+    own = labels[-1].end() > sentence_start(text, place)
+    return label if own or (len(label.split()) <= _SHORT and not _QUOTE.search(label)) else ""
+
+
+def sentence_start(text: str, place: int) -> int:
+    """Where the sentence around the place begins."""
+    return max((match.end() for match in _SEPARATORS[0].finditer(text, 0, place)), default=0)
 
 
 def same_segment(text: str, first: int, second: int) -> bool:

@@ -168,7 +168,7 @@ def _remember(heads: _Heads, line: str, depth: int) -> None:
 def _continues(before: str, line: str) -> bool:
     """Whether the line is the rest of a sentence that the one before began."""
     last = before.rstrip()[-1:]
-    return last.isalpha() and line[:1].islower() and len(before) > 50
+    return last.isalpha() and line[:1].islower() and len(before) > 50 and not re.match(r"[\w' ]{1,30}:", line)
 
 
 def _with_below(found: list[tuple[int, int, str, tuple[str, ...], int]]) -> list[Line]:

@@ -58,7 +58,7 @@ def _limited(view: View) -> bool:
 def _without_condition(view: View) -> str:
     """The own part without the clause that limits it: a no in there is not one of the order."""
     truth = view.truth
-    own = view.without(truth.condition)
+    own = view.without(truth.condition, labelled=False)
     raw = view.line[view.mention.first : view.mention.last]
     here = view.mention.start - view.mention.first
     for name in truth.condition_names:

@@ -32,7 +32,7 @@ def _is_of_others(view: View) -> bool:
     """Another's order needs its source: by itself it reads as the user's."""
     if view.role == "tool":
         return True
-    line = _without_text(view)
+    line = f"{view.label} | {_without_text(view)[view.sentence : view.mention.last]}"
     source = view.truth.source.lower()
     here = view.lexicon.speakers.groups(line)
     if here & {"other", "project"} or source in line:
@@ -45,7 +45,7 @@ def _is_of_others(view: View) -> bool:
 
 
 def _is_of_project(view: View) -> bool:
-    line = _without_text(view)
+    line = f"{view.label} | {_without_text(view)[view.sentence : view.mention.last]}"
     here = view.lexicon.speakers.groups(line)
     source = view.truth.source.lower()
     if "project" in here or source in line:
@@ -80,9 +80,9 @@ def _blank(view: View) -> str:
 
 def _labels(view: View) -> str:
     """Where lines say whose words they hold: the label, the first words, what stands in brackets at the end."""
-    line = _without_text(view)
+    line = _without_text(view)[view.sentence :]
     until = _QUOTE.search(line)
-    start = line[: min(until.start() if until else len(line), view.mention.start)]
+    start = line[: min(until.start() if until else len(line), view.mention.start - view.sentence)]
     words = start.split()[:_FIRST_WORDS]
     first = " ".join(words) if len(words) > 2 else start[:_FIRST_LETTERS]
     tail = _TAIL.search(line)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from compact.testing.worlds.lexicon import Lexicon
-from compact.testing.worlds.mentions import Mention, Names, label_before, same_segment
+from compact.testing.worlds.mentions import Mention, Names, label_before, same_segment, sentence_start
 from compact.testing.worlds.truth import Truth
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -40,23 +40,36 @@ class View:
 
     @property
     def verbatim(self) -> bool:
-        """Whether the truth is quoted word for word."""
-        return self.truth.text.lower() in self.line
+        """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it."""
+        at = self.line.find(self.truth.text.lower())
+        return at >= 0 and not self.line[:at].rstrip()[-1:].isalnum()
+
+    @property
+    def said(self) -> str:
+        """The own part behind its label, without names."""
+        label = label_before(self.clean, self.mention.start)
+        at = self.clean.rfind(label, 0, self.mention.start) + len(label) if label else 0
+        return " " * max(0, at - self.mention.first) + self.clean[max(at, self.mention.first) : self.mention.last]
 
     @property
     def label(self) -> str:
         """The label that the mention stands behind."""
         return label_before(self.clean, self.mention.start)
 
-    def without(self, *texts: str) -> str:
-        """The own part without these texts, at the same length."""
-        line = self.clean
+    def without(self, *texts: str, labelled: bool = True) -> str:
+        """The own part without these texts, at the same length; if wanted, without its label, too."""
+        line = self.clean if labelled else " " * self.mention.first + self.said
         for text in texts:
             wanted = text.lower().strip(" .!?。！？؟")  # noqa: RUF001 - the marks themselves
             at = self.line.find(wanted) if wanted else -1
             if at >= 0:
                 line = line[:at] + " " * len(wanted) + line[at + len(wanted) :]
         return line[self.mention.first : self.mention.last]
+
+    @property
+    def sentence(self) -> int:
+        """Where the sentence begins that names the truth."""
+        return sentence_start(self.line, self.mention.start)
 
     def neighbours(self) -> list[Mention]:
         """Other mentions in the same part of a sentence, the nearest before it first, then those after it."""

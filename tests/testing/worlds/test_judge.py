@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from compact.messages import Json
+from compact.testing.worlds import Reason, Verdict, World, judge, make_world, plant
+from tests.testing.worlds.writers import WRITERS
+
+PLANTED = 2_000
+LOST = {Reason.STALE, Reason.LEAD, Reason.CONDITION}
+"""What may be wrong with messages that are all true: something that governs them is not there."""
+
+
+@pytest.mark.parametrize("start", range(0, 200, 50))
+def test_the_whole_conversation_tells_everything(start: int) -> None:
+    for seed in range(start, start + 50):
+        world = make_world(seed)
+        judgement = judge(world, world.messages)
+        assert [truth.id for truth in judgement.missing] == []
+        assert judgement.wrong == []
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_true_accounts_are_called_true(writer: Callable[[World, Random], str]) -> None:
+    statements = wrong = told = standing = 0
+    for seed in range(150):
+        world = make_world(seed, tokens=3_000)
+        judgement = judge(world, [writer(world, Random(seed))])
+        statements += len(judgement.statements)
+        wrong += len(judgement.wrong)
+        told += sum(judgement.verdicts[truth.id] is Verdict.TOLD for truth in world.truths if truth.standing)
+        standing += sum(truth.standing for truth in world.truths)
+    assert statements > 3_000
+    assert wrong / statements <= 0.01
+    assert told / standing >= 0.97
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_messages_that_stay_are_true(share: float) -> None:
+    for seed in range(100):
+        world = make_world(seed, tokens=4_000)
+        rng = Random(seed)
+        kept = [message for message in world.messages if rng.random() < share]
+        for statement in judge(world, kept).wrong:
+            truth = world.by_id[statement.truth]
+            assert statement.reason in LOST
+            assert world.messages[truth.at] not in kept
+
+
+def test_silence_is_missing() -> None:
+    world = make_world(1)
+    judgement = judge(world, [])
+    assert len(judgement.missing) == len(world.truths)
+    assert judgement.statements == ()
+
+
+def test_planted_errors_are_found() -> None:
+    found: Counter[tuple[str, bool]] = Counter()
+    for number in range(PLANTED):
+        world = make_world(number // 8, tokens=2_000)
+        writer = WRITERS[number % len(WRITERS)]
+        text: Json = writer(world, Random(number))
+        planted = plant(world, [text], number)
+        verdict = judge(world, planted.messages).verdicts[planted.truth]
+        found[planted.kind, verdict is Verdict.CONTRADICTED] += 1
+    missed = {kind: count for (kind, right), count in found.items() if not right}
+    assert sum(missed.values()) / PLANTED <= 0.01, missed
+    assert min(found.values()) > 0
+
+
+@pytest.mark.clock
+def test_many_worlds_are_made_and_judged_in_a_minute() -> None:
+    start = time.process_time()
+    for seed in range(150):
+        world = make_world(seed)
+        judge(world, world.messages)
+    assert time.process_time() - start < 6
