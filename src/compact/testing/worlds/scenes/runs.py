@@ -32,7 +32,7 @@ def run(stage: Stage) -> list[Beat]:
         steps = [_step(stage, chosen, cast, command, None), *work_on(stage, cast)]
     last = _step(stage, chosen, cast, command, draft)
     report = stage.pick("frames", f"run_{outcome}")
-    answer = Part(cast.fill(report, n=name)) if dice.chance(0.4) else stage.say("looked" if good else "ack")
+    answer = Part(cast.fill(report, n=name)) if dice.chance(0.4) else stage.say("looked" if good else "seen")
     if outcome is Outcome.FIXED and dice.chance(0.4):
         first = Beat([stage.say("ask_check")], steps[:1], [Part(cast.fill(stage.pick("frames", "run_failed"), n=name))])
         return [first, Beat([stage.say("ask_check")], [*steps[1:], last], [answer])]
