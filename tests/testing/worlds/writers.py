@@ -6,6 +6,8 @@ from collections.abc import Callable
 from random import Random
 
 from compact.testing.worlds import Fate, Outcome, Speaker, Truth, TruthKind, World
+from tests.testing.worlds.tongues import FATES as TONGUES
+from tests.testing.worlds.tongues import WORDS
 
 FATES = {
     Fate.DONE: ["done", "completed", "finished"],
@@ -159,4 +161,66 @@ def terse(world: World, rng: Random) -> str:
     return "\n".join(line for line in lines if line)
 
 
-WRITERS: list[Callable[[World, Random], str]] = [bullets, headings, prose, terse]
+def native(world: World, rng: Random) -> str:
+    """A list in the world's own language."""
+    words, states = WORDS[world.language], TONGUES[world.language]
+    lines = []
+    for truth in ordered(world):
+        name = truth.names[0]
+        match truth.kind:
+            case TruthKind.ORDER | TruthKind.PROHIBITION if not truth.standing:
+                lines.append(f"- {words['user']} ({words['past']}): {truth.text}")
+            case TruthKind.ORDER | TruthKind.PROHIBITION:
+                lines.append(f"- {words['user']}: {said(truth)}")
+            case TruthKind.REQUEST:
+                assert truth.fate
+                lines.append(f"- {name}: {rng.choice(states[truth.fate])}")
+            case TruthKind.OUTCOME:
+                assert truth.outcome
+                lines.append(f"* {name} – {rng.choice(states[truth.outcome])}")
+            case TruthKind.VALUE:
+                lines.append(f"- {name} = {truth.value}")
+            case TruthKind.DECISION:
+                lines.append(f"- {truth.text}")
+            case TruthKind.QUOTATION:
+                lines.append(f"- {words['quoted']} ({truth.source}): {truth.text}")
+            case TruthKind.PROJECT_RULE:
+                lines.append(f"- {words['project']} ({truth.source}): {truth.text}")
+    return "\n".join(lines)
+
+
+def paraphrase(world: World, rng: Random) -> str:
+    """Nothing word for word: forbidden acts below a heading, names first, sentences turned round."""
+    words = WORDS[world.language]
+    lines, forbidden = [], []
+    for truth in ordered(world):
+        name, core = truth.names[0], truth.text
+        for each in truth.names:
+            core = core.replace(f"`{each}`", "…").replace(each, "…")
+        core = core.rstrip(".!。！")
+        match truth.kind:
+            case TruthKind.ORDER | TruthKind.PROHIBITION | TruthKind.QUOTATION if not truth.standing:
+                lines.append(f"- {name}: {rng.choice(['superseded', 'no longer valid', words['past']])}")
+            case TruthKind.PROHIBITION if not truth.condition:
+                forbidden.append(truth.opposite.rstrip(".。"))
+            case TruthKind.ORDER | TruthKind.PROHIBITION:
+                lines.append(f"- Instruction of the user about {name}: {core}")
+            case TruthKind.REQUEST:
+                lines.append(f"- {name} ({state(truth, rng)})")
+            case TruthKind.OUTCOME:
+                lines.append(f"- {state(truth, rng)}: {name}")
+            case TruthKind.VALUE:
+                lines.append(f"| {name} | {truth.names[1]} | {truth.value} |")
+            case TruthKind.DECISION:
+                reject = truth.rejected[0]
+                lines.append(f"- Chosen: {name}, not {reject}; reason: {truth.value}")
+            case TruthKind.QUOTATION:
+                lines.append(f"- Text from {truth.source} about {name}: {core}")
+            case TruthKind.PROJECT_RULE:
+                lines.append(f"- {truth.source} on {name}: {core}")
+    head = rng.choice([words["forbidden"], "Forbidden by the user", "Never"])
+    start = [f"{head}:", *(f"  - {item}" for item in forbidden), "", "Notes"] if forbidden else ["Notes"]
+    return "\n".join([*start, *lines])
+
+
+WRITERS: list[Callable[[World, Random], str]] = [bullets, headings, prose, terse, native, paraphrase]

@@ -20,7 +20,7 @@ from compact.testing.worlds.passages import Line, Passage, read_messages, split_
 from compact.testing.worlds.polarity import is_order, read_decision, read_order
 from compact.testing.worlds.speakers import speaks_rightly
 from compact.testing.worlds.truth import Fate, Outcome, Speaker, Truth, TruthKind, World
-from compact.testing.worlds.views import View, mask, speaks_of_other
+from compact.testing.worlds.views import View, content, mask, speaks_of_other
 
 _ROLES = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant", Speaker.TOOL: "tool", Speaker.PROJECT: "tool"}
 
@@ -43,6 +43,12 @@ class _Court:
         self.calls: dict[str, str] = {}
         """The arguments of the calls heard so far."""
         self.place = 0
+        before = {truth.replaced_by: truth.text for truth in world.truths if truth.replaced_by}
+        self.meant = {
+            truth.id: content(f"{truth.text} {truth.opposite} {before.get(truth.id, '')}", truth.names)
+            for truth in world.truths
+            if is_order(truth.kind)
+        }
 
     def hear(self, passage: Passage) -> None:
         """Takes down what a passage says."""
@@ -52,7 +58,8 @@ class _Court:
         known = (passage.role, passage.kind, passage.text) in self.originals.passages
         lowered = passage.text.lower()
         places = self.names.find(lowered)
-        quoted = self._hear_originals(passage, places)
+        lines = [] if known or not places else split_lines(passage.text)
+        quoted = self._hear_originals(passage, places, lines)
         plan = passage.kind == "call" and '"todos"' in passage.text
         if known and not plan:
             self._hear_rerun(passage)
@@ -60,9 +67,11 @@ class _Court:
         if not places:
             self._hear_rerun(passage)
             return
-        self._hear_lines(passage, lowered, places, quoted)
+        self._hear_lines(passage, lines or split_lines(passage.text), places, quoted)
 
-    def _hear_originals(self, passage: Passage, places: list[tuple[int, int, Truth]]) -> set[str]:
+    def _hear_originals(
+        self, passage: Passage, places: list[tuple[int, int, Truth]], lines: list[Line]
+    ) -> set[str]:
         """Words that stand where they stood, with what governs them. Gives the truths they say or settle."""
         told = set()
         named = {truth.id: truth for _, _, truth in places}
@@ -70,7 +79,8 @@ class _Court:
         if at is not None:
             named |= {truth.id: truth for truth in self.world.truths if truth.at == at}
         for truth in named.values():
-            if self._says(passage, truth, at) or self._settles(passage, truth, at):
+            said = self._says(passage, truth, at) and self._stands_alone(passage, truth.text, lines)
+            if said or (self._settles(passage, truth, at) and self._stands_alone(passage, truth.settled, lines)):
                 told.add(truth.id)
                 found = (Reading.TRUE, Reason.NOTHING) if truth.standing else (Reading.FALSE, Reason.STALE)
                 self._note(truth, passage, truth.settled or truth.text, found)
@@ -91,8 +101,6 @@ class _Court:
             return False
         if truth.condition_names and truth.condition not in truth.text:
             return False
-        if not self._stands_alone(passage, truth, place):
-            return False
         lead = passage.text.rfind(truth.lead, 0, place) if truth.lead else 0
         if lead < 0:
             return False
@@ -100,12 +108,12 @@ class _Court:
         listed = truth.lead and truth.speaker is Speaker.USER
         return not listed or not any(line.rstrip().endswith(":") for line in between.split("\n"))
 
-    def _stands_alone(self, passage: Passage, truth: Truth, place: int) -> bool:
-        """Whether the line of the text is the role's own, too: an account may quote it and go on."""
-        start = passage.text.rfind("\n", 0, place) + 1
-        end = passage.text.find("\n", place + len(truth.text))
-        line = passage.text[start : end if end >= 0 else len(passage.text)]
-        return passage.kind == "result" or self.originals.holds(passage, line)
+    def _stands_alone(self, passage: Passage, text: str, lines: list[Line]) -> bool:
+        """Whether the line of the text is the role's own, and what is above it, too: an account may quote and go on."""
+        if passage.kind == "result":
+            return True
+        place = passage.text.find(text)
+        return all(self.originals.original(passage, line) for line in lines if line.start <= place < line.end)
 
     def _settles(self, passage: Passage, truth: Truth, at: int | None) -> bool:
         if not truth.settled or not truth.standing or passage.kind == "call":
@@ -129,16 +137,16 @@ class _Court:
             if (truth.outcome is Outcome.FIXED and at < truth.at) or (at == truth.at and truth.settled not in passage.text):
                 text = passage.text.replace("\n", " ; ")
                 mention = Mention(truth, 0, 0, 0, len(text))
-                view = View(mention, [mention], text.lower(), text.lower(), (), "", "tool", self.lexicon)
+                view = View(mention, [mention], text.lower(), text.lower(), (), "", "tool", self.lexicon, set())
                 reading, reason = read_fate(view)
                 if at < truth.at and reading is Reading.TRUE:
                     continue
                 self._note(truth, passage, passage.text, (reading, reason))
 
     def _hear_lines(
-        self, passage: Passage, lowered: str, places: list[tuple[int, int, Truth]], quoted: set[str]
+        self, passage: Passage, lines: list[Line], places: list[tuple[int, int, Truth]], quoted: set[str]
     ) -> None:
-        lines = split_lines(passage.text)
+        lowered = passage.text.lower()
         plan = passage.kind == "call"
         for line in lines:
             here = [place for place in places if line.start <= place[0] < line.end]
@@ -177,7 +185,7 @@ class _Court:
         heads = tuple(
             head for head in map(str.lower, line.heads) if not speaks_of_other(self.names, head, mention.truth)
         )
-        return View(mention, mentions, text, clean, heads, below, passage.role, self.lexicon)
+        return View(mention, mentions, text, clean, heads, below, passage.role, self.lexicon, self.meant.get(mention.truth.id, set()))
 
     def _read(self, view: View) -> tuple[Reading, Reason]:
         truth = view.truth

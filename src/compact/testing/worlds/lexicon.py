@@ -111,6 +111,7 @@ class Lexicon:
         self.renewal = named("renewal")
         self.rejected_before = named("rejected_before")
         self.rejected_after = named("rejected_after")
+        self.chosen = named("chosen")
         self.join = named("join")
         self.fates = Words((group, word) for table in tables for group in table["fates"] for word in table["fates"][group])
         self.speakers = Words(

@@ -15,6 +15,7 @@ _BOLD = re.compile(r"^(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?$|^\[[^\]]{2,60}\]$|
 _COLON = re.compile(r"[:：]\**\s*$")  # noqa: RUF001
 _OPENING = re.compile(r"^<([A-Za-z][\w-]*)[^>/]*>")
 _CLOSING = re.compile(r"</([A-Za-z][\w-]*)>\s*$")
+_UNDERLINE = re.compile(r"^(?:-{3,}|={3,})$")
 _LONGEST_HEAD = 120
 
 
@@ -92,6 +93,8 @@ class _Heads:
         self.lead = ""
         self.bullets: list[tuple[int, str]] = []
         self.listed = self.blank = self.used = False
+        self.previous = ""
+        """The line before, unless it is an item of a list."""
 
     def heading(self, level: int, text: str) -> None:
         self.headings = [entry for entry in self.headings if entry[0] < level] + [(level, text)]
@@ -144,11 +147,13 @@ def _place(heads: _Heads, line: str) -> int:
 
 def _remember(heads: _Heads, line: str, depth: int) -> None:
     """What the line means for those after it."""
-    bare = line.strip()
+    bare, previous = line.strip(), heads.previous
+    heads.previous = "" if depth > 0 else bare
     if depth > 0:
         heads.bullets.append((depth, bare))
-        return
-    if match := _HEADING.match(bare):
+    elif _UNDERLINE.match(bare) and previous:
+        heads.heading(1 if bare[0] == "=" else 2, previous)
+    elif match := _HEADING.match(bare):
         heads.heading(len(match[1]), match[2])
     elif _BOLD.match(bare):
         heads.heading(7, bare)

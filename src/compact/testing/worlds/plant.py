@@ -25,6 +25,8 @@ class ErrorKind(StrEnum):
     """An unless or except goes."""
     FATE = "fate"
     SPEAKER = "speaker"
+    REVERSAL = "reversal"
+    """What the user has given up stands in place of what the user wants now."""
     VALUE = "value"
     """A value moves to another thing."""
 
@@ -215,6 +217,22 @@ def _misattribute(page: _Page, truth: Truth) -> _Found:
     return page.change(line, f"{start}{label}{lead}{truth.text}")
 
 
+def _reverse(page: _Page, truth: Truth) -> _Found:
+    """The old order as if it still stood, instead of the new one."""
+    if truth.standing or not truth.replaced_by:
+        return None
+    new = page.world.by_id[truth.replaced_by]
+    core, older = min(new.names, key=len).lower(), min(truth.names, key=len).lower()
+    lines = page.text.split("\n")
+    told = [line for line in lines if core in line.lower()]
+    if len(told) != 1 or page.line_with(new.text) != told[0]:
+        return None
+    bullet = _BULLET.match(told[0])
+    after = f"{bullet[0] if bullet else ''}The user said: {truth.text}"
+    kept = [line for line in lines if older not in line.lower() or line == told[0]]
+    return "\n".join(after if line == told[0] else line for line in kept), told[0], after
+
+
 def _misplace(page: _Page, truth: Truth) -> _Found:
     """The values of two things, each with the other."""
     if truth.kind is not TruthKind.VALUE or not truth.value or not page.line_with(truth.value):
@@ -246,5 +264,6 @@ _MAKERS: dict[ErrorKind, Callable[[_Page, Truth], _Found]] = {
     ErrorKind.CONDITION: _loosen,
     ErrorKind.FATE: _misjudge,
     ErrorKind.SPEAKER: _misattribute,
+    ErrorKind.REVERSAL: _reverse,
     ErrorKind.VALUE: _misplace,
 }

@@ -27,6 +27,8 @@ class View:
     """Lines that belong to this one and name nothing themselves."""
     role: str
     lexicon: Lexicon
+    meant: set[str]
+    """Words that an order consists of."""
 
     @property
     def truth(self) -> Truth:
