@@ -203,20 +203,26 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ("- user: never push directly to release-dorka", {"limited": WRONG}),
     ("- user: push directly to release-dorka unless Priyanka agrees", {"limited": WRONG}),
     ("Constraints:\n- No pushes to release-dorka without Priyanka's OK", {"limited": TOLD}),
-    ("## Directives (the user's words)\n- \"Delete the table tbl_zamor\"", {"item": WRONG}),
-    ("## Directives (the user's words)\n- Never: \"Delete the table tbl_zamor\"", {"item": TOLD}),
+    ('## Directives (the user\'s words)\n- "Delete the table tbl_zamor"', {"item": WRONG}),
+    ('## Directives (the user\'s words)\n- Never: "Delete the table tbl_zamor"', {"item": TOLD}),
     ("**Never**\n\n1. Delete the table tbl_zamor\n2. Sleep", {"item": TOLD}),
     ("The user forbade deleting tbl_zamor.", {"item": TOLD}),
     ("- tbl_zamor must not be deleted", {"item": TOLD}),
     ("### Don'ts\n* delete `tbl_zamor`", {"item": TOLD}),
     ("<rules>\nThe user prohibits the following:\n- delete the table tbl_zamor\n</rules>", {"item": TOLD}),
-    ("Never push to release-dorka unless Priyanka agrees, and never delete tbl_zamor.", {"item": TOLD, "limited": TOLD}),
+    (
+        "Never push to release-dorka unless Priyanka agrees, and never delete tbl_zamor.",
+        {"item": TOLD, "limited": TOLD},
+    ),
     ("Always run make check-velmo, but never delete tbl_zamor.", {"order": TOLD, "item": TOLD}),
     ("The user wants make check-velmo run before commits and tbl_zamor deleted.", {"order": TOLD, "item": WRONG}),
     # Minds that changed.
     ("- Use libtorva for dates (first libkelin was wanted)", {"new": TOLD, "old": TOLD}),
     ("- user: Use libkelin for dates.", {"old": WRONG, "new": MISSING}),
-    ("- user: Use libkelin for dates.\n- user: Actually, use libtorva instead of libkelin.", {"old": TOLD, "new": TOLD}),
+    (
+        "- user: Use libkelin for dates.\n- user: Actually, use libtorva instead of libkelin.",
+        {"old": TOLD, "new": TOLD},
+    ),
     ("Preferences: libtorva for dates, no longer libkelin.", {"new": TOLD, "old": TOLD}),
     ("## User preferences\n- dates: use libkelin", {"old": WRONG}),
     # Fates.
@@ -300,6 +306,9 @@ def test_lines(text: str, expected: dict[str, Verdict]) -> None:
 
 
 def test_a_list_that_lost_its_head_is_a_contradiction() -> None:
-    cut: Json = {"role": "user", "content": "Some rules.\n\n[... 1 line omitted ...]\n- Delete the table tbl_zamor\n- Sleep"}
+    cut: Json = {
+        "role": "user",
+        "content": "Some rules.\n\n[... 1 line omitted ...]\n- Delete the table tbl_zamor\n- Sleep",
+    }
     assert judge(WORLD, [cut]).verdicts["item"] is WRONG
     assert judge(WORLD, MESSAGES).verdicts["item"] is TOLD

@@ -61,7 +61,7 @@ FATES: dict[str, dict[str, list[str]]] = {
         "replaced": ["被另一个请求取代"],
         "ok": ["成功", "通过"],
         "failed": ["失败", "出错"],
-        "fixed": ["先失败，后来修复"],
+        "fixed": ["先失败后修复"],
     },
     "ja": {
         "done": ["完了", "対応済み"],
@@ -88,7 +88,13 @@ WORDS: dict[str, dict[str, str]] = {
     "en": {"user": "The user", "quoted": "Quoted", "project": "Project", "forbidden": "Forbidden", "past": "earlier"},
     "de": {"user": "Der Nutzer", "quoted": "Zitat", "project": "Projekt", "forbidden": "Verboten", "past": "früher"},
     "es": {"user": "El usuario", "quoted": "Cita", "project": "Proyecto", "forbidden": "Prohibido", "past": "antes"},
-    "fr": {"user": "L'utilisateur", "quoted": "Citation", "project": "Projet", "forbidden": "Interdit", "past": "avant"},
+    "fr": {
+        "user": "L'utilisateur",
+        "quoted": "Citation",
+        "project": "Projet",
+        "forbidden": "Interdit",
+        "past": "avant",
+    },
     "ru": {
         "user": "Пользователь",
         "quoted": "Цитата",

@@ -197,7 +197,7 @@ def paraphrase(world: World, rng: Random) -> str:
         name, core = truth.names[0], truth.text
         for each in truth.names:
             core = core.replace(f"`{each}`", "…").replace(each, "…")
-        core = core.rstrip(".!。！")
+        core = core.rstrip(".!。\uff01")
         match truth.kind:
             case TruthKind.ORDER | TruthKind.PROHIBITION | TruthKind.QUOTATION if not truth.standing:
                 lines.append(f"- {name}: {rng.choice(['superseded', 'no longer valid', words['past']])}")

@@ -19,9 +19,7 @@ LANGUAGES = ("en", "de", "es", "fr", "ru", "zh", "ja", "ar")
 FEWEST, MOST = 2_000, 20_000
 
 
-def make_world(
-    seed: int, *, tokens: int | None = None, kind: Kind | None = None, language: str | None = None
-) -> World:
+def make_world(seed: int, *, tokens: int | None = None, kind: Kind | None = None, language: str | None = None) -> World:
     """A session of about so many tokens, the same for the same arguments."""
     dice = Dice(Random(seed))  # noqa: S311 - a repeatable one is the point
     chosen = dice.pick(tuple(Kind)), dice.pick([name for name in LANGUAGES if name in languages()])

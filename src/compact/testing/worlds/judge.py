@@ -1,7 +1,7 @@
 """Judges what remains of a world's conversation: what is told, what is missing, what is wrong.
 
-It reads any messages: kept ones, cut ones, and accounts in any wording, list or prose. Words that stand where they stood
-are true as long as what governs them stands there too; everything else is read line by line, by names.
+It reads any messages: kept ones, cut ones, and accounts in any wording, list or prose. Words that stand where they
+stood are true as long as what governs them stands there too; everything else is read line by line, by names.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ def judge(world: World, messages: Sequence[Json]) -> Judgement:
     return court.decide()
 
 
+def _is_plan(passage: Passage) -> bool:
+    """Whether it is a list of tasks with their states: a later one changes what an earlier one says."""
+    if passage.kind == "call":
+        return '"todos"' in passage.text
+    return passage.role == "assistant" and ("- [ ] " in passage.text or "- [x] " in passage.text)
+
+
 class _Court:
     def __init__(self, world: World) -> None:
         self.world = world
@@ -60,7 +67,7 @@ class _Court:
         places = self.names.find(lowered)
         lines = [] if known or not places else split_lines(passage.text)
         quoted = self._hear_originals(passage, places, lines)
-        plan = passage.kind == "call" and '"todos"' in passage.text
+        plan = _is_plan(passage)
         if known and not plan:
             self._hear_rerun(passage)
             return
@@ -69,9 +76,7 @@ class _Court:
             return
         self._hear_lines(passage, lines or split_lines(passage.text), places, quoted)
 
-    def _hear_originals(
-        self, passage: Passage, places: list[tuple[int, int, Truth]], lines: list[Line]
-    ) -> set[str]:
+    def _hear_originals(self, passage: Passage, places: list[tuple[int, int, Truth]], lines: list[Line]) -> set[str]:
         """Words that stand where they stood, with what governs them. Gives the truths they say or settle."""
         told = set()
         named = {truth.id: truth for _, _, truth in places}
@@ -87,7 +92,7 @@ class _Court:
         return told
 
     def _says(self, passage: Passage, truth: Truth, at: int | None) -> bool:
-        """Whether the role says the truth's text, below what governs it; for what has a fate, only an open one is told so."""
+        """Whether the role says the truth's text, below what governs it; of requests, only open ones are told so."""
         if truth.outcome is not None and truth.settled:
             return False
         if truth.fate not in (None, Fate.OPEN) or (truth.fate and truth.speaker is not Speaker.USER):
@@ -134,7 +139,8 @@ class _Court:
         for truth in {truth.id: truth for _, _, truth in self.names.find(call)}.values():
             if truth.outcome is None or at is None:
                 continue
-            if (truth.outcome is Outcome.FIXED and at < truth.at) or (at == truth.at and truth.settled not in passage.text):
+            earlier = truth.outcome is Outcome.FIXED and at < truth.at
+            if earlier or (at == truth.at and truth.settled not in passage.text):
                 text = passage.text.replace("\n", " ; ")
                 mention = Mention(truth, 0, 0, 0, len(text))
                 view = View(mention, [mention], text.lower(), text.lower(), (), "", "tool", self.lexicon, set())
@@ -147,7 +153,7 @@ class _Court:
         self, passage: Passage, lines: list[Line], places: list[tuple[int, int, Truth]], quoted: set[str]
     ) -> None:
         lowered = passage.text.lower()
-        plan = passage.kind == "call"
+        plan = _is_plan(passage)
         for line in lines:
             here = [place for place in places if line.start <= place[0] < line.end]
             if not here:
@@ -185,7 +191,17 @@ class _Court:
         heads = tuple(
             head for head in map(str.lower, line.heads) if not speaks_of_other(self.names, head, mention.truth)
         )
-        return View(mention, mentions, text, clean, heads, below, passage.role, self.lexicon, self.meant.get(mention.truth.id, set()))
+        return View(
+            mention,
+            mentions,
+            text,
+            clean,
+            heads,
+            below,
+            passage.role,
+            self.lexicon,
+            self.meant.get(mention.truth.id, set()),
+        )
 
     def _read(self, view: View) -> tuple[Reading, Reason]:
         truth = view.truth
@@ -217,9 +233,7 @@ class _Court:
             statements = list(self._settle(truth, by_truth))
             kept += statements
             wrong = any(each.reading is not Reading.TRUE for each in statements)
-            verdicts[truth.id] = (
-                Verdict.CONTRADICTED if wrong else Verdict.TOLD if statements else Verdict.MISSING
-            )
+            verdicts[truth.id] = Verdict.CONTRADICTED if wrong else Verdict.TOLD if statements else Verdict.MISSING
         kept.sort(key=lambda each: each.place)
         return Judgement(self.world, verdicts, tuple(kept))
 

@@ -113,11 +113,13 @@ class Lexicon:
         self.rejected_after = named("rejected_after")
         self.chosen = named("chosen")
         self.join = named("join")
-        self.fates = Words((group, word) for table in tables for group in table["fates"] for word in table["fates"][group])
+        self.fates = Words(
+            (group, word) for table in tables for group in table["fates"] for word in table["fates"][group]
+        )
         self.speakers = Words(
             (group, word) for table in tables for group in table["speakers"] for word in table["speakers"][group]
         )
-        self.words = {group: [word for word in words("fates", group)] for group in tables[0]["fates"]}
+        self.words = {group: words("fates", group) for group in tables[0]["fates"]}
         self.negations = words("negation")
 
     def negates(self, text: str) -> bool:
@@ -125,7 +127,7 @@ class Lexicon:
         return self._negation.occur(self._affirmation.mask(text))
 
     def forbids(self, head: str) -> bool:
-        """Whether a heading or a lead-in forbids what stands below it; one that speaks of rules of all kinds does not."""
+        """Whether a heading forbids what stands below it; one that speaks of rules of all kinds does not."""
         return self._prohibitions.occur(head) and not self._mixed.occur(self._prohibitions.mask(head))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from compact.testing.worlds.lexicon import Lexicon
 from compact.testing.worlds.passages import Line
@@ -66,14 +67,14 @@ class Names:
 def share(line: Line, text: str, places: list[tuple[int, int, Truth]], lexicon: Lexicon) -> list[Mention]:
     """Divides the line among the truths it names: at the strongest separator between two names."""
     runs: list[tuple[int, int, Truth]] = []
-    for start, end, truth in places:
-        start, end = start - line.start, end - line.start
+    for found, until, truth in places:
+        start, end = found - line.start, until - line.start
         if runs and runs[-1][2] is truth:
             runs[-1] = (runs[-1][0], end, truth)
         else:
             runs.append((start, end, truth))
     borders = [0]
-    for (_, end, _), (start, _, _) in zip(runs, runs[1:], strict=False):
+    for (_, end, _), (start, _, _) in pairwise(runs):
         borders.append(_border(text, end, start, lexicon))
     borders.append(len(text))
     return [

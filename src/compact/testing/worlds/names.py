@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from compact.testing.generate.dice import Dice
 
-_STARTS = ("bra", "dro", "fel", "gri", "hal", "jor", "kel", "lum", "mav", "nor", "pel", "qui", "rov", "sel", "tor", "ulv",
-           "vel", "wen", "xan", "yor", "zam", "bor", "cal", "dax", "fim", "gul")
-_MIDDLES = ("ba", "do", "fi", "go", "ka", "li", "mo", "nu", "pi", "ra", "so", "tu", "va", "zi", "ke", "ro")
-_ENDS = ("dex", "lin", "mar", "nox", "pol", "rik", "sun", "tam", "vik", "wyn", "zor", "bel", "quin", "gard", "feld")
+_STARTS = (
+    ["bra", "dro", "fel", "gri", "hal", "jor", "kel", "lum", "mav", "nor", "pel", "qui", "rov", "sel", "tor", "ulv", "vel", "wen", "xan", "yor", "zam", "bor", "cal", "dax", "fim", "gul"]
+)
+_MIDDLES = ["ba", "do", "fi", "go", "ka", "li", "mo", "nu", "pi", "ra", "so", "tu", "va", "zi", "ke", "ro"]
+_ENDS = ["dex", "lin", "mar", "nox", "pol", "rik", "sun", "tam", "vik", "wyn", "zor", "bel", "quin", "gard", "feld"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,20 @@ class Name:
     names: tuple[str, ...]
 
 
-_FORMS: dict[str, Callable[[Dice, str], str]] = {
-    "path": lambda dice, word: dice.pick((f"src/{word}.py", f"lib/{word}/index.ts", f"app/{word}.go", f"{word}.rs")),
-    "function": lambda dice, word: dice.pick((f"load_{word}", f"{word}_total", f"parse{word.title()}", f"{word}()")),
-    "branch": lambda dice, word: dice.pick((f"feature/{word}", f"release-{word}", word)),
-    "table": lambda dice, word: dice.pick((f"{word}_rows", f"{word}_orders", f"tbl_{word}")),
-    "command": lambda dice, word: dice.pick((f"make check-{word}", f"npm run {word}", f"./bin/{word}.sh")),
-    "host": lambda dice, word: f"{word}.internal",
-    "library": lambda dice, word: dice.pick((f"lib{word}", word, f"{word}-js")),
-    "person": lambda dice, word: word.title(),
-    "place": lambda dice, word: word.title(),
-    "item": lambda dice, word: word.title(),
-    "topic": lambda dice, word: word,
+_FORMS = {
+    "path": ("src/{w}.py", "lib/{w}/index.ts", "app/{w}.go", "{w}.rs"),
+    "function": ("load_{w}", "{w}_total", "parse{title}", "{w}()"),
+    "branch": ("feature/{w}", "release-{w}", "{w}"),
+    "table": ("{w}_rows", "{w}_orders", "tbl_{w}"),
+    "command": ("make check-{w}", "npm run {w}", "./bin/{w}.sh"),
+    "host": ("{w}.internal",),
+    "library": ("lib{w}", "{w}", "{w}-js"),
+    "person": ("{title}",),
+    "place": ("{title}",),
+    "item": ("{title}",),
+    "topic": ("{w}",),
 }
+"""How the names of each kind are made from a word."""
 _CODE = {"path", "function", "branch", "table", "command", "host", "library"}
 
 
@@ -62,7 +63,7 @@ class Names:
             code = self.number(5, prefix=self._dice.pick(("HX-", "RK-", "#W", "BQ-")))
             return Name(code, (code,))
         word = self.word()
-        shown = _FORMS[slot](self._dice, word)
+        shown = self._dice.pick(_FORMS[slot]).format(w=word, title=word.title())
         names = (shown,) if shown.lower() == word else (shown, word)
         return Name(f"`{shown}`" if self.quoted and slot in _CODE else shown, names)
 

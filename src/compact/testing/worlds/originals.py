@@ -9,7 +9,7 @@ from compact.testing.worlds.passages import Line, Passage, read_messages
 from compact.testing.worlds.truth import World
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
-_BULLET = re.compile(r"^\s*(?:[-*•·‣–>]|\d{1,3}[.)])\s+")  # noqa: RUF001 - the marks themselves
+_BULLET = re.compile(r"^\s*(?:[-*•·‣–>]|\d{1,3}[.)])\s+")
 
 
 class Originals:
@@ -31,8 +31,9 @@ class Originals:
 
     def holds(self, passage: Passage, text: str) -> bool:
         """Whether the role said this, word for word: the line, or each of its sentences."""
-        key = (passage.role, passage.kind)
-        lines, sentences = self._words(key)
+        if "\n" in text:
+            return any(text in said for said in self._texts.get((passage.role, passage.kind), ()))
+        lines, sentences = self._words((passage.role, passage.kind))
         bare = unlisted(text)
         if text.strip() in lines or bare in lines:
             return True

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 from compact.messages import Json
 
-_BULLET = re.compile(r"^(\s*)(?:[-*•·‣–]|\d{1,3}[.)、]|[a-z][.)])\s+(?=\S)")  # noqa: RUF001 - the marks themselves
+_BULLET = re.compile(r"^(\s*)(?:[-*•·‣–]|\d{1,3}[.)、]|[a-z][.)])\s+(?=\S)")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _BOLD = re.compile(r"^(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?$|^\[[^\]]{2,60}\]$|^=+\s.*\s=+$")  # noqa: RUF001
 _COLON = re.compile(r"[:：]\**\s*$")  # noqa: RUF001
 _OPENING = re.compile(r"^<([A-Za-z][\w-]*)[^>/]*>")
 _CLOSING = re.compile(r"</([A-Za-z][\w-]*)>\s*$")
 _UNDERLINE = re.compile(r"^(?:-{3,}|={3,})$")
+_FIELD = re.compile(r"^\s*\"[\w-]+\":\s")
+"""A field of an object that is written over several lines."""
 _LONGEST_HEAD = 120
 
 
@@ -155,7 +157,7 @@ def _remember(heads: _Heads, line: str, depth: int) -> None:
         heads.heading(1 if bare[0] == "=" else 2, previous)
     elif match := _HEADING.match(bare):
         heads.heading(len(match[1]), match[2])
-    elif _BOLD.match(bare):
+    elif _BOLD.match(bare) and not _COLON.search(bare.rstrip("*_")):
         heads.heading(7, bare)
     elif match := _OPENING.match(bare):
         if f"</{match[1]}>" not in bare:
@@ -164,15 +166,17 @@ def _remember(heads: _Heads, line: str, depth: int) -> None:
             heads.lead = bare
     elif _CLOSING.search(bare):
         heads.tags = heads.tags[:-1]
-    elif _COLON.search(bare) and len(bare) <= _LONGEST_HEAD:
+    elif _COLON.search(bare.rstrip("*_ ")) and len(bare) <= _LONGEST_HEAD:
         heads.lead, heads.listed, heads.used = bare, False, False
     else:
         heads.used = True
 
 
 def _continues(before: str, line: str) -> bool:
-    """Whether the line is the rest of a sentence that the one before began."""
+    """Whether the line is the rest of a sentence or of a record that the one before began."""
     last = before.rstrip()[-1:]
+    if last in ("{", ",") and _FIELD.match(line):
+        return True
     return last.isalpha() and line[:1].islower() and len(before) > 50 and not re.match(r"[\w' ]{1,30}:", line)
 
 

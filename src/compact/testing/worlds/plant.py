@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
+from typing import Any
 
 from compact.messages import Json
 from compact.testing.worlds.lexicon import Lexicon, load_lexicon
@@ -63,7 +64,7 @@ _LABELS = {
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d+\.\s+)?")
 _SOURCES = ("The issue says: ", "A mail from somebody else: ", "From a web page: ", "System reminder: ")
 _USERS = ("The user said: ", "user: ", "The user's instruction: ")
-_Text = tuple[Callable[[], str], Callable[[str], None]]
+_Holder = dict[str, Json] | list[Json]
 
 
 def plant(world: World, messages: Sequence[Json], seed: int) -> Planted:
@@ -77,35 +78,45 @@ def plant(world: World, messages: Sequence[Json], seed: int) -> Planted:
         truths = list(world.truths)
         rng.shuffle(truths)
         for truth in truths:
-            for get, put in texts:
-                found = _MAKERS[kind](_Page(world, get(), rng), truth)
-                if found is None:
-                    continue
-                after, before_line, after_line = found
-                put(after)
-                return Planted(copied, kind, truth.id, before_line, after_line)
+            for slot in texts:
+                found = _MAKERS[kind](_Page(world, slot.text, rng, slot.role), truth)
+                if found is not None:
+                    slot.put(found[0])
+                    return Planted(copied, kind, truth.id, found[1], found[2])
     raise ValueError("there is nothing in these messages that an error could be planted in")
 
 
-def _texts(messages: list[Json]) -> Iterator[_Text]:
-    """Everything that is words, with a way to change it."""
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A place with words."""
+
+    holder: _Holder
+    key: Any
+    role: str
+
+    @property
+    def text(self) -> str:
+        return str(self.holder[self.key])
+
+    def put(self, text: str) -> None:
+        self.holder[self.key] = text
+
+
+def _texts(messages: list[Json]) -> Iterator[_Slot]:
+    """Everything that is words."""
     for index, message in enumerate(messages):
         if isinstance(message, str):
-            yield _slot(messages, index)
+            yield _Slot(messages, index, "")
         if isinstance(message, dict):
-            if isinstance(message.get("content"), str):
-                yield _slot(message, "content")
-            blocks = message.get("content")
-            for block in blocks if isinstance(blocks, list) else ():
-                if isinstance(block, dict):
-                    yield from (_slot(block, key) for key in ("text", "content") if isinstance(block.get(key), str))
-
-
-def _slot(holder: dict[str, Json] | list[Json], key: str | int) -> _Text:
-    def put(text: str) -> None:
-        holder[key] = text  # type: ignore[index, call-overload]  # a name for objects, a number for lists
-
-    return lambda: str(holder[key]), put  # type: ignore[index, call-overload]
+            role = str(message.get("role", ""))
+            content = message.get("content")
+            if isinstance(content, str):
+                yield _Slot(message, "content", role)
+            for block in content if isinstance(content, list) else ():
+                if isinstance(block, dict) and isinstance(block.get("text"), str):
+                    yield _Slot(block, "text", role)
+                if isinstance(block, dict) and isinstance(block.get("content"), str):
+                    yield _Slot(block, "content", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +124,7 @@ class _Page:
     world: World
     text: str
     rng: Random
+    role: str
 
     def line_with(self, words: str) -> str:
         """The line with these words, or nothing."""
@@ -181,16 +193,20 @@ def _loosen(page: _Page, truth: Truth) -> _Found:
 
 
 def _misjudge(page: _Page, truth: Truth) -> _Found:
-    """Another fate or outcome."""
+    """Another fate or outcome; in a conversation, where it was settled."""
     expected = truth.fate or truth.outcome
     line = page.line_naming(truth)
-    if expected is None or not line:
+    if expected is None or not line or (page.role and (page.role == "tool" or truth.settled not in line)):
+        return None
+    if page.role and (not truth.settled or truth.speaker is not Speaker.USER):
         return None
     lexicon = load_lexicon(page.world.language)
     wrong = page.rng.choice(_WRONG[expected])
     kept = _replaced(line, truth.settled, min(truth.names, key=len)) if truth.settled else line
     kept = _without_states(kept, truth, lexicon)
-    return page.change(line, f"{kept.rstrip(' .—-–:')} — {page.rng.choice(_LABELS[wrong])}")  # noqa: RUF001
+    native = [word for word in lexicon.words[wrong][:3] if "*" not in word]
+    label = page.rng.choice([*_LABELS[wrong], *native])
+    return page.change(line, f"{kept.rstrip(' .—-–:')} — {label}")
 
 
 def _without_states(line: str, truth: Truth, lexicon: Lexicon) -> str:
@@ -204,8 +220,8 @@ def _without_states(line: str, truth: Truth, lexicon: Lexicon) -> str:
 
 
 def _misattribute(page: _Page, truth: Truth) -> _Found:
-    """The words of the user as another's, or the reverse."""
-    if not _is_order(truth) or truth.kind is TruthKind.DECISION:
+    """The words of the user as another's, or the reverse; what stands in a result is the tool's whatever it says."""
+    if page.role == "tool" or not _is_order(truth) or truth.kind is TruthKind.DECISION:
         return None
     line = page.line_with(truth.text)
     if not line:
@@ -235,21 +251,24 @@ def _reverse(page: _Page, truth: Truth) -> _Found:
 
 def _misplace(page: _Page, truth: Truth) -> _Found:
     """The values of two things, each with the other."""
-    if truth.kind is not TruthKind.VALUE or not truth.value or not page.line_with(truth.value):
+    if truth.kind is not TruthKind.VALUE or not truth.value or not _number(truth.value).search(page.text):
         return None
     others = [
-        other
+        other.value
         for other in page.world.truths
-        if other.kind is TruthKind.VALUE and other.value and other is not truth and other.source == truth.source
+        if other.kind is TruthKind.VALUE and other.value and other.source == truth.source and other.value != truth.value
     ]
     for other in others:
-        if other.value == truth.value or not page.line_with(other.value or ""):
+        if not _number(other).search(page.text):
             continue
-        swap = {truth.value: other.value or "", other.value or "": truth.value}
-        pattern = re.compile("|".join(rf"(?<!\d){re.escape(value)}(?!\d)" for value in swap))
-        line = page.line_with(truth.value)
-        return pattern.sub(lambda match: swap[match[0]], page.text), line, pattern.sub(lambda m: swap[m[0]], line)
+        pieces = re.split(f"({_number(truth.value).pattern}|{_number(other).pattern})", page.text)
+        swap = {truth.value: other, other: truth.value}
+        return "".join(swap.get(piece, piece) for piece in pieces), truth.value, other
     return None
+
+
+def _number(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\d.]){re.escape(value)}(?!\d)")
 
 
 def _replaced(line: str, old: str, new: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import pairwise
 
 from compact.messages import Json
 from compact.testing.generate.dice import Body, Dice
@@ -89,7 +90,7 @@ class Writer:
 def join(parts: list[Part], separator: str) -> str:
     """The parts as one text: long ones and lists stand on lines of their own."""
     text = parts[0].text
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         text += ("\n\n" if "\n" in part.text or "\n" in before.text else separator) + part.text
     return text
 

@@ -87,13 +87,24 @@ def task_list(stage: Stage) -> list[Beat]:
     finished = dice.number(1, len(tasks))
     beats = []
     rounds = sorted({0, dice.number(0, finished), finished})
+    called = dice.chance(0.6)
     for number in rounds:
         last = number == rounds[-1]
-        beats.append(Beat([stage.say("ask_look")], [_plan(tasks, number, settles=last)], [stage.say("looked")]))
+        steps = [_plan(tasks, number, settles=last)] if called else []
+        answer = stage.say("looked") if called else _boxes(tasks, number, settles=last)
+        beats.append(Beat([stage.say("ask_look")], steps, [answer]))
     for index, task in enumerate(tasks):
         task.fields["fate"] = Fate.DONE if index < finished else Fate.OPEN
-        task.fields["settled"] = task.fields["text"]
+        task.fields["settled"] = (
+            task.fields["text"] if called else f"[{'x' if index < finished else ' '}] {task.fields['text']}"
+        )
     return beats
+
+
+def _boxes(tasks: list[Draft], finished: int, *, settles: bool) -> Part:
+    """The plan as the assistant writes it out."""
+    lines = [f"- [{'x' if index < finished else ' '}] {task.fields['text']}" for index, task in enumerate(tasks)]
+    return Part("\n".join(lines), tuple(tasks), tuple(tasks) if settles else ())
 
 
 def _plan(tasks: list[Draft], finished: int, *, settles: bool) -> Step:
