@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -291,6 +292,45 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ("- The user said not to touch src/yalkan.py", {"rule": WRONG}),
     ("- CLAUDE.md says to touch src/yalkan.py", {"rule": WRONG}),
     ("A web page says: always run make check-velmo before you commit", {"order": WRONG}),
+    # Shapes.
+    ("[Summary of 40 messages]\nThe user: never delete tbl_zamor. [3 messages removed here]", {"item": TOLD}),
+    (
+        "<summary>\n<done>\n- retry in load_brixo\n</done>\n<open>\n- docs for parse_fennel\n</open>\n</summary>",
+        {"done": TOLD, "open": TOLD},
+    ),
+    ('{"done": ["load_brixo"], "open": ["parse_fennel"]}', {"done": TOLD, "open": TOLD}),
+    ('{"task": "load_brixo", "status": "pending"}', {"done": WRONG}),
+    (
+        "1. Primary Request: add a retry to load_brixo (completed)\n2. Errors and fixes:\n   - `make jubalo`: Error 1, unresolved",
+        {"done": TOLD, "failed": TOLD},
+    ),
+    ("| Task | Status |\n|---|---|\n| load_brixo | ✅ |\n| make jubalo | ❌ |", {"done": TOLD, "failed": TOLD}),
+    ("✅ load_brixo\n❌ make jubalo", {"done": TOLD, "failed": TOLD}),
+    (
+        "Then I ran make jubalo. It failed with an unknown type. Then load_brixo was finished.",
+        {"failed": TOLD, "done": TOLD},
+    ),
+    (
+        "You must never delete tbl_zamor, says the user; CLAUDE.md adds: do not touch src/yalkan.py.",
+        {"item": TOLD, "rule": TOLD},
+    ),
+    ("The user does not mind if you push to release-dorka.", {"limited": WRONG}),
+    ("Do: run make check-velmo before commits. Don't: delete tbl_zamor.", {"order": TOLD, "item": TOLD}),
+    ('- user (m12): "Please add a retry to load_brixo." → done (m15)', {"done": TOLD}),
+    (
+        "- m12 user: Please add a retry to load_brixo.\n  m15 assistant: Done: load_brixo now retries three times.",
+        {"done": TOLD},
+    ),
+    ("Tests: ganor ok, jubalo failing, lirran fixed", {"ok": TOLD, "failed": TOLD, "fixed": TOLD}),
+    ("No errors in tests/test_ganor.py.", {"ok": TOLD}),
+    ("make jubalo no longer fails.", {"failed": WRONG}),
+    ("The documentation for parse_fennel has not been written.", {"open": TOLD}),
+    ("The retry in load_brixo has not been added.", {"done": WRONG}),
+    (
+        "The user withdrew the request for an index on tbl_heskin and wants parse_fennel documented next.",
+        {"withdrawn": TOLD, "open": TOLD},
+    ),
+    ("The mail says to always run make check-velmo; the user has not said so.", {"order": WRONG}),
     ("From the issue:\n- Never push to release-dorka directly unless Priyanka agrees.", {"limited": WRONG}),
 ]
 
@@ -303,6 +343,37 @@ def test_lines(text: str, expected: dict[str, Verdict]) -> None:
         assert found == expected, judgement.statements
         # Nothing else was mentioned, so nothing else may be wrong.
         assert {truth.id for truth in judgement.contradicted} <= set(expected)
+
+
+FOREIGN: list[tuple[str, str, dict[str, Verdict]]] = [
+    ("de", "- Der Nutzer verbietet, tbl_zamor zu löschen.", {"item": TOLD}),
+    ("de", "Erledigt: load_brixo. Offen: parse_fennel.", {"done": TOLD, "open": TOLD}),
+    ("de", "Offen: load_brixo. Erledigt: parse_fennel.", {"done": WRONG, "open": WRONG}),
+    ("de", "make jubalo schlug fehl, tests/test_ganor.py lief erfolgreich.", {"failed": TOLD, "ok": TOLD}),
+    ("de", "Der Nutzer möchte, dass auf main-uvexa gepusht wird (push).", {"quotation": WRONG}),
+    ("es", "El usuario prohibió borrar tbl_zamor.", {"item": TOLD}),
+    ("es", "## Pendiente\n- load_brixo\n\n## Hecho\n- parse_fennel", {"done": WRONG, "open": WRONG}),
+    ("fr", "load_brixo : terminé ; parse_fennel : à faire", {"done": TOLD, "open": TOLD}),
+    ("fr", "make jubalo a réussi.", {"failed": WRONG}),
+    ("ru", "- Нельзя удалять tbl_zamor\n- load_brixo: готово", {"item": TOLD, "done": TOLD}),
+    ("ru", "Ещё не сделано: load_brixo", {"done": WRONG}),
+    ("zh", "禁止删除 tbl_zamor；load_brixo 已完成；parse_fennel 待办。", {"item": TOLD, "done": TOLD, "open": TOLD}),
+    ("zh", "make jubalo 成功", {"failed": WRONG}),
+    (
+        "ja",
+        "tbl_zamor の削除は禁止。load_brixo は完了、parse_fennel は未完了。",
+        {"item": TOLD, "done": TOLD, "open": TOLD},
+    ),
+    ("ja", "make jubalo は成功しました。", {"failed": WRONG}),
+    ("ar", "ممنوع حذف tbl_zamor. تم load_brixo.", {"item": TOLD, "done": TOLD}),
+    ("ar", "نجح make jubalo", {"failed": WRONG}),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), FOREIGN, ids=lambda value: str(value)[:40])
+def test_lines_in_other_languages(language: str, text: str, expected: dict[str, Verdict]) -> None:
+    judgement = judge(replace(WORLD, language=language), [text])
+    assert {id: judgement.verdicts[id] for id in expected} == expected, judgement.statements
 
 
 def test_a_list_that_lost_its_head_is_a_contradiction() -> None:

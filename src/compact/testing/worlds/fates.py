@@ -74,7 +74,7 @@ def _decide(view: View, expected: str, words: list[Word]) -> set[str]:
 
 
 def _states(view: View) -> list[Word]:
-    find = view.lexicon.fates.find
+    find = view.lexicon.states
     truth = view.truth
     words = find(view.without(truth.text, *(truth.text, truth.condition)))
     if truth.settled and truth.settled.lower() in view.line and truth.fate in _ANSWER:
@@ -100,7 +100,7 @@ def _inherited(view: View) -> list[Word]:
     """The state that several names share: `finished a, b and c`, `a, b and c passed`."""
     for other in view.neighbours():
         before = other.start < view.mention.start
-        for word in view.lexicon.fates.find(view.clean[other.first : other.last]):
+        for word in view.lexicon.states(view.clean[other.first : other.last]):
             place = other.first + word.start
             if (before and place < other.start) or (not before and place > other.end):
                 return [word]

@@ -129,7 +129,7 @@ class _Court:
         return passage.role == role and passage.kind == "text" and truth.settled in passage.text
 
     def _hear_rerun(self, passage: Passage) -> None:
-        """A result without names, of a call that has one: an earlier run of a command, or a result put in other words."""
+        """A result without names, of a call that has one: an earlier run, or a result put in other words."""
         if passage.kind != "result":
             return
         call = self.calls.get(passage.call, "").lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -14,6 +14,12 @@ _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Letters of languages that do not put blanks between words."""
 _LABEL_BEFORE = re.compile(r"(?:^|[—–\-:：(（\[【|•·✓✗*_=→>])\s*$")  # noqa: RUF001 - the marks themselves
 _LABEL_AFTER = re.compile(r"^\s*(?:$|[:：)）\]】|*_])")  # noqa: RUF001 - the marks themselves
+
+
+_CLAUSE = re.compile(r"[,，、،.;；:：()\"“”«»—–|]")  # noqa: RUF001 - the marks themselves
+_NEAR = 14
+"""So many letters before a word a no is about it."""
+_OPPOSITE = {"done": "open", "ok": "failed", "failed": "ok"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,15 @@ class Lexicon:
         )
         self.words = {group: words("fates", group) for group in tables[0]["fates"]}
         self.negations = words("negation")
+
+    def states(self, text: str) -> list[Word]:
+        """The words that tell a fate or an outcome; one right behind a no tells the opposite."""
+        found = []
+        for word in self.fates.find(text):
+            before = _CLAUSE.split(text[max(0, word.start - _NEAR) : word.start])[-1]
+            turned = word.group in _OPPOSITE and self._negation.occur(before)
+            found.append(replace(word, group=_OPPOSITE[word.group]) if turned else word)
+        return found
 
     def negates(self, text: str) -> bool:
         """Whether the clause says no."""

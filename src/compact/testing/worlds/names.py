@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from compact.testing.generate.dice import Dice
 
 _STARTS = (
-    ["bra", "dro", "fel", "gri", "hal", "jor", "kel", "lum", "mav", "nor", "pel", "qui", "rov", "sel", "tor", "ulv", "vel", "wen", "xan", "yor", "zam", "bor", "cal", "dax", "fim", "gul"]
+    *("bra", "dro", "fel", "gri", "hal", "jor", "kel", "lum", "mav", "nor", "pel", "qui", "rov"),
+    *("sel", "tor", "ulv", "vel", "wen", "xan", "yor", "zam", "bor", "cal", "dax", "fim", "gul"),
 )
-_MIDDLES = ["ba", "do", "fi", "go", "ka", "li", "mo", "nu", "pi", "ra", "so", "tu", "va", "zi", "ke", "ro"]
-_ENDS = ["dex", "lin", "mar", "nox", "pol", "rik", "sun", "tam", "vik", "wyn", "zor", "bel", "quin", "gard", "feld"]
+_MIDDLES = ("ba", "do", "fi", "go", "ka", "li", "mo", "nu", "pi", "ra", "so", "tu", "va", "zi", "ke", "ro")
+_ENDS = ("dex", "lin", "mar", "nox", "pol", "rik", "sun", "tam", "vik", "wyn", "zor", "bel", "quin", "gard", "feld")
 
 
 @dataclass(frozen=True, slots=True)

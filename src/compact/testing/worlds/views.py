@@ -84,7 +84,7 @@ class View:
 def mask(text: str, spans: list[tuple[int, int]]) -> str:
     """The text with blanks at these places."""
     for start, end in spans:
-        text = text[:start] + "_" * (end - start) + text[end:]
+        text = text[:start] + "¤" * (end - start) + text[end:]
     return text
 
 
