@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,32 @@ def test_messages_that_stay_are_true(share: float) -> None:
             truth = world.by_id[statement.truth]
             assert statement.reason in LOST
             assert world.messages[truth.at] not in kept
+
+
+def _cut(text: str, rng: Random) -> str:
+    lines = text.split("\n")
+    kept = [line for line in lines if rng.random() < 0.5]
+    half = len(kept) // 2
+    return "\n".join([*kept[:half], f"[… {len(lines) - len(kept)} lines omitted …]", *kept[half:]])
+
+
+def test_results_that_are_cut_are_not_called_wrong() -> None:
+    heard = wrong = 0
+    for seed in range(60):
+        world = make_world(seed, tokens=4_000)
+        rng = Random(seed)
+        messages: Any = copy.deepcopy(world.messages)
+        for message in messages:
+            if message["role"] == "tool":
+                message["content"] = _cut(message["content"], rng)
+            for block in message["content"] if isinstance(message["content"], list) else ():
+                if block["type"] == "tool_result":
+                    block["content"] = _cut(block["content"], rng)
+        judgement = judge(world, messages)
+        heard += len(judgement.statements)
+        wrong += sum(statement.reason not in LOST for statement in judgement.wrong)
+    assert heard > 1_000
+    assert wrong / heard <= 0.005
 
 
 def test_silence_is_missing() -> None:

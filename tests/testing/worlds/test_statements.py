@@ -357,7 +357,7 @@ FOREIGN: list[tuple[str, str, dict[str, Verdict]]] = [
     ("fr", "make jubalo a réussi.", {"failed": WRONG}),
     ("ru", "- Нельзя удалять tbl_zamor\n- load_brixo: готово", {"item": TOLD, "done": TOLD}),
     ("ru", "Ещё не сделано: load_brixo", {"done": WRONG}),
-    ("zh", "禁止删除 tbl_zamor；load_brixo 已完成；parse_fennel 待办。", {"item": TOLD, "done": TOLD, "open": TOLD}),
+    ("zh", "禁止删除 tbl_zamor。load_brixo 已完成。parse_fennel 待办。", {"item": TOLD, "done": TOLD, "open": TOLD}),
     ("zh", "make jubalo 成功", {"failed": WRONG}),
     (
         "ja",

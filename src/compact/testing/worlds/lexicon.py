@@ -30,7 +30,7 @@ class Word:
     start: int
     end: int
     label: bool
-    """It stands by itself, as a label does: between brackets, after a dash, before a colon."""
+    """It stands by itself, as a label does: between brackets, after a dash, before a colon. A count is none."""
 
 
 class Words:
@@ -63,7 +63,8 @@ class Words:
         for start, end, group in self._matches(text):
             before, after = text[:start], text[end : end + 3]
             label = not before.strip() or bool(_LABEL_BEFORE.search(before[-4:]) or _LABEL_AFTER.match(after))
-            found.append(Word(group, start, end, label))
+            counted = before.rstrip()[-1:].isdigit()
+            found.append(Word(group, start, end, label and not counted))
         return found
 
     def groups(self, text: str) -> set[str]:

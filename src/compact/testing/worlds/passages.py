@@ -18,6 +18,11 @@ _CLOSING = re.compile(r"</([A-Za-z][\w-]*)>\s*$")
 _UNDERLINE = re.compile(r"^(?:-{3,}|={3,})$")
 _FIELD = re.compile(r"^\s*\"[\w-]+\":\s")
 """A field of an object that is written over several lines."""
+_GAP = re.compile(
+    r"(?:\.\.\.|…|⟨|\[|<)[^\n\[\]⟨⟩<>]{0,80}?\b(?:truncated|omitted|removed|cut|suppressed|elided|skipped|trimmed|snip)\b"
+    r"[^\n\[\]⟨⟩<>]{0,80}?(?:\]|⟩|>|\.\.\.|…)"
+)
+"""What programs write where they cut something out of a line."""
 _LONGEST_HEAD = 120
 
 
@@ -112,10 +117,8 @@ def split_lines(text: str) -> list[Line]:
     """The lines of a passage that say something."""
     heads = _Heads()
     found: list[tuple[int, int, str, tuple[str, ...], int]] = []
-    start = 0
-    for raw in text.split("\n"):
-        line, at = raw.rstrip(), start
-        start += len(raw) + 1
+    for at, raw in _pieces(text):
+        line = raw.rstrip()
         if not line.strip():
             heads.blank = True
             continue
@@ -129,6 +132,18 @@ def split_lines(text: str) -> list[Line]:
         _remember(heads, line, depth)
         heads.blank = False
     return _with_below(found)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """The lines with their places; where something was cut out of one, it is two."""
+    start = 0
+    for raw in text.split("\n"):
+        at = 0
+        for gap in _GAP.finditer(raw):
+            yield start + at, raw[at : gap.start()]
+            at = gap.end()
+        yield start + at, raw[at:]
+        start += len(raw) + 1
 
 
 def _place(heads: _Heads, line: str) -> int:

@@ -103,10 +103,6 @@ def read_decision(view: View) -> tuple[Reading, Reason]:
     line = view.line
     if _rejects(view, truth.names, truth.rejected):
         return Reading.FALSE, Reason.CHOICE
-    other = _place(line, truth.rejected)
-    chosen = view.lexicon.negates(view.own) and other < 0
-    if chosen:
-        return Reading.FALSE, Reason.CHOICE
     reason = (truth.value or "").lower()
     if reason in line or reason in view.below:
         return Reading.TRUE, Reason.NOTHING
