@@ -301,7 +301,7 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ('{"done": ["load_brixo"], "open": ["parse_fennel"]}', {"done": TOLD, "open": TOLD}),
     ('{"task": "load_brixo", "status": "pending"}', {"done": WRONG}),
     (
-        "1. Primary Request: add a retry to load_brixo (completed)\n2. Errors and fixes:\n   - `make jubalo`: Error 1, unresolved",
+        "1. Primary Request: retry in load_brixo (completed)\n2. Errors and fixes:\n   - `make jubalo`: Error 1",
         {"done": TOLD, "failed": TOLD},
     ),
     ("| Task | Status |\n|---|---|\n| load_brixo | ✅ |\n| make jubalo | ❌ |", {"done": TOLD, "failed": TOLD}),

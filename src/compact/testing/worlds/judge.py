@@ -102,7 +102,11 @@ class _Court:
         if passage.role != role or passage.kind == "call":
             return False
         place = passage.text.find(truth.text)
-        if place < 0 or (passage.kind == "result" and at is not None and at != truth.said):
+        if (
+            place < 0
+            or passage.text[:place].rstrip(" ")[-1:].isalnum()
+            or (passage.kind == "result" and at is not None and at != truth.said)
+        ):
             return False
         if truth.condition_names and truth.condition not in truth.text:
             return False
@@ -158,7 +162,8 @@ class _Court:
             here = [place for place in places if line.start <= place[0] < line.end]
             if not here:
                 continue
-            original = not plan and self.originals.original(passage, line)
+            task = plan and (passage.kind == "call" or "[" in line.text[:6])
+            original = not task and self.originals.original(passage, line)
             text = lowered[line.start : line.end]
             mentions = share(line, text, here, self.lexicon)
             clean = mask(text, [(start - line.start, end - line.start) for start, end, _ in here])
@@ -166,7 +171,7 @@ class _Court:
                 truth = mention.truth
                 if truth.id in quoted or (original and not self._cut(line, truth)):
                     continue
-                if plan and truth.fate is None:
+                if task and truth.fate is None:
                     continue
                 view = self._view(passage, line, lowered, places, (mention, mentions, text, clean))
                 self._note(truth, passage, line.text, self._read(view))

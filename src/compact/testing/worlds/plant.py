@@ -268,7 +268,7 @@ def _misplace(page: _Page, truth: Truth) -> _Found:
 
 
 def _number(value: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\d.]){re.escape(value)}(?!\d)")
+    return re.compile(rf"(?<![\d.]){re.escape(value)}(?![\d:])")
 
 
 def _replaced(line: str, old: str, new: str) -> str:
