@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from compact.facts import directives_in, sentences_in
 from compact.summaries.quoting import quote, shorten
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
+_LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?))\s*")
 _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
@@ -46,7 +48,7 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
 
     What a person begins with and ends with says most of the rest; an assistant begins with pleasantries.
     """
-    if len(text) <= longest or not text.strip():
+    if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
         return quote(text, longest)
     found = list(dict.fromkeys(passages(text[:_LONGEST_TEXT])))
     if len(found) < 2:
@@ -57,14 +59,14 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
     chosen: set[int] = set()
     left = longest
     for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
-        price = len(found[at].whole) + len(_GAP)
+        price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
         if price <= left:
             chosen.add(at)
             left -= price
     if not chosen:
         best = max(range(len(found)), key=weights.__getitem__)
         return shorten(quote(found[best].whole, 2 * longest), longest)
-    return quote(_GAP.join(_runs(found, chosen)).replace("; … … ", "; … "), longest)
+    return quote(" ".join(_runs(found, chosen)), longest)
 
 
 def without_announcements(text: str) -> str:
@@ -104,28 +106,21 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
-    """The chosen passages in order; items of one list behind their lead-in once, with a gap where some are left out."""
-    run: list[str] = []
-    lead, cut = "", False
-    for at, passage in enumerate(found):
-        ends = passage.lead != lead or (at not in chosen and not lead)
-        if ends and run:
-            yield _run(lead, run, cut=cut)
-            run, cut = [], False
-        if passage.lead != lead:
-            lead, cut = passage.lead, False
-        if at in chosen:
-            run.append(passage.text)
-        else:
-            cut = True
-    if run:
-        yield _run(lead, run, cut=cut)
-
-
-def _run(lead: str, texts: list[str], *, cut: bool) -> str:
-    if not lead:
-        return " ".join(texts)
-    return f"{lead}: {'; '.join(texts)}{'; …' * cut}"
+    """The chosen passages in order, items of one list behind their lead-in once; "…" where something is left out."""
+    skipped = False
+    for lead, run in groupby(enumerate(found), key=lambda pair: pair[1].lead):
+        members = list(run)
+        kept = [(at, passage.text) for at, passage in members if at in chosen]
+        if not lead:
+            for at, passage in members:
+                if at in chosen:
+                    yield f"{'… ' * skipped}{passage.text}"
+                skipped = at not in chosen
+            continue
+        if kept:
+            items = "; ".join(text.rstrip(".;") for _, text in kept)
+            yield f"{'… ' * skipped}{lead}: {items}{'; …' if len(kept) < len(members) else '.'}"
+        skipped = not kept
 
 
 def _lead(title: str) -> str:
