@@ -83,7 +83,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
 def _quoted(spoken: Utterance, longest: int) -> str:
     who = _WHO[spoken.source]
     if spoken.speaker:
-        who = f"{who} ({spoken.speaker})"
+        who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
     text = quote(spoken.text, longest).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""

@@ -41,13 +41,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How something of a program begins, and where it ends."""
+    """How something of a program begins, where it ends, and the tag that its own must stand beside."""
 
     speaker: Speaker
     label: str
     starts: tuple[str, ...] = ()
     until: str = ""
     next: bool = False
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Known:
     lines: tuple[Form, ...]
     starts: tuple[str, ...]
     """How any of the sections begins."""
+    hints: tuple[str, ...]
+    """How anything begins that has to be looked at."""
     line_starts: tuple[str, ...]
     shapes: dict[str, tuple[str, ...]]
     program_tag: re.Pattern[str]
@@ -82,12 +85,14 @@ def known() -> Known:
     sections = [(_form(entry), entry.get("line", False)) for entry in data["section"]]
     at_start = tuple(form for form, line in sections if not line)
     at_line = tuple(form for form, line in sections if line)
+    starts = tuple(start for form in at_start for start in form.starts)
     shapes = {name: tuple(words) for name, words in data["shapes"].items()}
     return Known(
         wrappers={plain_name(tag): _form(entry) for entry in data["wrapper"] for tag in entry["tags"]},
         sections=at_start,
         lines=at_line,
-        starts=tuple(start for form in at_start for start in form.starts),
+        starts=starts,
+        hints=("{", "[", "<", *(start for start in starts if start[0] not in "[<")),
         line_starts=tuple(start for form in at_line for start in form.starts),
         shapes=shapes,
         program_tag=re.compile("|".join(shapes["program_tags"])),
@@ -103,4 +108,5 @@ def _form(entry: dict[str, Any]) -> Form:
         tuple(entry.get("starts", ())),
         entry.get("until", ""),
         entry.get("next", False),
+        plain_name(entry.get("beside", "")),
     )

@@ -16,10 +16,12 @@ _ALIKE = 0.7
 _DENSE = 0.14
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _LEADS = re.compile(
-    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]|[\[(]?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|at \S+[(:.]"
-    r"|File \"|Traceback|[|│┃╭╮╰╯├└─═]|\$ |➜ |@@ |diff --git |\d+[:|→]|[+-]{1,3}(?! )\S|> |#include|import |from \S+ import"
-    r"|def |class |return |const |let |var |public |private |function |//|/\*|\*/|</?\w|[}\])])"
+    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]|[\[(]?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b"
+    r"|at \S+[(:.]|File \"|Traceback|[|│┃╭╮╰╯├└─═]|\$ |➜ |@@ |diff --git |\d+[:|→]|[+-]{1,3}(?! )\S|> |#include"
+    r"|import |from \S+ import|def |class |return |const |let |var |public |private |function |//|/\*|\*/|</?\w|[}\])])"
 )
+_ENDS = ("{", "}", ";", "(", "[", "},", "],", "=>", "\\")
+_PARAGRAPH = 400
 _LISTED = re.compile(r"\s*(?:[-*+•] |\d{1,3}[.)] |\[[ x]\] )")
 _SIGNS = re.compile(r"[{}\[\]()<>=;|\\/_\"$`@#+~^&%]")
 _GAP = re.compile(r"\S {5}| {5}\Z")
@@ -33,7 +35,10 @@ def pasted_spans(text: str) -> list[tuple[int, int]]:
     lines = _lines(text)
     fenced = _fenced(text, lines)
     within = {at for first, last in fenced for at in range(first, last + 1)}
-    if sum(_HEADING.match(text, lines[at][0]) is not None for at in range(len(lines)) if at not in within) > _MOST_HEADINGS:
+    if (
+        sum(_HEADING.match(text, lines[at][0]) is not None for at in range(len(lines)) if at not in within)
+        > _MOST_HEADINGS
+    ):
         return []
     spans = [(lines[first][0], lines[last][1]) for first, last in (*fenced, *_runs(text, lines, within))]
     spans = sorted(span for span in spans if span[1] - span[0] > LONG)
@@ -91,14 +96,12 @@ def _is_printed(line: str) -> bool:
     """Whether a line looks like one of a program, of code or of data."""
     if _LISTED.match(line):
         return False
-    if _LEADS.match(line) or line.startswith(("    ", "\t")) or _GAP.search(line):
+    if _GAP.search(line) or len(_SIGNS.findall(line)) > _DENSE * len(line):
         return True
-    line = line.strip()
-    if line.endswith(("{", "}", ";", "(", "[", ");", "},", "],", "=>", "\\")):
+    if len(line) > _PARAGRAPH:
+        # How a paragraph begins and ends tells nothing; that it has hardly a space does.
+        return line.count(" ") * 20 < len(line)
+    if _LEADS.match(line) or line.startswith(("    ", "\t")) or line.endswith(_ENDS):
         return True
     commas = line.count(",")
-    if (commas > 2 and line.count(", ") * 2 < commas) or line.count("\t") > 1:
-        return True
-    if len(line) > LONG and line.count(" ") * 20 < len(line):
-        return True
-    return len(_SIGNS.findall(line)) > _DENSE * len(line)
+    return (commas > 2 and line.count(", ") * 2 < commas) or line.count("\t") > 1

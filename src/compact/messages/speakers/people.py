@@ -124,8 +124,8 @@ def _is_framed(found: Sequence[Passage]) -> bool:
 def observations(messages: Sequence[Message]) -> frozenset[str]:
     """The ids of messages that answer a command each, in a loop of an agent and its environment.
 
-    Nearly every turn of the assistant holds one command, and nearly every answer begins or ends alike. The first message
-    answers nothing, so it is never among them.
+    Nearly every turn of the assistant holds one command, and nearly every answer begins or ends alike. The first
+    message answers nothing, so it is never among them.
     """
     answers: list[Message] = []
     turns = 0

@@ -14,6 +14,7 @@ from compact.messages.speakers.shapes import OUTPUT, data_form, is_output, promp
 from compact.messages.speakers.wrapped import TYPED, Span, Wrapped, wrapped
 
 _PASTED = Form(Speaker.PASTED, "a pasted text")
+_INSTRUCTIONS = Form(Speaker.RULES, "instructions by the program")
 _ANSWERED = Form(Speaker.OBSERVATION, "the answer of a tool")
 _RESULT = re.compile(r"\[([a-z][a-z0-9_]{1,40})(?: for '[^\n]{0,1000}')?\] Result:")
 _DENIED = re.compile(r"\s*The user denied this operation and provided the following feedback:")
@@ -108,7 +109,7 @@ def _is_plain(text: str) -> bool:
         return False
     forms = known()
     head = text.lstrip()
-    if head.startswith(("{", "[", "<")) or head.startswith(forms.starts) or any(map(text.__contains__, forms.line_starts)):
+    if head.startswith(forms.hints) or any(start in text for start in forms.line_starts):
         return False
     return "code" not in text or not is_output(text, len(text) - len(head))
 
@@ -171,7 +172,10 @@ def _take_shape(cover: _Cover) -> None:
     if begin == len(text):
         return
     if (prompt := prompt_in(text)) >= begin:
-        cover.take(prompt, TYPED if text.startswith(known().shapes["tasks"], begin) else OUTPUT)
+        if text.startswith(known().shapes["tasks"], begin):
+            for start in known().shapes["task_rules"]:
+                cover.take(text.find(start, begin, prompt), TYPED)
+            cover.take(prompt, _INSTRUCTIONS if cover.at > begin else TYPED)
         cover.take(len(text), OUTPUT)
     elif is_output(text, begin):
         cover.take(len(text), OUTPUT)

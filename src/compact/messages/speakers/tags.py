@@ -39,11 +39,7 @@ def blocks_in(text: str, at: int, names: Collection[str]) -> Iterator[Block]:
     An opening tag begins a line, or follows a block. What stands between fences is left alone, and so is a tag that is
     never closed.
     """
-    tags = [
-        tag
-        for found in _TAG.finditer(text, at)
-        if (tag := _tag(found)).joined or tag.name in names
-    ]
+    tags = [tag for found in _TAG.finditer(text, at) if (tag := _tag(found)).joined or tag.name in names]
     places: dict[str, list[int]] = {}
     for position, tag in enumerate(tags):
         places.setdefault(tag.name, []).append(position)

@@ -16,6 +16,7 @@ Span: TypeAlias = tuple[int, int, Form]
 _TAGS = Form(Speaker.REMINDER, "a tag of the program")
 _LOCAL = Form(Speaker.COMMAND, "a command to the program")
 _COMMAND = ("commandmessage", "commandname", "commandargs")
+_OUTPUTS = ("stdout", "stderr", "output", "observation")
 _SENTENCE = 4
 """With so many words, what a command was given is more than an option."""
 _BEGINNING = 700
@@ -40,6 +41,7 @@ def wrapped(text: str, at: int, *, result: bool, asks: bool) -> Wrapped:
     blocks = list(blocks_in(text, at, {*forms.wrappers, *_COMMAND, *answers}))
     commands = [block for block in blocks if block.opening.name in _COMMAND] if not result else []
     typed = bool(commands) and commands[0].opening.name == _COMMAND[0]
+    names = {block.opening.name for block in blocks}
     strange = not result and _only_blocks(text, at, blocks, forms)
     spans: list[Span] = []
     for block in blocks:
@@ -47,7 +49,7 @@ def wrapped(text: str, at: int, *, result: bool, asks: bool) -> Wrapped:
             spans += _of_command(text, block, typed=typed)
         elif block.opening.name in answers:
             spans += _framed(block, TYPED)
-        elif form := _form(text, block, forms, strange=strange):
+        elif (form := _form(text, block, forms, strange=strange)) and (not form.beside or form.beside in names):
             if form.speaker is not Speaker.PERSON:
                 spans.append((block.opening.start, block.closing.end, form))
             elif not result:
@@ -97,9 +99,6 @@ def _form(text: str, block: Block, forms: Known, *, strange: bool) -> Form | Non
         speaker = Speaker.NOTIFICATION if found[0] == "notification" else speaker
         return Form(speaker, f"a block that a program marked {text[tag.start : tag.end]}")
     return Form(Speaker.REMINDER, f"a block that a program marked {text[tag.start : tag.end]}") if strange else None
-
-
-_OUTPUTS = ("stdout", "stderr", "output", "observation")
 
 
 def _only_blocks(text: str, at: int, blocks: list[Block], forms: Known) -> bool:
