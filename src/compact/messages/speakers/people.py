@@ -23,6 +23,8 @@ _END_OF_EXAMPLES = "the end of a demonstration"
 _EXAMPLE = "a demonstration"
 _FIGURES = re.compile(r"\d+")
 _SIGN = re.compile(r"[<>\[\]{}()=$#@:/`]")
+_TELLING = re.compile(r"[<>\[\]{}$#@=`]|\A(?:output|observation|result|stdout|response):", re.IGNORECASE)
+"""A first word that is enough."""
 _ACTION = re.compile(r"^(?:<function=|<bash>|<tool_call>|<execute|Action: ?\S)", re.MULTILINE)
 
 
@@ -156,4 +158,6 @@ def _line_shape(text: str, *, last: bool) -> str:
     """The first words of a text's first or last line, whatever figures and paths they hold."""
     text = text[-200:].rstrip().rpartition("\n")[2] if last else text[:200].lstrip().partition("\n")[0]
     words = text.split()[:2]
+    if words and _TELLING.search(words[0]):
+        del words[1:]
     return " ".join("/" if word.startswith("/") else _FIGURES.sub("0", word) for word in words)

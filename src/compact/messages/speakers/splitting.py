@@ -11,7 +11,7 @@ from compact.messages.conversation import Message
 from compact.messages.speakers.known import Form, Passage, Speaker, known
 from compact.messages.speakers.pasted import LONG, pasted_spans
 from compact.messages.speakers.shapes import OUTPUT, data_form, is_output, prompt_in
-from compact.messages.speakers.wrapped import TYPED, Span, Wrapped, wrapped
+from compact.messages.speakers.wrapped import TYPED, Span, Wrapped, begins_wrapped, wrapped
 
 _PASTED = Form(Speaker.PASTED, "a pasted text")
 _INSTRUCTIONS = Form(Speaker.RULES, "instructions by the program")
@@ -88,19 +88,19 @@ def read_message(message: Message, carried: Carried | None = None) -> tuple[tupl
 
 def _joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages with neighbours of one kind as one, and without any that are nothing but space."""
-    before: Passage | None = None
+    kind: Passage | None = None
+    texts: list[str] = []
     for passage in passages:
-        if before is None:
-            before = passage
-        elif not passage.text.strip() or (passage.speaker, passage.label) == (before.speaker, before.label):
-            before = replace(before, text=before.text + passage.text)
-        elif not before.text.strip():
-            before = replace(passage, text=before.text + passage.text)
-        else:
-            yield before
-            before = passage
-    if before is not None:
-        yield before
+        if not passage.text.strip():
+            texts.append(passage.text)
+            continue
+        if kind is not None and (kind.speaker, kind.label) != (passage.speaker, passage.label):
+            yield replace(kind, text="".join(texts))
+            texts = []
+        kind = passage
+        texts.append(passage.text)
+    if texts:
+        yield replace(kind or passages[0], text="".join(texts))
 
 
 def _is_plain(text: str) -> bool:
@@ -141,7 +141,7 @@ def _go_on(cover: _Cover, carried: Carried | None) -> Carried | None:
         end = cover.text.find(until)
         cover.take(len(cover.text) if end < 0 else end + len(until), carried.form)
         return carried if end < 0 else None
-    if carried.once and not cover.text.lstrip().startswith("<"):
+    if carried.once and not begins_wrapped(cover.text):
         cover.take(len(cover.text), carried.form)
     return None if carried.once else carried
 

@@ -11,7 +11,7 @@ from compact.messages.speakers.known import plain_name
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]{0,60})((?:\s[^<>]{0,400})?)>")
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
-_MOST_NESTED = 64
+_MOST_NESTED = 16
 _WIDEST_INDENT = 40
 
 

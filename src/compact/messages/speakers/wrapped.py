@@ -20,6 +20,7 @@ _OUTPUTS = ("stdout", "stderr", "output", "observation")
 _SENTENCE = 4
 """With so many words, what a command was given is more than an option."""
 _BEGINNING = 700
+_FIRST = re.compile(r"\s*<([A-Za-z][\w-]{0,60})")
 _WEB = re.compile(r"<([a-z][a-z0-9]{0,12})[\s>/]")
 
 
@@ -30,6 +31,12 @@ class Wrapped:
     spans: tuple[Span, ...]
     command: str = ""
     expanded: int = -1
+
+
+def begins_wrapped(text: str) -> bool:
+    """Whether a text begins with a known tag."""
+    found = _FIRST.match(text)
+    return found is not None and plain_name(found[1]) in {*known().wrappers, *_COMMAND}
 
 
 def wrapped(text: str, at: int, *, result: bool, asks: bool) -> Wrapped:
