@@ -47,6 +47,17 @@ from compact.messages.seals import (
     summary_handle,
     version_of,
 )
+from compact.messages.speakers import (
+    Passage,
+    Speaker,
+    is_persons,
+    observations,
+    passages,
+    persons,
+    persons_words,
+    spoken,
+    words_in,
+)
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
@@ -71,6 +82,7 @@ __all__ = [
     "Opaque",
     "Part",
     "Pass",
+    "Passage",
     "Path",
     "Place",
     "Plan",
@@ -80,6 +92,7 @@ __all__ = [
     "Replace",
     "Rules",
     "Segment",
+    "Speaker",
     "Text",
     "Tool",
     "ToolCall",
@@ -105,6 +118,7 @@ __all__ = [
     "has_mark",
     "has_references",
     "is_own",
+    "is_persons",
     "is_pruned",
     "is_recalled",
     "is_removed_marker",
@@ -113,8 +127,12 @@ __all__ = [
     "mend",
     "message_bytes",
     "message_texts",
+    "observations",
     "own_handle",
     "pairs",
+    "passages",
+    "persons",
+    "persons_words",
     "plan_from_json",
     "plan_to_json",
     "protect",
@@ -122,6 +140,7 @@ __all__ = [
     "restore",
     "seal",
     "segments",
+    "spoken",
     "stands_for",
     "summary_handle",
     "texts",
@@ -131,4 +150,5 @@ __all__ = [
     "version_of",
     "with_first_request",
     "with_handle",
+    "words_in",
 ]

@@ -31,7 +31,9 @@ class Message:
     kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_marked: bool | None = field(default=None, init=False, repr=False, compare=False)
-    """What `compact.messages.texts` read of it: it stands in many conversations, and every pass over them needs it."""
+    kept_passages: Any = field(default=None, init=False, repr=False, compare=False)
+    """What `compact.messages.texts` and `.speakers` read of it: it stands in many conversations, and every pass over
+    them needs it."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

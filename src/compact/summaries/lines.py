@@ -105,7 +105,7 @@ def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
     """What was said; without what was only announced where the deed stands beside it."""
     who = _WHO[spoken.source]
     if spoken.speaker:
-        who = f"{who} ({spoken.speaker})"
+        who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
     by_person = spoken.source is Source.USER
     words = without_announcements(spoken.text) if acts and not by_person else spoken.text
     text = quote_speech(words, longest, by_person=by_person).replace('"', "'")

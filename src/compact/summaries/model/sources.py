@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import chain, combinations, product
 from math import log
 
-from compact.messages import Message, Text, is_summary, message_texts
-from compact.summaries.quoting import users_own
+from compact.messages import Message, Speaker, Text, is_summary, message_texts, spoken
 
 _WORD = re.compile(r"[^\W_](?:[\w./@#$+~'-]*\w)?|#\d+|__\w+")
 _EDGES = ".'-/~+$@"
@@ -31,7 +30,6 @@ _CLAUSES = re.compile(r"[;,—]\s|\.\s|\s(?:and|while|but|only|instead|–)\s")
 _OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}')
 _SENTENCE = re.compile(r"(?<=[.!?;。！？])\s*")  # noqa: RUF001 - Chinese and Japanese end sentences with these
 _LONGEST_RECORD = 300
-_SPEAKERS = ("user", "assistant")
 _NEAR = 3
 """Lines around a line that belong to it."""
 _SWAPPED = 0.3
@@ -149,14 +147,16 @@ class Sources:
     def _texts(self) -> list[tuple[str, str]]:
         """Who wrote it, and what."""
         texts = []
-        for message in self._messages:
+        for message, passages in zip(self._messages, spoken(self._messages), strict=True):
             own = "assistant" if is_summary(message) else message.role
+            if own == "user":
+                told = (("user" if one.speaker is Speaker.PERSON else "tool", one.text) for one in passages)
+                texts += [(speaker, _plain(text)) for speaker, text in told]
             for where, text in message_texts(message):
-                spoken = users_own(text) if own == "user" else text
-                said = own if isinstance(message.blocks[where.block], Text) and own in _SPEAKERS else "tool"
-                texts.append((said, _plain(spoken)))
-                if spoken != text:
+                if not isinstance(message.blocks[where.block], Text):
                     texts.append(("tool", _plain(text)))
+                elif own != "user":
+                    texts.append(("assistant" if own == "assistant" else "tool", _plain(text)))
             texts += [("tool", call.name) for call in message.calls]
         return [*texts, *(("assistant", text) for text in self._beside)]
 
