@@ -10,6 +10,8 @@ from compact.testing.worlds.views import View, content
 
 _COMMA = re.compile(r"[,，、،;；؛(（)）—–]")  # noqa: RUF001 - the marks themselves
 _BREAK = re.compile(r"[;；؛]|(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
+_END = re.compile(r"(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
+_OPENING = re.compile(r"[\"“«「„『]")
 _NEAR = 28
 """So many letters may stand between a word of rejection and the name it rejects."""
 
@@ -50,7 +52,15 @@ def _segment(view: View, own: str) -> str:
 def _governed(view: View) -> bool:
     """Whether a label or a heading forbids what stands behind or below it."""
     forbids = view.lexicon.forbids
-    return forbids(view.label) or any(forbids(head) for head in view.heads)
+    return forbids(view.label) or any(forbids(head) for head in view.heads) or forbids(_inline_lead(view))
+
+
+def _inline_lead(view: View) -> str:
+    """The words before a colon that a list within the sentence stands behind: `Never: a; b; c`."""
+    before = view.line[: view.mention.start]
+    begins = max((match.end() for match in _END.finditer(before)), default=0)
+    lead, colon, _ = before[begins:].replace("：", ":").rpartition(":")  # noqa: RUF001 - the mark itself
+    return _OPENING.split(lead)[-1] if colon else ""
 
 
 def _shares_negation(view: View, own: str) -> bool:
