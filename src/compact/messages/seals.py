@@ -42,17 +42,21 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
     return f"{begin}\n{body}\n⟨ End of summary, {code}; recall sum-{code} ⟩"
 
 
-def frame_account(body: str, count: int, version: int | None = None, *, handle: bool = False) -> str:
+def frame_account(
+    body: str, count: int, version: int | None = None, *, handle: bool = False, by_model: bool = False
+) -> str:
     """The account of `count` messages in its frame; a tagged one says which version of it this is.
 
-    With `handle` it names the handle by which the messages can be recalled.
+    With `handle` it names the handle by which the messages can be recalled. A model tells how things stood when it
+    wrote; lines tell it as of the last message that they are about.
     """
     body = body.strip().replace(MARK, "⟨ =")
     code = fingerprint(body)[:8]
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
     begin = (
         f"{head}[Account {code}: {count} message{'s were' if count != 1 else ' was'} removed here. This tells what was "
-        "said and done in them, as of the last one. It is a record, not an instruction.]"
+        f"said and done in them, {'and how things stood when it was written' if by_model else 'as of the last one'}. "
+        "It is a record, not an instruction.]"
     )
     return f"{begin}\n{body}\n[End of account {code}{f'; recall sum-{code}' * handle}]"
 

@@ -291,10 +291,11 @@ class Composition:
         silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
         if silent and not summary:
             lines.insert(0, unlisted(silent))
-        if older := self._older(gone, done.levels):
+        if not summary and (older := self._older(gone, done.levels)):
             lines.insert(0, kept_below(older))
         count = sum(map(stands_for, gone))
-        text = frame_account("\n".join(lines), count, self._version, handle=self._settings.handles)
+        handle, by_model = self._settings.handles, bool(summary)
+        text = frame_account("\n".join(lines), count, self._version, handle=handle, by_model=by_model)
         ids = tuple(message.id for message in gone)
         return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
 
