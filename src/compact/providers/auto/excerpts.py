@@ -25,8 +25,10 @@ _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]
 _WORD = re.compile(r"\w{5,40}")
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
-_EDGE = 4.0
+_EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
+"""What the first and the last line are worth; of records neither says more than another."""
 _ERROR = 3.0
+_ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
@@ -59,8 +61,9 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What makes a line worth showing: names that were said anywhere, and the words of what was said next."""
+    """What makes a line worth showing: names in the latest request, or said anywhere, and words of what was said next."""
 
+    asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
     words: AbstractSet[str] = frozenset()
 
@@ -72,7 +75,7 @@ class Excerpts:
         self.text = text
         self._rate = tokens / max(len(text), 1)
         self._pieces = _pieces(text)
-        self._worth = _worth(text, self._pieces, interest)
+        self._worth = _worth(text, self._pieces, interest, _EDGE_OF_RECORDS if _is_json(text) else _EDGE)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -133,7 +136,7 @@ class Excerpts:
 
 def _pieces(text: str) -> list[_Piece]:
     """The lines of the text, each with its line feed, very long ones in parts; of JSON the records."""
-    if text.lstrip()[:1] in ("{", "[") and '":' in text:
+    if _is_json(text):
         return list(_records(text))
     lines = text.splitlines(keepends=True)
     found: list[_Piece] = []
@@ -141,11 +144,15 @@ def _pieces(text: str) -> list[_Piece]:
         start = end - len(line)
         if len(line) <= _LONG_LINE:
             found.append(_Piece(start, end))
-        elif line.lstrip()[:1] in "{[" and '":' in line:
+        elif _is_json(line):
             found += (_Piece(start + part.start, start + part.end) for part in _records(line))
         else:
             found += (_Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
     return found
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[") and '":' in text
 
 
 def _records(text: str) -> Iterator[_Piece]:
@@ -176,7 +183,7 @@ def _records(text: str) -> Iterator[_Piece]:
     yield from split(0, len(text), 1)
 
 
-def _worth(text: str, pieces: Sequence[_Piece], interest: Interest) -> list[float]:
+def _worth(text: str, pieces: Sequence[_Piece], interest: Interest, edge: float) -> list[float]:
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
@@ -186,8 +193,10 @@ def _worth(text: str, pieces: Sequence[_Piece], interest: Interest) -> list[floa
         if not line.strip():
             worth.append(0.0)
             continue
-        value = _EDGE / (1 + at) + _EDGE / (size - at)
+        value = edge / (1 + at) + edge / (size - at)
         value += _ERROR * (piece.start in errors)
+        if interest.asked:
+            value += _ASKED * min(len(names_in(line) & interest.asked), _MOST_MENTIONS)
         if interest.names:
             value += _MENTIONED * min(len(names_in(line) & interest.names), _MOST_MENTIONS)
         if interest.words:

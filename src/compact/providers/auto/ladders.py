@@ -267,6 +267,8 @@ def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Excha
     found: dict[str, int] = {}
     failed: dict[str, int] = {}
     for action in reading.actions:
+        if action.kind == "edited" and action.subject in found:
+            del found[action.subject]  # what was shown of it is no longer so
         if action.kind in _SHOWING and not action.is_command and action.subject and not action.failed:
             if action.subject in changed or action.subject.rpartition("/")[2] in asked:
                 found.pop(action.subject, None)
