@@ -332,8 +332,8 @@ class Composition:
         if key not in self._excerpts:
             made = self._sources.get(each.source)
             if made is None:
-                following = self._next_words.get(each.where.message, frozenset())
-                interest = Interest(self._asked, self._mentioned, following)
+                said_next = self._next_words.get(each.where.message, set())
+                interest = Interest(self._asked, self._mentioned, said_next)
                 tokens = self.task.measure.text(each.source)
                 made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
             text = made.within(room, self.task.measure.text)

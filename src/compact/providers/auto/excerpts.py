@@ -61,7 +61,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What makes a line worth showing: names in the latest request, or said anywhere, and words of what was said next."""
+    """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next."""
 
     asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
