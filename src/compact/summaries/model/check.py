@@ -51,8 +51,8 @@ _ADDRESSED = re.compile(
 )
 _SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
 _LABELLED = re.compile(
-    r"\A\W{0,3}\[(?P<label>[^\]\d][^\]]{2,60})\]\s|\A(?P<note>[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b"
-    r"[^.;]{0,40}):|\A(?P<kept>(?i:pinned|protected|locked)(?=[,:]| by| from)\b)"
+    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
 
 
@@ -104,7 +104,7 @@ def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iter
     draft = parse(text, strategy, earlier)
     checker = _Checker(sources, known_sections(strategy), capitals_name(text, sources.speech))
     statements = [one for each in draft.statements if (one := checker.statement(each))]
-    changes = [one for each in draft.changes if (one := checker.change(each))]
+    changes = [change for each in draft.changes if (change := checker.change(each))]
     doubts = tuple(checker.doubts)
     if statements or changes:
         size = len(draft.statements) + len(draft.changes)

@@ -18,11 +18,11 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
 _STEM = 6
 """Letters of a word that are compared: what follows is an ending in most languages."""
 _UNSPACED = "\u0e00"
-"""From Thai on, scripts have no spaces, or endings that cannot be told from words: there, pairs of letters are words."""
+"""From Thai on, most scripts do without spaces: there, pairs of letters are compared."""
 _ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _OPENS = frozenset('.:"-*;!?(/`\n#|>')
-_QUOTES = dict.fromkeys(map(ord, "“”„‟«»‹›「」『』〝〞"), '"')
-_TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018‚"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
+_QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
+_TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
 _SET_IN = str.maketrans("", "", "\"'`*")
 _ESCAPED = re.compile(r"\\[ntr]")
 _QUOTED = re.compile(r'"([^"\n]{8,})"')
