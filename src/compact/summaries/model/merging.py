@@ -18,6 +18,8 @@ from compact.summaries.model.strategy import Strategy, known_sections
 _LONG = 0.25
 """A statement that takes more of the budget than this makes room for those after it."""
 _NO_LONGER_WANTED = "no longer wanted"
+_OUTCOME = " ⇒ "
+"""Stands between a statement and what became of it."""
 
 
 def merge(earlier: Sequence[Statement], update: Draft) -> tuple[Statement, ...]:
@@ -94,11 +96,18 @@ def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[i
 
 def _changed(each: Statement, change: Change) -> Statement | None:
     """The statement after the change; None where it no longer holds and asks for nothing."""
-    if change.to == "outdated":
+    why, status = change.why, change.to
+    if status == "outdated":
         if not each.status:
             return None
-        why = f"{_NO_LONGER_WANTED}: {change.why}" if change.why else _NO_LONGER_WANTED
-        return replace(each, text=f"{each.line} → {why}", status="completed")
+        why = f"{_NO_LONGER_WANTED}: {why}" if why else _NO_LONGER_WANTED
+        status = "completed"
     if not each.status:
         return each
-    return replace(each, text=f"{each.text} → {change.why}" if change.why else each.text, status=change.to)
+    return replace(each, text=_with_outcome(each.text, why) if why else each.text, status=status)
+
+
+def _with_outcome(text: str, outcome: str) -> str:
+    """The statement with what became of it last behind its line."""
+    line, newline, code = text.partition("\n")
+    return f"{line.partition(_OUTCOME)[0]}{_OUTCOME}{outcome}{newline}{code}"
