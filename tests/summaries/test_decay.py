@@ -91,7 +91,8 @@ def summarize(model: Scripted, written: str) -> tuple[str, tuple[Statement, ...]
 
 def check_rounds(strategy: Strategy, seed: int) -> None:
     model = Scripted(strategy, random.Random(seed))
-    written, kept = "", ()
+    written = ""
+    kept: tuple[Statement, ...] = ()
     for _ in range(ROUNDS):
         written, kept = summarize(model, written)
         assert count(written) <= BUDGET
@@ -141,4 +142,7 @@ def test_what_was_the_first_request_is_told_to_the_end() -> None:
     tasks = {each.text: each.status for each in kept}
     assert tasks["Do task number 0 of many"] == "completed"
     assert tasks[f"Do task number {ROUNDS - 1} of many"] == "active"
-    assert len(tasks) < ROUNDS
+    # Of the others, the latest are told.
+    told = [0, *range(ROUNDS + 1 - len(tasks), ROUNDS - 1)]
+    assert list(tasks)[1:] == [f"Do task number {number} of many" for number in told]
+    assert 3 < len(tasks) < ROUNDS

@@ -81,12 +81,12 @@ def test_completed_ones_go_first_then_the_oldest_then_demands() -> None:
     # The first request outlives every fact, completed as it is: its status keeps others from beginning again.
     assert order == snapshot(
         [
-            "fix the login",
-            "fix the logout",
             "read the log",
+            "fix the logout",
             "the oldest finding",
             "the latest finding",
             "never touch the schema",
+            "fix the login",
             "write the docs",
         ]
     )
@@ -128,7 +128,7 @@ def test_what_changes_do() -> None:
 ### Active
 - Ask Ana — she is away
 ### Completed
-- Write a test\
+- Write a test ⇒ test_login passes\
 """)
 
 
@@ -150,7 +150,7 @@ def test_what_is_completed_keeps_its_line_and_loses_its_code() -> None:
 
 def test_only_the_last_outcome_is_told_before_the_code() -> None:
     _, _, test, _ = EARLIER
-    kept = (test,)
+    kept: tuple[Statement, ...] = (test,)
     for number in range(20):
         kept = merge(kept, Draft(changes=(Change(kept[0], "blocked", f"waits for round {number}"),)))
     assert kept == (replace(test, text=test.text.replace("a test", "a test ⇒ waits for round 19"), status="blocked"),)

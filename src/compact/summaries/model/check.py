@@ -26,6 +26,8 @@ MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
 _ASKED_FOR, _SAID = 0.75, 0.45
 """How much of a demand a person must have said, and of an instruction somebody in the conversation."""
+_BY_OTHERS = 0.2
+"""How much more of a demand others must have said, so that it is theirs."""
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
 _CODE = re.compile(r"`[^`\n]*`")
@@ -36,6 +38,7 @@ _SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)
 _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
 _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
+_SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _DENIED = re.compile(r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}", re.IGNORECASE)
 _ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
@@ -178,20 +181,28 @@ class _Checker:
         )
 
     def _is_unasked(self, each: Statement) -> bool:
-        """Whether the statement demands something that was not said."""
-        support, line = self.sources.support, _DENIED.sub(" ", each.line)
-        if _ATTRIBUTED.search(line):
-            return self.sources.quotes_others(each.line) or support(each.line, "user") < _ASKED_FOR
-        said = support(each.line, "user", "assistant")
-        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(line)))
+        """Whether the statement demands something that was not said; a demand may follow a true sentence."""
+        orders = self._instructs(each) and each.status != "completed"
+        if orders and self.sources.support(each.line, "user", "assistant") < _SAID:
+            return True
+        lines = each.text.split("\n") if orders else [each.line]
+        if not _QUOTED.search(plain(each.line)):
+            lines += _SENTENCES.split(each.line)
+        return any(self._demands(line, orders=orders) for line in set(lines))
+
+    def _demands(self, line: str, *, orders: bool) -> bool:
+        """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
+        support, own = self.sources.support, _DENIED.sub(" ", line)
+        if _ATTRIBUTED.search(own):
+            return self.sources.quotes_others(line) or support(line, "user") < _ASKED_FOR
+        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
         if self._is_labelled(own):
-            return support(each.line, "user") < _ASKED_FOR
+            return support(line, "user") < _ASKED_FOR
+        said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
-        if self._instructs(each) and each.status != "completed":
-            return said < _SAID
-        directs = any(own.startswith(one.text) for one in directives_in(own))
-        return directs and said < min(_SAID, support(each.line, "tool"))
+        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
+        return directs and said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS)
 
     def _is_labelled(self, text: str) -> bool:
         """Whether the statement begins with a label that claims to be more than a summary's."""

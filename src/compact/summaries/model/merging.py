@@ -23,17 +23,23 @@ _OUTCOME = " ⇒ "
 
 
 def merge(earlier: Sequence[Statement], update: Draft) -> tuple[Statement, ...]:
-    """The earlier statements with what the update says about them, then what is new."""
+    """The earlier statements with what the update says about them, then what is new.
+
+    What has another status now comes last: it is the latest of those that have it.
+    """
     merged: dict[tuple[str, str], Statement] = {}
+    had: dict[tuple[str, str], Status | None] = {}
     for each in (*earlier, *update.statements):
         known = merged.get(each.same)
         merged[each.same] = replace(known, status=each.status or known.status) if known else each
+        had.setdefault(each.same, each.status)
     for change in update.changes:
         if (known := merged.get(change.statement.same)) and (changed := _changed(known, change)):
-            merged[known.same] = changed
+            merged[change.statement.same] = changed
         elif known:
-            del merged[known.same]
-    return tuple(replace(each, text=each.line) if each.status == "completed" else each for each in merged.values())
+            del merged[change.statement.same]
+    latest = sorted(merged.items(), key=lambda item: item[1].status != had[item[0]])
+    return tuple(replace(each, text=each.line) if each.status == "completed" else each for _, each in latest)
 
 
 def fit(
@@ -81,7 +87,8 @@ def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[i
     """The statements with their ranks, the last to be left out first."""
     demanding = {title for title, section in known_sections(strategy).items() if section.instructs}
     ordered = arrange(statements, strategy)
-    first = next((at for at, each in enumerate(ordered) if each.section.casefold() in demanding and each.status), -1)
+    finished = [at for at, each in enumerate(ordered) if each.status == "completed"]
+    first = next((at for at in finished if ordered[at].section.casefold() in demanding), -1)
     sizes = Counter((each.section, each.status) for each in ordered)
     seen: Counter[tuple[str, Status | None]] = Counter()
     ranks: list[tuple[int, float, int]] = []

@@ -45,6 +45,8 @@ _LONGEST_RECORD = 300
 _SPEAKERS = ("user", "assistant")
 _NEAR = 3
 """Lines around a line that belong to it."""
+_FREQUENT = 200
+"""A word that occurs more often is near to everything."""
 _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
 _SWAPPED = 0.3
@@ -107,17 +109,16 @@ class Sources:
             return 1.0
         said = set(words(text))
         whole = sum(map(self._weight, said))
+        everywhere = 0.0
         reached: defaultdict[int, float] = defaultdict(float)
         for word in said:
-            around = {
-                at
-                for place in self._places.get(word, ())
-                if self._speakers[place] in by
-                for at in range(place - _NEAR, place + _NEAR + 1)
-            }
-            for at in around:
+            places = [place for place in self._places.get(word, ()) if self._speakers[place] in by]
+            if len(places) > _FREQUENT:
+                everywhere += self._weight(word)
+                continue
+            for at in {at for place in places for at in range(place - _NEAR, place + _NEAR + 1)}:
                 reached[at] += self._weight(word)
-        return max(reached.values(), default=0.0) / whole if whole else 1.0
+        return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
 
     def contain(self, line: str) -> bool:
         """Whether this was read, word by word."""
@@ -156,10 +157,12 @@ class Sources:
         return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
 
     def _occurs(self, name: str) -> bool:
-        if name in self._vocabulary or self._begins_word(name) or _LABEL.fullmatch(name):
+        if name in self._vocabulary or _LABEL.fullmatch(name):
             return True
         if quantity := _QUANTITY.fullmatch(name):
             return self._is_counted(quantity[1])
+        if self._begins_word(name):
+            return True
         base = name.rpartition("/")[2]
         if _FILE.fullmatch(base):
             return base in self._vocabulary
@@ -171,8 +174,10 @@ class Sources:
         )
 
     def _is_counted(self, figure: str) -> bool:
-        """Whether the number occurs, or is so small that anybody may have counted."""
-        return len(digits(figure)) == 1 or digits(figure) in self._figures
+        """Whether the number occurs, or is so small that anybody may have counted; 3,4 may be two of them."""
+        return digits(figure) in self._figures or all(
+            len(part) < 2 or part in self._figures for part in figure.split(",")
+        )
 
     def _begins_word(self, name: str) -> bool:
         """Whether a word begins with it: the short form of a hash, a name with something behind it."""
@@ -197,7 +202,7 @@ class Sources:
                 texts.append((said, plain(spoken)))
                 if spoken != text:
                     texts.append(("tool", plain(text)))
-            texts += [("tool", call.name) for call in message.calls]
+            texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
         return [*texts, *(("assistant", text) for text in self._beside)]
 
     @cached_property
