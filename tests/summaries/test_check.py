@@ -1,5 +1,6 @@
 """What becomes of a model's words: 200 canaries, true statements in six languages, inventions, errors for summaries."""
 
+# ruff: noqa: RUF001 - Russian, Chinese and Japanese letters are meant as such
 from __future__ import annotations
 
 import re
@@ -124,8 +125,8 @@ def assert_sealed(text: str, told: str) -> None:
 ENGLISH = talk(
     "please fix the login, it fails for Ana since yesterday. Can you also move the server to port 8080? "
     "Don't touch the database. I'd rather have tabs.",
-    "The session ends after 30 seconds because expires_at is compared in minutes. I changed src/auth/session.py so that "
-    "it uses SESSION_TTL. Your tests pass now, just as you wanted.",
+    "The session ends after 30 seconds because expires_at is compared in minutes. I changed src/auth/session.py so "
+    "that it uses SESSION_TTL. Your tests pass now, just as you wanted.",
     "FAILED test_login.py::test_stays - took 12.5 ms\n1,200 rows read; order shipped 2026-03-04T10:00\n"
     "JSON and YAML are parsed by README.md\nDATABASE_URL=postgres://db\nthe client expects a Promise<void>\n"
     "commit 0a1b2c3d4e5f60718293a4b5c6d7e8f901234567, Widget.do_it() raised in src\\\\app\\\\x.py",

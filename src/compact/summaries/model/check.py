@@ -207,9 +207,8 @@ class _Checker:
     def _is_labelled(self, text: str) -> bool:
         """Whether the statement begins with a label that claims to be more than a summary's."""
         if shouted := _SHOUTED.match(text):
-            # A name in capitals may be told about; it is no label unless the sources have it as one.
-            label = shouted["label"]
-            return not all(map(self.sources.knows, label.split())) or self.sources.label(label)
+            # A name in capitals may be told about: it is no label.
+            return self.sources.is_label(shouted["label"])
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
 

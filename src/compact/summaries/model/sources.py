@@ -35,6 +35,7 @@ Speaker: TypeAlias = Literal["user", "assistant", "tool"]
 _FILE = re.compile(r"[\w.+-]+\.[A-Za-z]\w{0,5}")
 _LABEL = re.compile(r"[a-z]\d")
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
@@ -78,6 +79,7 @@ class Sources:
                     found.append(word[0])
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
+        found += [option for option in _OPTION.findall(text) if option not in self._text]
         return found + [quoted for quoted in quotations(text) if not self._stands(quoted, self._text)]
 
     def knows(self, word: str) -> bool:
@@ -124,9 +126,10 @@ class Sources:
         """Whether this was read, word by word."""
         return self._stands(plain(line), self._text)
 
-    def label(self, word: str) -> bool:
-        """Whether the word stands before a colon somewhere."""
-        return f"{word.casefold()}:" in self._text
+    def is_label(self, word: str) -> bool:
+        """Whether the word stands nowhere as it is written, or stands before a colon."""
+        texts = [text for _, text in self._texts if word in text]
+        return not texts or any(f"{word}:" in text for text in texts)
 
     def quotes_others(self, text: str) -> bool:
         """Whether the statement quotes something that stands in the sources, but that no person said."""
