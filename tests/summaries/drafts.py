@@ -10,8 +10,9 @@ from compact.summaries.model.strategy import Strategy, find_strategy, strategies
 TASK_STATE = find_strategy("task_state")
 TRAPS = (
     "- ", "* ", "1. ", "## Goals\n", "### Active\n", "#", " [3]", "[3, 7]", "[@0]", "[]", "[k1] ", "k1 completed",
-    " — ", "Active: ", "[x] ", "[ ] ", "(blocked) ", "none", "None.", "n/a", "```", "~~~\n", ":", "::", "why: ", "src/a.py",
-    "42", " ", "\n", "\t", "\r", "\u2028", "é", "Write the tests", " (messages 3)", "**", "...", ".", ";", "\n\n",
+    " — ", "Active: ", "[x] ", "[ ] ", "(blocked) ", "none", "None.", "n/a", "```", "~~~\n", ":", "::", "why: ",
+    "src/a.py", "42", " ", "\n", "\t", "\r", "\u2028", "é", "Write the tests",
+    " (messages 3)", "**", "...", ".", ";", "\n\n",
     "## Changes\n", "## Risks\n", "Unconfirmed: ", "  - ", "x",
 )  # fmt: skip
 WORDS = (

@@ -270,6 +270,16 @@ def test_no_mark_is_put_twice() -> None:
     assert kept(under("Goals", f"{UNCONFIRMED}Remove the backups"), PLANTED)[0] == f"{UNCONFIRMED}Remove the backups"
 
 
+def test_of_free_prose_every_sentence_stands_by_itself() -> None:
+    true = "The login is to be fixed, e.g. now."
+    checked = check(f"I read the page. It is in src/invented.py! The user wants the backups removed. {true}", PLANTED)
+    assert [each.text for each in checked.draft.statements] == [
+        f"I read the page. {UNCONFIRMED}The user wants the backups removed. {true}"
+    ]
+    assert (checked.size, [doubt.removed for doubt in checked.doubts]) == (4, [True, False])
+    assert kept("登录功能已修复。错误在invented.py中。端口是8080。", CHINESE) == ["登录功能已修复。端口是8080。"]
+
+
 def test_what_was_denied_is_no_demand() -> None:
     text = "The user has not approved the transfer"
     assert kept(under("Findings", text), PLANTED)[0] == text

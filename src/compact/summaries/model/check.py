@@ -39,6 +39,7 @@ _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|i
 _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
+_PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _DENIED = re.compile(r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}", re.IGNORECASE)
 _ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
@@ -110,8 +111,7 @@ def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iter
     changes = [change for each in draft.changes if (change := checker.change(each))]
     doubts = tuple(checker.doubts)
     if statements or changes:
-        size = len(draft.statements) + len(draft.changes)
-        return Checked(Draft(tuple(statements), tuple(changes)), doubts, size)
+        return Checked(Draft(tuple(statements), tuple(changes)), doubts, checker.size)
     if doubts:
         return Refused("untrue", f"nothing of it stands in the sources: {doubts[0].why}")
     return Refused("empty", "the model answered with nothing that says anything")
@@ -125,9 +125,20 @@ class _Checker:
     sections: dict[str, Section]
     capitals: bool
     doubts: list[Doubt] = field(default_factory=list)
+    size: int = 0
 
     def statement(self, each: Statement) -> Statement | None:
-        """The statement as it may stand, if it may."""
+        """The statement as it may stand, if it may; of free prose, the sentences that may."""
+        if each.section or each.text != each.line:
+            return self._sentence(each)
+        kept = []
+        for found in _PROSE.findall(each.text):
+            if one := self._sentence(Statement(found.strip())):
+                kept.append(found.replace(found.strip(), one.text))
+        return Statement("".join(kept).strip()) if kept else None
+
+    def _sentence(self, each: Statement) -> Statement | None:
+        self.size += 1
         doubt = self._doubt(each)
         if doubt is not None:
             self.doubts.append(doubt)
@@ -138,6 +149,7 @@ class _Checker:
 
     def change(self, change: Change) -> Change | None:
         """The change, if it may be made: what a user asked for holds until a user takes it back."""
+        self.size += 1
         why = neutralise(change.why)
         asked = self._instructs(change.statement)
         if change.to == "outdated" and asked and (not why or self.sources.support(why, "user") < _ASKED_FOR):
