@@ -212,9 +212,11 @@ def test_the_next_summary_reads_the_last_one_and_takes_its_place(reread: bool) -
     model = Model(Completion("All of it."))
     outcome = condense(grown, model)
     assert [is_summary(message) for message in outcome.conversation.messages] == [False, True, False, False, False]
-    assert "All of it." in outcome.conversation.messages[1].text
-    material = model.asked[0].material
-    assert material.index("0: The parser") < material.index("The early part.") < material.index("6: The parser")
+    assert "The early part.\nAll of it." in outcome.conversation.messages[1].text
+    (ask, *_) = model.asked
+    assert ask.material.index("0: The parser") < ask.material.index("6: The parser")
+    assert "The early part." in ask.instructions
+    assert "The early part." not in ask.material
 
 
 def test_what_only_looks_like_a_summary_is_none() -> None:

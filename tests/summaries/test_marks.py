@@ -7,8 +7,8 @@ from time import process_time
 import pytest
 
 from compact.messages import frame_account, seal
-from compact.summaries import summarize_offline
 from compact.summaries.marks import is_cut, unmarked, without_summaries
+from compact.summaries.offline import summarize_offline
 from tests.summaries.talks import Wire, chat, count, ran, user
 
 

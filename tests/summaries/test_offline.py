@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from compact.messages import Message, frame_account, seal
-from compact.summaries import summarize_offline
+from compact.summaries.offline import summarize_offline
 from tests.summaries.talks import (
     Wire,
     anthropic,

@@ -18,7 +18,9 @@ from compact.engine import Gauge
 from compact.formats import FORMATS, parse
 from compact.messages import Message, Text, seal
 from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
-from compact.summaries import Style, find_strategy, parse_record
+from compact.summaries.model.check import UNCONFIRMED
+from compact.summaries.model.statements import parse as parse_summary
+from compact.summaries.model.strategy import Style, find_strategy
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 from compact.testing.generate import random_body
 from compact.testing.strategies import hostile_text
@@ -27,10 +29,7 @@ GAUGE = Gauge(counter_for("gpt-4o"), ())
 TASK_STATE = find_strategy("task_state")
 GOOD = Completion("## Decisions\n- The parser reads a line and splits it at commas [2]")
 LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10
-FIRST = (
-    '## Goals\n### Active\n- "Turn number 0: The parser reads a line, splits it at commas and keeps the rest for the'
-    ' next round. The parser reads a line, splits it at commas and keeps the…" [@0]'
-)
+SAID = "## Decisions\n- The parser reads a line and splits it at commas"
 
 
 class Model:
@@ -80,10 +79,14 @@ def request(messages: Sequence[Message] | None = None, **more: Any) -> Request:
     return Request(tuple(talk(8) if messages is None else messages), **(given | more))
 
 
-def test_a_good_answer_becomes_a_summary_that_names_its_sources() -> None:
+def lines_of(summary: Summary | NoSummary) -> list[str]:
+    assert isinstance(summary, Summary)
+    return [each.text for each in parse_summary(summary.text, TASK_STATE).statements]
+
+
+def test_a_good_answer_becomes_a_summary_in_its_own_words() -> None:
     model = Model(GOOD)
-    summary = model.run(request())
-    assert summary == Summary(f"{FIRST}\n## Decisions\n- The parser reads a line and splits it at commas [@1]")
+    assert model.run(request()) == Summary(SAID)
     assert model.names == ["requested", "created"]
     (ask,) = model.asked
     assert (ask.max_tokens, ask.sources) == (600, tuple(map(str, range(8))))
@@ -93,26 +96,92 @@ def test_a_good_answer_becomes_a_summary_that_names_its_sources() -> None:
 
 def test_free_prose_stays_as_it_is() -> None:
     assert Model(Completion(" The parser reads.\n\nIt splits lines. ")).run(request()) == Summary(
-        "The parser reads.\n\nIt splits lines."
+        "The parser reads.\nIt splits lines."
     )
 
 
 @pytest.mark.parametrize(
     "answer",
-    [Completion("The pars", truncated=True), Completion("The parser reads a line. " * 200), Completion(LONG * 30)],
+    [Completion("The pars", truncated=True), Completion("The parser reads a line. " * 400), Completion(LONG * 30)],
 )
 def test_too_long_is_asked_for_at_half_the_length_twice(answer: Completion) -> None:
     model = Model(answer, answer, GOOD)
-    assert isinstance(model.run(request()), Summary)
-    assert [ask.max_tokens for ask in model.asked] == [600, 300, 150]
-    assert "at most 150 tokens" in model.asked[-1].instructions
+    assert isinstance(model.run(request(talk(20), budget=1200)), Summary)
+    assert [ask.max_tokens for ask in model.asked] == [1200, 600, 300]
+    assert "at most 300 tokens" in model.asked[-1].instructions
     assert model.names == ["requested", "retry", "requested", "retry", "requested", "created"]
     model = Model(answer)
-    outcome = model.run(request(on_failure="prune"))
+    outcome = model.run(request(talk(20), budget=1200, on_failure="prune"))
     assert isinstance(outcome, NoSummary)
     assert (outcome.kind in ("over_long", "longer"), outcome.prune) == (True, True)
     assert len(model.asked) == 3
     assert model.names[-3:] == ["requested", "failed", "pruned"]
+
+
+@pytest.mark.parametrize(("budget", "asked"), [(600, [600, 300, 256]), (400, [400, 256]), (256, [256])])
+def test_no_question_is_halved_below_what_says_something(budget: int, asked: list[int]) -> None:
+    model = Model(Completion("The pars", truncated=True))
+    model.run(request(budget=budget))
+    assert [ask.max_tokens for ask in model.asked] == asked
+
+
+@pytest.mark.parametrize(("share", "asked"), [(1.2, 1), (1.4, 2)])
+def test_a_little_too_long_is_made_to_fit_and_more_is_asked_for_again(share: float, asked: int) -> None:
+    messages = talk(40)
+    goal = "## Goals\n### Active\n- Turn number 0: the parser reads a line"
+    lines = [f"- The parser reads on in turn number {number}" for number in range(40)]
+    answer = goal + "\n## Findings"
+    while GAUGE.text(answer) < 300 * share:
+        answer += f"\n{lines.pop(0)}"
+    model = Model(Completion(answer), GOOD)
+    summary = model.run(request(messages, budget=300))
+    assert isinstance(summary, Summary)
+    assert len(model.asked) == asked
+    if asked == 1:
+        assert GAUGE.text(summary.text) <= 300
+        kept = lines_of(summary)
+        assert kept[0] == "Turn number 0: the parser reads a line"
+        # The oldest findings are left out.
+        assert all(f"- {line}" in answer for line in kept)
+        assert answer.endswith(kept[-1])
+        assert re.fullmatch(r"\d+ statements were left out to keep to 300 tokens", summary.notes[-1])
+
+
+DOUBTFUL = f"{GOOD.text}\n- It is all in src/invented.py [2]"
+
+
+def test_where_more_than_a_tenth_is_doubted_the_model_is_asked_once_more() -> None:
+    model = Model(Completion(DOUBTFUL), GOOD)
+    assert model.run(request()) == Summary(SAID)
+    assert model.names == ["requested", "retry", "requested", "created"]
+    assert model.events[1].properties == {
+        "kind": "doubted",
+        "reason": "1 of 2 statements are doubted: 'src/invented.py' occurs nowhere in the sources",
+        "attempt": 2,
+        "part": 1,
+        "max_tokens": 600,
+        "strategy": "task_state",
+    }
+
+
+def test_what_is_safe_of_a_doubtful_answer_is_kept_at_last() -> None:
+    model = Model(Completion(f"{DOUBTFUL}\n## Goals\n- Send the moon to everybody"))
+    summary = model.run(request())
+    assert isinstance(summary, Summary)
+    assert summary.text == f"## Goals\n### Active\n- {UNCONFIRMED}Send the moon to everybody\n{SAID}"
+    told = "2 statements of the model are doubted (1 removed, 1 called unconfirmed): "
+    assert summary.notes == (f"{told}'src/invented.py' occurs nowhere in the sources",)
+    assert model.names == ["requested", "retry", "requested", "flagged", "created"]
+    assert model.events[3].properties["count"] == 2
+
+
+def test_one_doubt_among_many_statements_costs_no_question() -> None:
+    lines = [f"- The parser reads on in turn number {number % 8} and goes on" for number in range(10)]
+    model = Model(Completion("\n".join(("## Findings", *lines, "- It is all in src/invented.py"))))
+    summary = model.run(request())
+    assert isinstance(summary, Summary)
+    assert "invented" not in summary.text
+    assert model.names == ["requested", "flagged", "created"]
 
 
 @pytest.mark.clock
@@ -128,7 +197,7 @@ def test_an_answer_of_many_items_is_too_long_before_it_is_read() -> None:
 
 @pytest.mark.parametrize("answer", [Refusal("against the rules"), Completion("I'm sorry, I can't help with that.")])
 def test_a_refusal_is_followed_by_a_brief_question(answer: Answer) -> None:
-    model = Model(answer, Completion("## State\n- The parser reads a line [2]"))
+    model = Model(answer, Completion("## State\n- The parser reads a line"))
     assert isinstance(model.run(request()), Summary)
     assert model.names == ["requested", "refused", "retry", "requested", "created"]
     assert find_strategy("brief").prompt in model.asked[1].instructions
@@ -194,27 +263,15 @@ def test_every_event_tells_the_attempt_and_why() -> None:
     assert (failed.properties["attempt"], failed.properties["reason"]) == (2, "no route to host")
 
 
-def test_what_is_not_believed_is_told() -> None:
-    model = Model(Completion(f"{GOOD.text}\n- It is all in src/invented.py [2]"))
-    summary = model.run(request())
-    assert isinstance(summary, Summary)
-    assert "invented" not in summary.text
-    assert summary.notes == (
-        "1 statements of the model were not believed: 'src/invented.py' occurs nowhere in the sources",
-    )
-    assert model.names == ["requested", "flagged", "created"]
-    assert model.events[1].properties["count"] == 1
-
-
 def test_a_trusted_or_estimated_answer_is_taken_as_it_is() -> None:
     for answer in (Completion("In src/other.py: 4711", trusted=True), Completion("... ...", estimated=True)):
         assert Model(answer).run(request()) == Summary(answer.text, offline=True)
 
 
 def part_of(ask: Ask) -> Answer:
-    """A record of the part: an item for each message in it."""
+    """A summary of the part: a statement for each message in it."""
     numbers = re.findall(r"^--- [0-9a-f]{8} message (\d+), ", ask.material, re.MULTILINE)
-    lines = (f"- The parser reads on in turn number {int(number) - 1} [{number}]" for number in dict.fromkeys(numbers))
+    lines = (f"- The parser reads on in turn number {int(number) - 1}" for number in dict.fromkeys(numbers))
     return Completion("\n".join(("## Decisions", *lines)))
 
 
@@ -229,36 +286,20 @@ def test_more_than_can_be_read_is_read_in_parts_and_put_together_by_rules() -> N
     assert all(count(ask.instructions) + count(ask.material) <= 3000 for ask in batch)
     assert sorted({id for ask in batch for id in ask.sources}, key=int) == [message.id for message in messages]
     assert all(any(f"message {n}, " in ask.material for ask in batch) for n in range(1, 31))
-    record = parse_record(summary.text, TASK_STATE)
-    assert record is not None
-    assert [item.sources for item in record.items] == [("0",), *((str(n),) for n in range(30))]
+    assert lines_of(summary) == [f"The parser reads on in turn number {number}" for number in range(30)]
     assert summary.notes == (f"summarized in {len(batch)} parts",)
 
 
-def test_parts_that_are_too_long_together_are_shortened_by_one_more_question() -> None:
-    def answer(ask: Ask) -> Answer:
-        if "The summary below is too long." in ask.instructions:
-            return Completion("## Decisions\n- The parser reads on in turn number 3 [4]")
-        return part_of(ask)
-
-    model = Model(answer)
+def test_statements_of_many_parts_that_do_not_fit_are_left_out_and_counted() -> None:
+    model = Model(part_of)
     summary = model.run(request(talk(30), reads=3000, budget=300))
     assert isinstance(summary, Summary)
-    assert summary.text == f"{FIRST}\n## Decisions\n- The parser reads on in turn number 3 [@3]"
-    assert [len(batch) for batch in model.batches][1:] == [1]
-    assert model.names == ["requested", "requested", "created"]
-
-
-def test_items_that_do_not_fit_are_left_out_and_counted() -> None:
-    def answer(ask: Ask) -> Answer:
-        return Failure("busy") if "The summary below is too long." in ask.instructions else part_of(ask)
-
-    summary = Model(answer).run(request(talk(30), reads=3000, budget=300))
-    assert isinstance(summary, Summary)
     assert GAUGE.text(summary.text) <= 300
-    record = parse_record(summary.text, TASK_STATE)
-    assert record is not None
-    assert f"{31 - len(record.items)} items were left out to keep to 300 tokens" in summary.notes
+    told = lines_of(summary)
+    assert f"{30 - len(told)} statements were left out to keep to 300 tokens" in summary.notes
+    assert told[-1] == "The parser reads on in turn number 29"
+    assert {ask.max_tokens for ask in model.asked} == {256}
+    assert model.names == ["requested", "created"]
 
 
 def test_one_giant_message_is_split_at_lines_and_nothing_is_lost() -> None:
@@ -281,7 +322,7 @@ def test_a_part_without_an_answer_stops_it_all() -> None:
 
 def test_only_the_parts_in_trouble_are_asked_about_again() -> None:
     model = Model(GOOD, Completion("cut", truncated=True), GOOD)
-    assert isinstance(model.run(request(talk(30), reads=3000)), Summary)
+    assert isinstance(model.run(request(talk(30), reads=3000, budget=3000)), Summary)
     assert [len(batch) for batch in model.batches][1:] == [1]
     assert "part 2 of" in model.batches[1][0].instructions
 
@@ -298,14 +339,15 @@ def test_a_question_that_was_too_long_is_asked_in_smaller_parts() -> None:
 
 
 def test_an_earlier_summary_is_merged_and_not_summarized_again() -> None:
+    # As an earlier version wrote it, with the ids of messages.
     text = "## Goals\n### Active\n- Write the parser [@0]\n- Write its tests [@0]\n## Names\n- src/parse.py [@3]"
     earlier = Message("s", "assistant", (Text(seal(text, 9), ()),), None)
     model = Model(Completion(f"{GOOD.text}\n## Changes\n- [k2] completed: it keeps the rest [3]"))
     summary = model.run(request((earlier, *talk(8))))
     assert isinstance(summary, Summary)
     assert summary.text == (
-        "## Goals\n### Active\n- Write the parser [@0]\n### Completed\n- Write its tests [@0, @2] — it keeps the rest\n"
-        "## Decisions\n- The parser reads a line and splits it at commas [@1]\n## Names\n- src/parse.py [@3]"
+        "## Goals\n### Active\n- Write the parser\n### Completed\n- Write its tests ⇒ it keeps the rest\n"
+        "## Decisions\n- The parser reads a line and splits it at commas\n## Names\n- src/parse.py"
     )
     (ask,) = model.asked
     assert "Write its tests" in ask.instructions
@@ -313,10 +355,10 @@ def test_an_earlier_summary_is_merged_and_not_summarized_again() -> None:
     assert ask.sources[0] == "s"
 
 
-def test_prose_after_an_earlier_record_is_added_to_it() -> None:
-    earlier = Message("s", "assistant", (Text(seal("## Names\n- src/parse.py [@3]", 9), ()),), None)
+def test_prose_after_an_earlier_summary_is_added_to_it() -> None:
+    earlier = Message("s", "assistant", (Text(seal("## Names\n- src/parse.py", 9), ()),), None)
     summary = Model(Completion("The parser reads a line.")).run(request((earlier, *talk(8))))
-    assert summary == Summary("## Names\n- src/parse.py [@3]\n## Findings\n- The parser reads a line.")
+    assert summary == Summary("The parser reads a line.\n## Names\n- src/parse.py")
 
 
 def test_nothing_to_summarize_asks_nobody() -> None:

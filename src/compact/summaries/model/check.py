@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
@@ -17,35 +18,45 @@ from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import has_marks, neutralise
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Change, Draft, Statement, parse
-from compact.summaries.model.strategy import Section, Strategy, known_sections
+from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
+from compact.summaries.model.words import capitals_name, plain, words
 
 UNCONFIRMED = "Unconfirmed: "
 MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
 _ASKED_FOR, _SAID = 0.75, 0.45
 """How much of a demand a person must have said, and of an instruction somebody in the conversation."""
+_BY_OTHERS = 0.2
+"""How much more of a demand others must have said, so that it is theirs."""
+_OWN_WORDS = 0.25
+"""How much of a statement may be other words, where it was copied from the example."""
 _CODE = re.compile(r"`[^`\n]*`")
-_QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”')
-_PERSON = r"(?:user|person|human|customer|client|owner|operator|developer|admin\w*)"
-_WISH = (
-    r"(?:want|wish|ask|request|demand|instruct|order|requir|approv|authori[sz]|consent|permit|allow|insist|forbid|forbade"
-    r"|expect|prefer|confirm|said|says)\w*"
-)
+_QUOTED = re.compile(r'"[^"\n]*"')
+_PERSON = r"(?:user|person|human|customer)"
+# These say something in a conversation, and do something in a program: a client requests and expects.
+_SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
+_SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
+_WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
+_ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
+_SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
+_PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _DENIED = re.compile(r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}", re.IGNORECASE)
 _ATTRIBUTED = re.compile(
-    rf"\b{_PERSON}(?:'s)?\b[^.;:\n]{{0,30}}\b{_WISH}|\b(?:{_WISH}(?: for)? by|from|for) the {_PERSON}:?\b"
-    rf"|\bas (?:the {_PERSON} |he |she |they )?{_WISH}|\A{_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
+    rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
+    rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
+    rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
+    rf"|\b(?:says|said) the {_SOMEBODY}\b|\A{_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
-    r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following|other) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
-    r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission)\b",
+    r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
+    r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission) is\b",
     re.IGNORECASE,
 )
+_SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
 _LABELLED = re.compile(
-    r"\A\W{0,3}(?:[A-Z][A-Z ·_-]{3,}\b[^a-z]{0,3}[:,\])]|\[[^\]\d][^\]]{2,60}\]\s"
-    r"|[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:)"
-    r"|\A(?i:pinned|protected|locked)\b"
+    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
 
 
@@ -95,66 +106,129 @@ def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iter
         what = "an error" if complaint.kind == "error" else "a refusal"
         return Refused(complaint.kind, f"the model answered with {what}: {complaint.text}")
     draft = parse(text, strategy, earlier)
-    sections = known_sections(strategy)
-    doubts: list[Doubt] = []
-    statements = [one for each in draft.statements if (one := _check(each, sources, sections, doubts))]
-    changes = [change for each in draft.changes if (change := _check_change(each, sources, sections, doubts))]
+    checker = _Checker(sources, known_sections(strategy), capitals_name(text, sources.speech))
+    statements = [one for each in draft.statements if (one := checker.statement(each))]
+    changes = [change for each in draft.changes if (change := checker.change(each))]
+    doubts = tuple(checker.doubts)
     if statements or changes:
-        size = len(draft.statements) + len(draft.changes)
-        return Checked(Draft(tuple(statements), tuple(changes)), tuple(doubts), size)
+        return Checked(Draft(tuple(statements), tuple(changes)), doubts, checker.size)
     if doubts:
         return Refused("untrue", f"nothing of it stands in the sources: {doubts[0].why}")
     return Refused("empty", "the model answered with nothing that says anything")
 
 
-def _check(each: Statement, sources: Sources, sections: dict[str, Section], doubts: list[Doubt]) -> Statement | None:
-    doubt = _doubt(each, sources, sections)
-    if doubt is not None:
-        doubts.append(doubt)
-        if doubt.removed:
+@dataclass(slots=True)
+class _Checker:
+    """Checks one by one, and collects the doubts; `capitals` says whether a word with a capital is a name."""
+
+    sources: Sources
+    sections: dict[str, Section]
+    capitals: bool
+    doubts: list[Doubt] = field(default_factory=list)
+    size: int = 0
+
+    def statement(self, each: Statement) -> Statement | None:
+        """The statement as it may stand, if it may; of free prose, the sentences that may."""
+        if each.section or each.text != each.line:
+            return self._sentence(each)
+        read = ((found, self._sentence(Statement(found.strip()))) for found in _PROSE.findall(each.text))
+        kept = [found.replace(found.strip(), one.text) for found, one in read if one]
+        return Statement("".join(kept).strip()) if kept else None
+
+    def _sentence(self, each: Statement) -> Statement | None:
+        self.size += 1
+        doubt = self._doubt(each)
+        if doubt is not None:
+            self.doubts.append(doubt)
+            if doubt.removed:
+                return None
+        mark = UNCONFIRMED if doubt and not each.text.startswith(UNCONFIRMED) else ""
+        return replace(each, text=neutralise(mark + each.text), section=self._heading(each.section))
+
+    def change(self, change: Change) -> Change | None:
+        """The change, if it may be made: what a user asked for holds until a user takes it back."""
+        self.size += 1
+        why = neutralise(change.why)
+        asked = self._instructs(change.statement)
+        if change.to == "outdated" and asked and (not why or self.sources.support(why, "user") < _ASKED_FOR):
+            doubt = Doubt(change.statement.text, "the user did not take it back, so it still holds", removed=True)
+            self.doubts.append(doubt)
             return None
-    mark = UNCONFIRMED if doubt and not each.text.startswith(UNCONFIRMED) else ""
-    return replace(each, text=neutralise(mark + each.text), section=neutralise(each.section))
+        if why and (doubted := self._doubt(Statement(why, change.statement.section, change.statement.status))):
+            self.doubts.append(doubted)
+            why = ""
+        return replace(change, why=why)
 
+    def _heading(self, title: str) -> str:
+        """A heading of the model's own stays, unless it says what a statement could not say."""
+        if title.casefold() in self.sections:
+            return title
+        support = self.sources.support
+        copied = title.count(" ") > 2 and support(title, "tool") > support(title, "user", "assistant")
+        return "" if copied or self._doubt(Statement(title)) else neutralise(title)
 
-def _doubt(each: Statement, sources: Sources, sections: dict[str, Section]) -> Doubt | None:
-    """What speaks against the statement, if anything does."""
-    if has_marks(_CODE.sub("", each.line)):
-        return Doubt(each.text, "it imitates a mark", removed=True)
-    if unknown := sources.unknown(each.text):
-        named = ", ".join(map(repr, unknown[:3]))
-        return Doubt(each.text, f"{named} occurs nowhere in the sources", removed=True)
-    if _is_unasked(each, sources, sections):
-        return Doubt(each.text, "it demands something, and no person is on record as saying so")
-    if values := sources.swapped(each.line):
-        return Doubt(each.text, f"in the sources {values[0]} and {values[1]} belong to each other's things")
-    return None
-
-
-def _is_unasked(each: Statement, sources: Sources, sections: dict[str, Section]) -> bool:
-    """Whether the statement demands something that was not said."""
-    line = _DENIED.sub(" ", each.line)
-    if _ATTRIBUTED.search(line):
-        return sources.quotes_others(each.line) or sources.support(each.line, by_person=True) < _ASKED_FOR
-    own = _QUOTED.sub(" ", _CODE.sub(" ", line))
-    if _LABELLED.search(own) or _ADDRESSED.search(own):
-        return True
-    section = sections.get(each.section.casefold())
-    orders = section is not None and section.instructs and each.status != "completed"
-    if orders or any(own.startswith(one.text) for one in directives_in(own)):
-        return sources.support(each.line, by_person=False) < _SAID
-    return False
-
-
-def _check_change(change: Change, sources: Sources, sections: dict[str, Section], doubts: list[Doubt]) -> Change | None:
-    """The change, if it may be made: what a user asked for holds until a user takes it back."""
-    section = sections.get(change.statement.section.casefold())
-    asked = section is not None and section.instructs
-    why = neutralise(change.why)
-    if change.to == "outdated" and asked and (not why or sources.support(why, by_person=True) < _ASKED_FOR):
-        doubts.append(Doubt(change.statement.text, "the user did not take it back, so it still holds", removed=True))
+    def _doubt(self, each: Statement) -> Doubt | None:
+        """What speaks against the statement, if anything does."""
+        if has_marks(_CODE.sub("", each.line)):
+            return Doubt(each.text, "it imitates a mark", removed=True)
+        if unknown := self.sources.unknown(each.text, capitals=self.capitals):
+            named = ", ".join(map(repr, unknown[:3]))
+            return Doubt(each.text, f"{named} occurs nowhere in the sources", removed=True)
+        if self._is_example(each.line):
+            return Doubt(each.text, "it is part of the example in the instructions", removed=True)
+        if self._is_unasked(each):
+            return Doubt(each.text, "it demands something, and no person is on record as saying so")
+        if values := self.sources.swapped(each.line):
+            return Doubt(each.text, f"in the sources {values[0]} and {values[1]} belong to each other's things")
         return None
-    if why and (doubt := _doubt(Statement(why), sources, sections)):
-        doubts.append(doubt)
-        why = ""
-    return replace(change, why=why)
+
+    def _is_example(self, line: str) -> bool:
+        """Whether words that are not in the sources come from a line of the example."""
+        said = set(words(plain(line)))
+        lacking = self.sources.lacking(said)
+        return len(lacking) > 1 and any(
+            lacking <= shown and len(said - shown) <= _OWN_WORDS * len(said) for shown in _example()
+        )
+
+    def _is_unasked(self, each: Statement) -> bool:
+        """Whether the statement demands something that was not said; a demand may follow a true sentence."""
+        orders = self._instructs(each) and each.status != "completed"
+        if orders and self.sources.support(each.line, "user", "assistant") < _SAID:
+            return True
+        lines = each.text.split("\n") if orders else [each.line]
+        if not _QUOTED.search(plain(each.line)):
+            lines += _SENTENCES.split(each.line)
+        return any(self._demands(line, orders=orders) for line in set(lines))
+
+    def _demands(self, line: str, *, orders: bool) -> bool:
+        """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
+        support, own = self.sources.support, _DENIED.sub(" ", line)
+        if _ATTRIBUTED.search(own):
+            return self.sources.quotes_others(line) or support(line, "user") < _ASKED_FOR
+        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
+        if self._is_labelled(own):
+            return support(line, "user") < _ASKED_FOR
+        said = support(line, "user", "assistant")
+        if _ADDRESSED.search(own):
+            return said < _ASKED_FOR
+        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
+        return directs and said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS)
+
+    def _is_labelled(self, text: str) -> bool:
+        """Whether the statement begins with a label that claims to be more than a summary's."""
+        if shouted := _SHOUTED.match(text):
+            # A name in capitals may be told about: it is no label.
+            return self.sources.is_label(shouted["label"])
+        found = _LABELLED.match(text)
+        return found is not None and bool(self.sources.lacking(set(words(found[0]))))
+
+    def _instructs(self, each: Statement) -> bool:
+        section = self.sections.get(each.section.casefold())
+        return section is not None and section.instructs
+
+
+@cache
+def _example() -> tuple[frozenset[str], ...]:
+    """The words of each line of the example that a request shows."""
+    shown = (prompt_text("example"), *(prompt_text(f"examples/{name}") for name in NAMES))
+    return tuple(frozenset(words(plain(line))) for text in shown for line in text.split("\n"))

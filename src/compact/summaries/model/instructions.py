@@ -16,7 +16,7 @@ _WORDS_PER_TOKEN = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the transcript: the `code` in its headings, an `earlier` summary, what is `below`."""
+    """What stands around the transcript: the `code` in its headings, the `earlier` statements, what is `below`."""
 
     code: str
     earlier: Sequence[Statement] = ()

@@ -18,20 +18,28 @@ from compact.summaries.model.strategy import Strategy, known_sections
 _LONG = 0.25
 """A statement that takes more of the budget than this makes room for those after it."""
 _NO_LONGER_WANTED = "no longer wanted"
+_OUTCOME = " ⇒ "
+"""Stands between a statement and what became of it."""
 
 
 def merge(earlier: Sequence[Statement], update: Draft) -> tuple[Statement, ...]:
-    """The earlier statements with what the update says about them, then what is new."""
+    """The earlier statements with what the update says about them, then what is new.
+
+    What has another status now comes last: it is the latest of those that have it.
+    """
     merged: dict[tuple[str, str], Statement] = {}
+    had: dict[tuple[str, str], Status | None] = {}
     for each in (*earlier, *update.statements):
         known = merged.get(each.same)
         merged[each.same] = replace(known, status=each.status or known.status) if known else each
+        had.setdefault(each.same, each.status)
     for change in update.changes:
         if (known := merged.get(change.statement.same)) and (changed := _changed(known, change)):
-            merged[known.same] = changed
+            merged[change.statement.same] = changed
         elif known:
-            del merged[known.same]
-    return tuple(replace(each, text=each.line) if each.status == "completed" else each for each in merged.values())
+            del merged[change.statement.same]
+    latest = sorted(merged.items(), key=lambda item: item[1].status != had[item[0]])
+    return tuple(replace(each, text=each.line) if each.status == "completed" else each for _, each in latest)
 
 
 def fit(
@@ -79,7 +87,8 @@ def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[i
     """The statements with their ranks, the last to be left out first."""
     demanding = {title for title, section in known_sections(strategy).items() if section.instructs}
     ordered = arrange(statements, strategy)
-    first = next((at for at, each in enumerate(ordered) if each.section.casefold() in demanding and each.status), -1)
+    finished = [at for at, each in enumerate(ordered) if each.status == "completed"]
+    first = next((at for at in finished if ordered[at].section.casefold() in demanding), -1)
     sizes = Counter((each.section, each.status) for each in ordered)
     seen: Counter[tuple[str, Status | None]] = Counter()
     ranks: list[tuple[int, float, int]] = []
@@ -94,11 +103,18 @@ def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[i
 
 def _changed(each: Statement, change: Change) -> Statement | None:
     """The statement after the change; None where it no longer holds and asks for nothing."""
-    if change.to == "outdated":
+    why, status = change.why, change.to
+    if status == "outdated":
         if not each.status:
             return None
-        why = f"{_NO_LONGER_WANTED}: {change.why}" if change.why else _NO_LONGER_WANTED
-        return replace(each, text=f"{each.line} → {why}", status="completed")
+        why = f"{_NO_LONGER_WANTED}: {why}" if why else _NO_LONGER_WANTED
+        status = "completed"
     if not each.status:
         return each
-    return replace(each, text=f"{each.text} → {change.why}" if change.why else each.text, status=change.to)
+    return replace(each, text=_with_outcome(each.text, why) if why else each.text, status=status)
+
+
+def _with_outcome(text: str, outcome: str) -> str:
+    """The statement with what became of it last behind its line."""
+    line, newline, code = text.partition("\n")
+    return f"{line.partition(_OUTCOME)[0]}{_OUTCOME}{outcome}{newline}{code}"

@@ -31,7 +31,7 @@ _TAG = re.compile(
     r"(?:\s[^<>\n]{0,200})?/?)>",
     re.IGNORECASE,
 )
-_ANY_TAG = re.compile(r"</?[A-Za-z][\w:-]{1,40}(?:\s[^<>\n]{0,200})?/?>")
+_ENDS = re.compile(r"<!--|</[A-Za-z][\w:.-]{0,40}>")
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
@@ -48,8 +48,8 @@ def neutralise(text: str) -> str:
 
 
 def has_marks(text: str) -> bool:
-    """Whether something in the text would work like a mark: a seal, a tag, a template of a chat."""
-    return "⟨" in text or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _ANY_TAG))
+    """Whether something in the text would work like a mark: a seal, a tag, an end of what stands around it."""
+    return "⟨" in text or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _ENDS))
 
 
 def _soften(mark: re.Match[str]) -> str:

@@ -5,43 +5,54 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from functools import cached_property
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from math import log
+from typing import Literal, TypeAlias
 
 from compact.messages import Message, Speaker, Text, is_summary, message_texts, spoken
+from compact.summaries.model.words import (
+    COMMON,
+    CUT,
+    FIGURE,
+    PARTS,
+    WORD,
+    digits,
+    fold,
+    is_capitalized,
+    is_name,
+    normal,
+    plain,
+    quotations,
+    stem,
+    words,
+)
 
-_WORD = re.compile(r"[^\W_](?:[\w./@#$+~'-]*\w)?|#\d+|__\w+")
-_EDGES = ".'-/~+$@"
-_PARTS = re.compile(r"[^\w.]+|(?<=[^\W\d])\.|\.(?=[^\W\d])")
-_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
+Voice: TypeAlias = Literal["user", "assistant", "tool"]
+
 _FILE = re.compile(r"[\w.+-]+\.[A-Za-z]\w{0,5}")
 _LABEL = re.compile(r"[a-z]\d")
+_QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
-_ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
-_OPENS = frozenset('.:"“-*;!?(/`')
-_TYPOGRAPHY = str.maketrans({"’": "'", "\u2018": "'", "“": '"', "”": '"', "\u2011": "-", "\u2010": "-", "\u00a0": " "})
-_SET_IN = str.maketrans("", "", "\"'`*")
-_ESCAPED = re.compile(r"\\[ntr]")
-_QUOTED = re.compile(r'"([^"\n]{8,})"')
-_CODE = re.compile(r"`[^`\n]*`")
-_CUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
+_IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
 _CLAUSES = re.compile(r"[;,—]\s|\.\s|\s(?:and|while|but|only|instead|–)\s")
 _OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}')
-_SENTENCE = re.compile(r"(?<=[.!?;。！？])\s*")  # noqa: RUF001 - Chinese and Japanese end sentences with these
+_SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
+_BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
+"""Whose words in the user's role may demand something."""
+_SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
 _NEAR = 3
 """Lines around a line that belong to it."""
+_FREQUENT = 200
+"""A word that occurs more often is near to everything."""
+_OWN = 0.1
+"""What a word that occurs nowhere counts for: it is how the model puts it."""
 _SWAPPED = 0.3
 """How much better values must fit the other way round."""
-_COMMON_WORDS = """
-the a an and or but if then than that this these those there here with from into of to for in on at by as is are
-was were be been being has have had do does did done it its they them their he him his she her we us our you
-your i my me not no nor so such also only just any all each both more most other which who what when where why
-how while until before after about over under again still yet up down out very can could may might must shall
-should will would user users wants want wanted asks asked ask requests requested said says
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 class Sources:
@@ -52,27 +63,37 @@ class Sources:
 
     def __init__(self, messages: Sequence[Message], beside: Iterable[str] = ()) -> None:
         self._messages = messages
-        self._beside = tuple(map(_plain, beside))
+        self._beside = tuple(map(plain, beside))
 
-    def unknown(self, text: str) -> list[str]:
-        """The names and numbers of a statement that occur nowhere in the sources."""
-        text = _plain(text)
+    def unknown(self, text: str, *, capitals: bool = True) -> list[str]:
+        """The names, numbers and quotations of a statement that occur nowhere in the sources.
+
+        `capitals` says whether a word with a capital is a name. Numbers of messages are no facts.
+        """
+        text = _IN_BRACKETS.sub(lambda found: " " if self._are_messages(found[0]) else found[0], plain(text))
         numbers_messages = _MESSAGES.search(text) is not None
         found = []
-        for word in _WORD.finditer(_CUT.sub(" ", text)):
-            name = _normal(word[0])
-            if _is_name(word[0]):
-                counted = numbers_messages and name.isdecimal() and int(name) <= len(self._messages)
-                if not counted and not self._occurs(name):
+        for word in WORD.finditer(CUT.sub(" ", text)):
+            name = normal(word[0])
+            if is_name(word[0]):
+                if not (numbers_messages and self._are_messages(name)) and not self._occurs(name):
                     found.append(word[0])
-            elif _is_proper(word, text) and not {name, _stem(name)} & self._vocabulary:
+            elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
-        found += [quoted for quoted in _quotations(text) if not self._stands(quoted, self._text)]
-        return found
+        found += [option for option in _OPTION.findall(text) if option not in self._text]
+        return found + [quoted for quoted in quotations(text) if not self._stands(quoted, self._text)]
+
+    def knows(self, word: str) -> bool:
+        """Whether the word occurs, with whatever ending."""
+        return not {normal(word), stem(normal(word))}.isdisjoint(self._vocabulary)
+
+    def lacking(self, among: set[str]) -> set[str]:
+        """Those of the words that occur nowhere."""
+        return {word for word in among if word not in self._places}
 
     def swapped(self, text: str) -> tuple[str, str] | None:
         """Two values of a statement that stand beside the other's words in the sources, and not beside their own."""
-        clauses = [words for clause in _CLAUSES.split(_plain(text)) if (words := set(_words(clause)))]
+        clauses = [found for clause in _CLAUSES.split(plain(text)) if (found := set(words(clause)))]
         for one, other in combinations(clauses, 2):
             firsts, seconds = self._values(one - other), self._values(other - one)
             own, others = one - other - set(firsts), other - one - set(seconds)
@@ -83,65 +104,95 @@ class Sources:
                     return first, second
         return None
 
-    def support(self, text: str, *, by_person: bool) -> float:
-        """How much of a statement one passage of what was said has, from 0 to 1; rare words count for more."""
-        text = _plain(text)
-        said = self._asked if by_person else self._said
-        quoted = list(_quotations(text))
-        if quoted and any(self._stands(one, said) for one in quoted):
+    def support(self, text: str, *by: Voice) -> float:
+        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more."""
+        text = plain(text)
+        quoted = list(quotations(text))
+        if any(self._stands(one, self._said[speaker]) for one in quoted for speaker in by):
             return 1.0
-        words = set(_words(text))
-        whole = sum(map(self._weight, words))
+        said = set(words(text))
+        whole = sum(map(self._weight, said))
+        everywhere = 0.0
         reached: defaultdict[int, float] = defaultdict(float)
-        for word in words:
-            around = {
-                at
-                for place in self._places.get(word, ())
-                if self._speakers[place] == "user" or (not by_person and self._speakers[place] == "assistant")
-                for at in range(place - _NEAR, place + _NEAR + 1)
-            }
-            for at in around:
+        for word in said:
+            places = [place for place in self._places.get(word, ()) if self._speakers[place] in by]
+            if len(places) > _FREQUENT:
+                everywhere += self._weight(word)
+                continue
+            for at in {at for place in places for at in range(place - _NEAR, place + _NEAR + 1)}:
                 reached[at] += self._weight(word)
-        return max(reached.values(), default=0.0) / whole if whole else 1.0
+        return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
 
     def contain(self, line: str) -> bool:
         """Whether this was read, word by word."""
-        return self._stands(line, self._text)
+        return self._stands(plain(line), self._text)
+
+    def is_label(self, word: str) -> bool:
+        """Whether the word stands nowhere as it is written, or stands before a colon."""
+        texts = [text for _, text in self._texts if word in text]
+        return not texts or any(f"{word}:" in text for text in texts)
 
     def quotes_others(self, text: str) -> bool:
         """Whether the statement quotes something that stands in the sources, but that no person said."""
-        quoted = list(_quotations(_plain(text)))
-        return bool(quoted) and not any(self._stands(one, self._asked) for one in quoted)
+        quoted = list(quotations(plain(text)))
+        return bool(quoted) and not any(self._stands(one, self._said["user"]) for one in quoted)
 
-    def _values(self, words: set[str]) -> list[str]:
-        return [word for word in words if word in self._places and any(map(str.isdigit, word))]
+    @property
+    def speech(self) -> Iterator[str]:
+        """What people and the model said."""
+        return (text for speaker, text in self._texts if speaker in _SPEAKERS)
 
-    def _fits(self, value: str, words: set[str]) -> float:
+    def _are_messages(self, numbers: str) -> bool:
+        found = re.findall(r"\d+", numbers)
+        return bool(found) and all(int(one) <= len(self._messages) for one in found)
+
+    def _values(self, among: set[str]) -> list[str]:
+        return [word for word in among if word in self._places and any(map(str.isdigit, word))]
+
+    def _fits(self, value: str, beside: set[str]) -> float:
         """The share of the words that a line with the value has at best."""
-        others = words - {value}
+        others = beside - {value}
         whole = sum(map(self._weight, others))
         if not whole:
             return 0.0
         return max(sum(self._weight(word) for word in others & self._records[at]) for at in self._places[value]) / whole
 
     def _weight(self, word: str) -> float:
-        return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else 0.5
+        return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
 
     def _occurs(self, name: str) -> bool:
-        if name in self._vocabulary or name in self._text or _LABEL.fullmatch(name):
+        if name in self._vocabulary or _LABEL.fullmatch(name):
             return True
-        if _FIGURE.fullmatch(name):
-            figure = name.replace(",", "")
-            return len(figure) == 1 or figure in self._figures or figure.rstrip("0").rstrip(".") in self._figures
+        if quantity := _QUANTITY.fullmatch(name):
+            return self._is_counted(quantity[1])
+        if self._begins_word(name):
+            return True
         base = name.rpartition("/")[2]
         if _FILE.fullmatch(base):
             return base in self._vocabulary
-        parts = [part for part in _PARTS.split(name) if part]
-        return len(parts) > 1 and all(part in self._vocabulary or part in self._figures for part in parts)
+        parts = [part for part in PARTS.split(name) if part]
+        if all(map(str.isdecimal, parts)):
+            return all(map(self._is_counted, parts))
+        return len(parts) > 1 and all(
+            self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
+        )
+
+    def _is_counted(self, figure: str) -> bool:
+        """Whether the number occurs, or is so small that anybody may have counted; 3,4 may be two of them."""
+        return digits(figure) in self._figures or all(
+            len(part) < 2 or part in self._figures for part in figure.split(",")
+        )
+
+    def _begins_word(self, name: str) -> bool:
+        """Whether a word begins with it: the short form of a hash, a name with something behind it."""
+        at = self._text.find(name)
+        while at > 0 and self._text[at - 1].isalnum():
+            at = self._text.find(name, at + 1)
+        return at >= 0
 
     def _stands(self, quoted: str, text: str) -> bool:
         """Whether a quotation stands in the text, piece by piece where something was left out of it."""
-        return all(_folded([piece]).strip(" .,;:!?") in text for piece in _CUT.split(quoted))
+        return all(fold([piece]).strip(" .,;:!?") in text for piece in CUT.split(quoted))
 
     @cached_property
     def _texts(self) -> list[tuple[str, str]]:
@@ -150,40 +201,42 @@ class Sources:
         for message, passages in zip(self._messages, spoken(self._messages), strict=True):
             own = "assistant" if is_summary(message) else message.role
             if own == "user":
-                told = (("user" if one.speaker is Speaker.PERSON else "tool", one.text) for one in passages)
-                texts += [(speaker, _plain(text)) for speaker, text in told]
+                told = (("user" if one.speaker in _BINDING else "tool", one.text) for one in passages)
+                texts += [(speaker, plain(text)) for speaker, text in told]
             for where, text in message_texts(message):
                 if not isinstance(message.blocks[where.block], Text):
-                    texts.append(("tool", _plain(text)))
+                    texts.append(("tool", plain(text)))
                 elif own != "user":
-                    texts.append(("assistant" if own == "assistant" else "tool", _plain(text)))
-            texts += [("tool", call.name) for call in message.calls]
+                    texts.append(("assistant" if own == "assistant" else "tool", plain(text)))
+            texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
         return [*texts, *(("assistant", text) for text in self._beside)]
 
     @cached_property
     def _text(self) -> str:
-        return _folded(text for _, text in self._texts)
+        return fold(text for _, text in self._texts)
 
     @cached_property
-    def _asked(self) -> str:
-        return _folded(text for speaker, text in self._texts if speaker == "user")
-
-    @cached_property
-    def _said(self) -> str:
-        return _folded(text for speaker, text in self._texts if speaker in ("user", "assistant"))
+    def _said(self) -> dict[str, str]:
+        """What each of the speakers said."""
+        return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
 
     @cached_property
     def _vocabulary(self) -> frozenset[str]:
-        words: set[str] = set()
+        known: set[str] = set()
         for chunk in set(self._text.split()):
-            for word in _WORD.findall(chunk):
-                name = _normal(word)
-                words |= {name, _stem(name), *_PARTS.split(name), name.rpartition("/")[2]}
-        return frozenset(words)
+            for word in WORD.findall(chunk):
+                name = normal(word)
+                known |= {name, stem(name), *PARTS.split(name), name.rpartition("/")[2]}
+        for year, month, day in set(_DATE.findall(self._text)):
+            try:
+                known |= set(date(int(year), int(month), int(day)).strftime("%A %B %a %b").casefold().split())
+            except ValueError:
+                continue
+        return frozenset(known)
 
     @cached_property
     def _figures(self) -> frozenset[str]:
-        return frozenset(figure.replace(",", "").rstrip(".") for figure in _FIGURE.findall(self._text))
+        return frozenset(map(digits, FIGURE.findall(self._text)))
 
     @cached_property
     def _indexed(self) -> tuple[list[set[str]], list[str], dict[str, list[int]]]:
@@ -193,10 +246,10 @@ class Sources:
         places: defaultdict[str, list[int]] = defaultdict(list)
         for speaker, text in self._texts:
             for record in _passages(text):
-                words = set(_words(record))
-                for word in words:
+                found = set(words(record))
+                for word in found:
                     places[word].append(len(records))
-                records.append(words)
+                records.append(found)
                 speakers.append(speaker)
             # What is near in one text is not near in the next.
             records += [set()] * _NEAR
@@ -216,63 +269,9 @@ class Sources:
         return self._indexed[2]
 
 
-def _plain(text: str) -> str:
-    return _ESCAPED.sub("\n", text.translate(_TYPOGRAPHY)).replace('\\"', '"')
-
-
-def _folded(texts: Iterable[str]) -> str:
-    """The texts as one line that quotations are looked for in, whatever they are set in."""
-    return " ".join(chain.from_iterable(text.casefold().translate(_SET_IN).split() for text in texts))
-
-
-def _normal(word: str) -> str:
-    name = word.casefold().strip(_EDGES)
-    return name.removesuffix("'s")
-
-
-def _stem(word: str) -> str:
-    return _ENDING.sub("", word) if word.isalpha() else word
-
-
-def _is_name(word: str) -> bool:
-    """Whether a word is written like a name of something: with figures, joined by signs, or with capitals inside."""
-    bare = word.strip(_EDGES)
-    return (
-        any(map(str.isdigit, bare))
-        or "_" in bare
-        or "/" in bare
-        or re.search(r"\w\.\w", bare) is not None
-        or re.search(r"[a-z][A-Z]", bare) is not None
-    )
-
-
-def _is_proper(word: re.Match[str], text: str) -> bool:
-    """Whether a word is a proper noun: capitalized where no sentence begins."""
-    before = text[: word.start()].rstrip()
-    return len(word[0]) > 2 and word[0].istitle() and word[0].isascii() and bool(before) and before[-1] not in _OPENS
-
-
-def _words(text: str) -> Iterator[str]:
-    """The words of a text as they are compared, without the commonest; names also in parts."""
-    for word in _WORD.findall(text):
-        name = _normal(word)
-        if name in _COMMON:
-            continue
-        yield _stem(name)
-        if _is_name(word):
-            yield from (_stem(part) for part in _PARTS.split(name) if part and part not in _COMMON)
-            yield from (figure.replace(",", "") for figure in _FIGURE.findall(name))
-
-
 def _passages(text: str) -> Iterator[str]:
     """The lines of a text, the sentences of long ones, and the objects of JSON."""
     if '{"' in text or '": ' in text:
         yield from (found[0] for found in _OBJECT.finditer(text))
     for line in filter(str.strip, text.split("\n")):
         yield from (line,) if len(line) <= _LONGEST_RECORD else filter(None, _SENTENCE.split(line))
-
-
-def _quotations(text: str) -> Iterator[str]:
-    """What a statement quotes, where that is more than a word or two."""
-    within = _CODE.sub(lambda code: code[0].replace('"', "'"), text)
-    return (quoted for quoted in _QUOTED.findall(within) if quoted.count(" ") > 1)

@@ -32,7 +32,9 @@ _BOXES = re.compile(r"\A(?:\[(?P<tick>[ xX])\]\s+)+")
 # Numbers and ids of messages, as models and earlier versions wrote them behind a statement.
 _ONE = r"(?:(?:#|m|(?:messages?|msgs?)\s)?\d{1,9}(?:\s?[-–]\s?\d{1,9})?|@[\w.:-]{1,64})"
 _LIST = rf"{_ONE}(?:(?:\s?[,;&]\s?|\sand\s|\s){_ONE})*"
-_CITED = re.compile(rf"\s*(?:\[(?:{_LIST})?\]|\((?:messages?|msgs?)\s{_LIST}\))+(?=[.;,]?(?:\s—\s|\Z))", re.IGNORECASE)
+_CITED = re.compile(
+    rf"(?:\s*(?:\[(?:{_LIST})?\]|\((?:messages?|msgs?)\s{_LIST}\)))+(?=[.;,]?(?:\s—\s|\Z))", re.IGNORECASE
+)
 _SPELLINGS: dict[Status, str] = {
     "active": "active|open|pending|in progress|todo",
     "blocked": "blocked|waiting|on hold",
@@ -168,6 +170,7 @@ class _Reader:
             self._open(title, sub=line.lstrip().startswith("###"))
         elif fence := _FENCE.fullmatch(line):
             # Some models put the whole answer between fences.
+            self._drop_announcement()
             self.fence = fence if self.text else None
             self.code += [line] if self.text else []
         elif bullet := _BULLET.fullmatch(line):
@@ -181,8 +184,11 @@ class _Reader:
     def finish(self) -> None:
         """Make a statement of what was read last."""
         text, code = " ".join(self.text.split()), self.code
+        if self.fence and not any(map(str.strip, code[1:])):
+            # It closes what was between fences as a whole.
+            code = []
         self.text, self.code, self.fence = "", [], None
-        text = without_citations(text)
+        text = without_citations(text).strip()
         if not code and text.casefold().strip(" .*_()") in _NOTHING:
             return
         status, text = _marked(text, self.status) if self.standing else (None, text)
@@ -204,6 +210,7 @@ class _Reader:
         return title if emphasized and (title.casefold() in self.titles or title.casefold() in _WORDS) else None
 
     def _open(self, title: str, *, sub: bool) -> None:
+        self._drop_announcement()
         self.finish()
         name = title.casefold()
         self.lead, self.lead_indent = "", -1
@@ -217,6 +224,11 @@ class _Reader:
             known = self.titles.get(name)
             self.section = known.title if known else title[:_LONGEST_TITLE]
             self.standing, self.status, self.changing = known is not None and known.standing, None, False
+
+    def _drop_announcement(self) -> None:
+        """Words before the summary that announce it are no part of it."""
+        if not self.section and not self.code and self.text.endswith(":"):
+            self.text = ""
 
     def _begin(self, text: str, indent: int, line: str) -> None:
         if self.text.endswith(":") and not self.code and indent > self.indent:
