@@ -70,6 +70,7 @@ class Sources:
 
         `capitals` says whether a word with a capital is a name. Numbers of messages are no facts.
         """
+        quoted = quotations(plain(text))
         text = _IN_BRACKETS.sub(lambda found: " " if self._are_messages(found[0]) else found[0], plain(text))
         numbers_messages = _MESSAGES.search(text) is not None
         found = []
@@ -81,7 +82,7 @@ class Sources:
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
         found += [option for option in _OPTION.findall(text) if option not in self._text]
-        return found + [quoted for quoted in quotations(text) if not self._stands(quoted, self._text)]
+        return found + [words for words in quoted if not self._stands(words, self._text)]
 
     def knows(self, word: str) -> bool:
         """Whether the word occurs, with whatever ending."""
