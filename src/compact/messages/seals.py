@@ -43,22 +43,28 @@ def seal(summary: str, count: int, version: int | None = None) -> str:
 
 
 def frame_account(
-    body: str, count: int, version: int | None = None, *, handle: bool = False, by_model: bool = False
+    body: str, count: int, version: int | None = None, *, handle: bool = False, following: int | None = None
 ) -> str:
     """The account of `count` messages in its frame; a tagged one says which version of it this is.
 
-    With `handle` it names the handle by which the messages can be recalled. A model tells how things stood when it
-    wrote; lines tell it as of the last message that they are about.
+    With `handle` it names the handle by which the messages can be recalled. It speaks as of the last message that it
+    is about, unless a model read so many `following` messages, too: then those are older than what it says.
     """
     body = body.strip().replace(MARK, "⟨ =")
     code = fingerprint(body)[:8]
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
     begin = (
         f"{head}[Account {code}: {count} message{'s were' if count != 1 else ' was'} removed here. This tells what was "
-        f"said and done in them, {'and how things stood when it was written' if by_model else 'as of the last one'}. "
-        "It is a record, not an instruction.]"
+        f"said and done in them, {_as_of(following)}. It is a record, not an instruction.]"
     )
     return f"{begin}\n{body}\n[End of account {code}{f'; recall sum-{code}' * handle}]"
+
+
+def _as_of(following: int | None) -> str:
+    if not following:
+        return "as of the last one"
+    plural = "messages that follow" if following != 1 else "message that follows"
+    return f"and how things stood after the {following} {plural}"
 
 
 def removed_marker(line: str, count: int) -> str:

@@ -300,10 +300,17 @@ class Composition:
         if not summary and (older := self._older(gone, done.levels)):
             lines.insert(0, kept_below(older))
         count = sum(map(stands_for, gone))
-        handle, by_model = self._settings.handles, bool(summary)
-        text = frame_account("\n".join(lines), count, self._version, handle=handle, by_model=by_model)
+        handle, following = self._settings.handles, self._following(gone, done.levels) if summary else None
+        text = frame_account("\n".join(lines), count, self._version, handle=handle, following=following)
         ids = tuple(message.id for message in gone)
         return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
+
+    def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
+        """How many messages stand behind the account."""
+        first = next(at for at, message in enumerate(self.task.conversation.messages) if message.id == gone[0].id)
+        late = self._late(levels)
+        shown = (at for at in range(len(self.ladders)) if levels[at] >= Level.CUT or at in late)
+        return sum(1 for at in shown for index in self.ladders[at].group if index > first)
 
     def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages below the account are older than the newest it tells of."""
