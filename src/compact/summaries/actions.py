@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.messages import ToolCall
 from compact.summaries.marks import is_cut, unmarked
+from compact.summaries.outcomes.outcome import NOTHING, Outcome
 from compact.summaries.quoting import quote
-from compact.summaries.shell import read_shell
+from compact.summaries.shell import Shell, read_shell
 
 CHANGES = ("edited", "wrote", "deleted", "moved")
 
@@ -52,10 +53,11 @@ _ARGUMENTS = 8
 
 @dataclass(slots=True)
 class Action:
-    """A call: what kind of thing it did, to what, and how that went.
+    """A call: what kind of thing it did, to what, and what came of it.
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
-    says so. `failed` is None as long as no result is known, and where none says how it went.
+    says so. `printed` is how many characters its result has. `superseded` says that a later action does the same again;
+    `mended_by` is the index of the message by which a failed one came right.
     """
 
     index: int
@@ -64,10 +66,11 @@ class Action:
     subject: str
     call: ToolCall
     is_command: bool = False
-    failed: bool | None = None
-    errors: tuple[str, ...] = ()
-    result: str = ""
-    result_id: str = ""
+    shell: Shell | None = None
+    outcome: Outcome = NOTHING
+    printed: int = 0
+    superseded: bool = False
+    mended_by: int | None = None
 
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
@@ -79,11 +82,11 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
     if command is not None:
         shell = read_shell(command)
         for path in shell.written:
-            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call)
+            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, shell=shell)
         if shell.rest or not shell.written:
             kind = "read" if only_reads(call) and not shell.written else "ran"
             run = shell.rest if shell.written else command
-            yield Action(index, message_id, kind, run, call, is_command=True)
+            yield Action(index, message_id, kind, run, call, is_command=True, shell=shell)
         return
     changed = [(kind, path) for kind, path in _changed(call) if path]
     for kind, path in changed:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from compact.facts import Source
 from compact.messages import Exchange, Message
 from compact.summaries.actions import CHANGES, Action, describe, subject
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import planned_by
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
-_TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
 
@@ -52,7 +53,7 @@ class Told:
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [_quoted(spoken, room.words) for spoken in self.said]
-        done = [_done(action, room.answer) for action in _distinct(self.actions)]
+        done = [_done(action, room) for action in _distinct(self.actions)]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -95,17 +96,23 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def _done(action: Action, longest: int) -> str:
+def _done(action: Action, room: Room) -> str:
     """What was done, with what came of it."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}"
-    if action.kind == "read" and not action.is_command and (looks := _looks_up(action)):
-        did = looks
-    elif action.kind == "read" and not action.failed:
+    looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
+    did = looks or did
+    if action.outcome.kind is Verdict.REFUSED:
+        words = action.outcome.shorten(room.words).replace('"', "'")
+        return f'{did}: refused by the user: "{words}"' if words else f"{did}: refused by the user"
+    if action.kind == "read" and not looks and not action.outcome.failed:
         return did
-    answer = _answer(action, longest)
-    if action.failed:
-        return f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
+    if not action.outcome.failed and (plan := planned_by(action)):
+        return f'planned: "{quote(plan.tell(), room.words)}"'
+    answer = action.outcome.shorten(room.answer).replace('"', "'")
+    if action.outcome.failed:
+        told = f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
+        return told if action.mended_by is None else f"{told}; ok later"
     if action.kind in CHANGES or not answer:
         return did
     return f'{did}: "{answer}"'
@@ -116,19 +123,3 @@ def _looks_up(action: Action) -> str:
     given = action.call.arguments
     asks = isinstance(given, dict) and any(key in given for key in _QUESTIONS)
     return describe(action.call, _LONGEST_CALL) if asks or not action.subject else ""
-
-
-def _answer(action: Action, longest: int) -> str:
-    """What tells most of the result: an error, else the end of a command's output, else the beginning."""
-    if action.failed and action.errors:
-        return quote("; ".join(action.errors), longest).replace('"', "'")
-    text = action.result[-_TAIL:] if action.kind == "ran" else action.result[:_TAIL]
-    lines = [line.strip() for line in text.split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
-    if action.kind != "ran":
-        return quote(" ".join(lines), longest).replace('"', "'")
-    chosen: list[str] = []
-    for line in reversed(lines):
-        if chosen and sum(map(len, chosen)) + len(line) > longest:
-            break
-        chosen.insert(0, line)
-    return quote(" / ".join(chosen), longest).replace('"', "'")

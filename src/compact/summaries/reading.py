@@ -9,7 +9,9 @@ from compact.facts import Source, written_by
 from compact.messages import Attachment, Image, Message, Place, Text, ToolCall, ToolResult, is_summary, pairs
 from compact.summaries.actions import Action, actions_of
 from compact.summaries.marks import unmarked, without_summaries
-from compact.summaries.outcomes import conclude
+from compact.summaries.outcomes.judging import judge
+from compact.summaries.outcomes.later import look_ahead
+from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote, users_own
 
 _LONGEST_SPEECH = 40_000
@@ -45,6 +47,11 @@ class Reading:
     printed: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
 
+    @property
+    def plan(self) -> Plan | None:
+        """The assistant's list of tasks as it stands at the end."""
+        return newest_plan(self.actions, ((said.index, said.source, said.text) for said in self.utterances))
+
 
 def read(messages: Sequence[Message]) -> Reading:
     """Walks the messages once; what a system prompt says is not retold."""
@@ -63,9 +70,11 @@ def read(messages: Sequence[Message]) -> Reading:
                 done = by_place[call]
                 alone = not any(action.kind == "ran" for action in done)
                 for action in done:
-                    conclude(action, message.id, block, alone=alone)
+                    action.outcome = judge(action, block, alone=alone)
+                    action.printed = len(block.text)
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
+    look_ahead(reading.actions)
     return reading
 
 

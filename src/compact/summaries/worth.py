@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from math import exp
 from typing import TypeAlias
 
 from compact.facts import Source
-from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.actions import CHANGES
 from compact.summaries.lines import USER, Told
-from compact.summaries.plans import plans
-from compact.summaries.reading import Reading
 
 Worth: TypeAlias = tuple[float, float]
 """What the words of an exchange are worth, and its deeds."""
@@ -28,18 +25,18 @@ _FADING = 0.4
 """Lines lose their worth with age more slowly than messages: detail goes first."""
 
 
-def weigh(told: Told, stale: AbstractSet[int]) -> Worth:
-    """What an exchange is worth; `stale` are the actions that a later one repeats."""
+def weigh(told: Told) -> Worth:
+    """What an exchange is worth; what a later action does again is worth little."""
     words = done = 0.0
     for spoken in told.said:
         if spoken.source is Source.TOOL:
-            done += _printed(spoken.text)
+            done += _printed(len(spoken.text))
             continue
         weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
         words += _said(weight, spoken.text)
     for action in told.actions:
-        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
-        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * _printed(action.result)
+        weight = 1.3 if action.outcome.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
+        done += weight * (_SUPERSEDED if action.superseded else 1.0) * _printed(action.printed)
     return words, done
 
 
@@ -59,29 +56,11 @@ def line_value(worth: Worth, recency: float, shows: tuple[float, float]) -> floa
     return faded * (shows[0] * worth[0] + shows[1] * worth[1])
 
 
-def superseded(reading: Reading) -> set[int]:
-    """The actions that a later one of the same kind repeats."""
-    seen: set[tuple[str, str]] = set()
-    stale: set[int] = set()
-    for action in reversed(reading.actions):
-        key = _key(action)
-        if key in seen:
-            stale.add(id(action))
-        seen.add(key)
-    return stale
-
-
-def _key(action: Action) -> tuple[str, str]:
-    if plans(action):
-        return "plan", action.call.name
-    return action.kind, subject(action)
-
-
 def _said(weight: float, text: str) -> float:
     value: float = weight * (len(text) / 4 + 4) ** 0.6
     return value
 
 
-def _printed(text: str) -> float:
-    value: float = (len(text) / 4 + 10) ** 0.4
+def _printed(size: int) -> float:
+    value: float = (size / 4 + 10) ** 0.4
     return value
