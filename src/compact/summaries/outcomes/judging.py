@@ -188,16 +188,16 @@ def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
         return told
     if tagged := _TAGGED.search(text[:_LOOK_BACK]):
         return int(tagged[1]), _FRAME.sub("", text[: tagged.start()] + text[tagged.end() :]).strip("\n")
-    start = len(text) - len(text.lstrip())
-    found = _STATUS.match(text, start)
+    text = _FRAME.sub("", text).strip("\n")
+    found = _STATUS.match(text)
     if found is None:
         near = text.rfind("\n", 0, max(len(text) - _ENDS, 0)) + 1
         found = max(_STATUS.finditer(text, near), key=re.Match.start, default=None)
-        if found and (_FRAME.sub("", text[found.end() :]).strip() or not _is_agents(found[0], asked=asked)):
+        if found and (text[found.end() :].strip() or not _is_agents(found[0], asked=asked)):
             found = None
     if found is None:
-        return None, _FRAME.sub("", text).strip("\n")
-    return int(found[1]), _FRAME.sub("", text[: found.start()] + text[found.end() :]).strip("\n")
+        return None, text
+    return int(found[1]), (text[: found.start()] + text[found.end() :]).strip("\n")
 
 
 def _is_agents(line: str, *, asked: bool) -> bool:

@@ -129,7 +129,8 @@ def signs_in(text: str, names: Collection[str]) -> Signs:
         good += better
     errors = {each for sign in known.errors for each in sign.find(text, names)}
     end = _end(text)
-    errors |= {each for sign in known.last for each in sign.find(text, names, end)}
+    vague = {each.start for each in errors if each.weak}
+    errors |= {each for sign in known.last for each in sign.find(text, names, end) if each.start not in vague}
     fine = {each for sign in known.fine if not sign.weak for each in sign.find(text, names)}
     records = {each for sign in known.fine if sign.record for each in sign.find(text, names)}
     words = {each for sign in known.fine if sign.weak for each in sign.find(text, names, end)}
