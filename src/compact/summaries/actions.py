@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.messages import ToolCall
 from compact.summaries.marks import is_cut, unmarked
+from compact.summaries.outcomes.commands import Run, understand
 from compact.summaries.outcomes.outcome import NOTHING, Outcome
 from compact.summaries.quoting import quote
-from compact.summaries.shell import Shell, read_shell
+from compact.summaries.shell import read_shell
 
 CHANGES = ("edited", "wrote", "deleted", "moved")
 
@@ -66,7 +67,7 @@ class Action:
     subject: str
     call: ToolCall
     is_command: bool = False
-    shell: Shell | None = None
+    run: Run | None = None
     outcome: Outcome = NOTHING
     printed: int = 0
     superseded: bool = False
@@ -81,12 +82,13 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         return
     if command is not None:
         shell = read_shell(command)
+        run = understand(shell)
         for path in shell.written:
-            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, shell=shell)
+            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, run=run)
         if shell.rest or not shell.written:
             kind = "read" if only_reads(call) and not shell.written else "ran"
-            run = shell.rest if shell.written else command
-            yield Action(index, message_id, kind, run, call, is_command=True, shell=shell)
+            rest = shell.rest if shell.written else command
+            yield Action(index, message_id, kind, rest, call, is_command=True, run=run)
         return
     changed = [(kind, path) for kind, path in _changed(call) if path]
     for kind, path in changed:

@@ -68,10 +68,10 @@ def read(messages: Sequence[Message]) -> Reading:
                 continue
             elif call := answers.get((index, position)):
                 done = by_place[call]
-                alone = not any(action.kind == "ran" for action in done)
+                alone, size = not any(action.kind == "ran" for action in done), len(block.text)
                 for action in done:
                     action.outcome = judge(action, block, alone=alone)
-                    action.printed = len(block.text)
+                    action.printed = size
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)

@@ -39,18 +39,15 @@ class Simple:
     words: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     piped: bool = False
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
 
-    @property
-    def _called(self) -> int:
-        return next((at for at, word in enumerate(self.words) if not _ASSIGNED.match(word)), len(self.words))
-
-    @property
-    def name(self) -> str:
-        return "".join(self.words[self._called : self._called + 1]).rpartition("/")[2]
-
-    @property
-    def arguments(self) -> list[str]:
-        return self.words[self._called + 1 :]
+    def close(self) -> Simple:
+        """The same, with the program that its words call, and what they call it with."""
+        called = next((at for at, word in enumerate(self.words) if not _ASSIGNED.match(word)), len(self.words))
+        self.name = "".join(self.words[called : called + 1]).rpartition("/")[2]
+        self.arguments = self.words[called + 1 :]
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +80,8 @@ def read_shell(command: str) -> Shell:
 
 def _without_texts(command: str) -> str:
     """The command without the texts that it feeds to programs: what follows them counts as well."""
+    if "<<" not in command:
+        return command
     kept: list[str] = []
     at = 0
     for _ in range(_MOST_TEXTS):
@@ -114,7 +113,7 @@ def _commands(text: str) -> Iterator[Simple]:
         at = token.end()
         if token["stop"] or token["pipe"]:
             if simple:
-                yield simple
+                yield simple.close()
                 piped = bool(token["pipe"])
             if simple or token["stop"] in _DECIDING:
                 joint = token[0]
@@ -137,7 +136,7 @@ def _commands(text: str) -> Iterator[Simple]:
         else:
             simple.words.append(_bare(token["word"]))
     if simple:
-        yield simple
+        yield simple.close()
 
 
 def _behind(text: str, at: int, ends: list[str]) -> int:

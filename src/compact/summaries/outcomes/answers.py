@@ -61,6 +61,8 @@ def _phrases() -> _Phrases:
 
 def refused(text: str) -> Outcome | None:
     """The refusal of a person, with all that was said with it; None where the answer is no refusal."""
+    if "ser" not in text[:_HEAD]:
+        return None
     known = _phrases()
     bare = text.strip().removeprefix("<tool_use_error>").removeprefix("Error: ").strip()
     for pattern in known.refusals:
@@ -106,9 +108,7 @@ def judge_edit(text: str, *, error: bool, writes: bool) -> Outcome:
 
 def beginning(text: str) -> str:
     """The first lines of an answer, as one statement."""
-    lines = (line.strip() for line in text[: 4 * _LONGEST_TEXT].split("\n"))
-    told = [line for line in lines if any(map(str.isalnum, line))]
-    return " ".join(told)[: 2 * _LONGEST_TEXT]
+    return " ".join(text[:_LONGEST_TEXT].split())
 
 
 def _decoded(text: str) -> Json:

@@ -11,10 +11,9 @@ from compact.messages import ToolResult
 from compact.summaries.actions import CHANGES, Action
 from compact.summaries.marks import unmarked
 from compact.summaries.outcomes.answers import judge_answer, judge_edit, refused
-from compact.summaries.outcomes.commands import Run, understand
+from compact.summaries.outcomes.commands import Run
 from compact.summaries.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.summaries.outcomes.signs import Found, Signs, complaints, plain, signs_in
-from compact.summaries.shell import Shell
 
 _CODE = r"(?:exit(?:ed)?(?: with)?(?: code| status|code)?|return ?code|rc)[ \t:=>(]{0,4}(-?\d{1,5})\b"
 # A whole line, at the beginning or the end: other texts speak of exit codes as well.
@@ -28,8 +27,9 @@ _FRAME = re.compile(
     r"Original token count: \d+|Shell cwd was reset to [^\n]*)$",
     re.MULTILINE,
 )
+_FRAMES = ("put>", "std", "Wall", "utput", "Shell cwd")
 _JSON_KEYS = ("exit_code", "exitCode", "returncode", "return_code", "status_code")
-_ASKED = re.compile(r"\$\?|PIPESTATUS")
+_ASKING = ("$?", "PIPESTATUS")
 _EMPTY = re.compile(
     r"\s*(?:\(?(?:no output|empty|Bash completed with no output|Tool ran without output or errors)[^\n]*\)?)?\s*"
 )
@@ -42,6 +42,7 @@ _SOME = 255
 """Stands for a status of which only is known that it is not 0."""
 _ANSWERS = (1, 123)
 """What those end with that ask for something and find nothing; the second is what xargs makes of it."""
+_TELLING = re.compile(r"[^\W_]")
 _ENDS = 300
 _LONGEST_TAIL = 400
 _LOOK_BACK = 2_000
@@ -59,22 +60,22 @@ class _Answer(NamedTuple):
 
 def judge(action: Action, result: ToolResult, *, alone: bool) -> Outcome:
     """How an action went; `alone` says that the call did nothing beside it."""
-    text = unmarked(result.text)
-    if result.text.strip() and not text.strip():
+    whole = result.text
+    text = unmarked(whole)
+    if text is not whole and whole.strip() and not text.strip():
         return Outcome(Verdict.FAILED) if result.error else NOTHING
     reads = action.kind == "read"
     if (result.error or not reads) and (refusal := refused(text)):
         return refusal
-    if action.shell is not None:
-        return _judge_command(action, action.shell, _Answer(text, result.error, alone))
+    if action.run is not None:
+        return _judge_command(action, action.run, _Answer(text, result.error, alone))
     if action.kind in CHANGES:
         return judge_edit(text, error=result.error, writes=action.kind == "wrote")
     return judge_answer(action.call.name, text, error=result.error, reads=reads)
 
 
-def _judge_command(action: Action, shell: Shell, answer: _Answer) -> Outcome:
-    run = understand(shell)
-    status, output = _status(plain(answer.text), asked=_ASKED.search(action.subject) is not None)
+def _judge_command(action: Action, run: Run, answer: _Answer) -> Outcome:
+    status, output = _status(plain(answer.text), asked=any(sign in action.subject for sign in _ASKING))
     if answer.error and status is None:
         status = _SOME
     if not action.is_command:
@@ -170,15 +171,15 @@ def _tail(output: str) -> str:
     """The end of an output, line by line, as much as is worth quoting."""
     if _EMPTY.fullmatch(output):
         return ""
-    lines = [line.strip() for line in output[-_LOOK_BACK:].split("\n")]
     chosen: list[str] = []
     size = 0
-    for line in reversed(lines):
-        if any(map(str.isalnum, line)):
-            size += len(line)
+    for line in reversed(output[-_LOOK_BACK:].split("\n")):
+        if _TELLING.search(line):
+            told = line.strip()
+            size += len(told)
             if chosen and size > _LONGEST_TAIL:
                 break
-            chosen.append(line[:_LONGEST_TAIL])
+            chosen.append(told[:_LONGEST_TAIL])
     return "\n".join(reversed(chosen))
 
 
@@ -186,9 +187,12 @@ def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
     """The status that an agent tells with an output, and the output without it."""
     if text[:1] == "{" and (told := _status_in_json(text)):
         return told
-    if tagged := _TAGGED.search(text[:_LOOK_BACK]):
-        return int(tagged[1]), _FRAME.sub("", text[: tagged.start()] + text[tagged.end() :]).strip("\n")
-    text = _FRAME.sub("", text).strip("\n")
+    if "</" in text[:_LOOK_BACK] and (tagged := _TAGGED.search(text[:_LOOK_BACK])):
+        return int(tagged[1]), _unframed(text[: tagged.start()] + text[tagged.end() :])
+    text = _unframed(text)
+    ends = text[:_ENDS] + text[-_ENDS:]
+    if "xit" not in ends and "eturn" not in ends and "rc" not in ends:
+        return None, text
     found = _STATUS.match(text)
     if found is None:
         near = text.rfind("\n", 0, max(len(text) - _ENDS, 0)) + 1
@@ -198,6 +202,13 @@ def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
     if found is None:
         return None, text
     return int(found[1]), (text[: found.start()] + text[found.end() :]).strip("\n")
+
+
+def _unframed(text: str) -> str:
+    """The text without what agents put before and after an output."""
+    if not any(sign in text[:_ENDS] or sign in text[-_ENDS:] for sign in _FRAMES):
+        return text.strip("\n")
+    return _FRAME.sub("", text).strip("\n")
 
 
 def _is_agents(line: str, *, asked: bool) -> bool:

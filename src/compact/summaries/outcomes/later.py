@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compact.summaries.actions import CHANGES, Action, subject
-from compact.summaries.outcomes.commands import adds, aims, habits
+from compact.summaries.outcomes.commands import closing
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.plans import key_of, plans
 
@@ -41,18 +41,17 @@ def _keys(action: Action) -> Iterator[tuple[str, str]]:
     """What the action was done to, and what was done: equal for two that do the same."""
     if plans(action):
         yield "plan", key_of(action)
-    elif action.is_command and action.shell is not None and action.kind == "ran":
-        found = aims(action.shell)
-        yield from (("ran", aim) for aim in found or (subject(action),))
+    elif action.run is not None and action.kind == "ran":
+        yield from (("ran", aim) for aim in action.run.aims or (subject(action),))
     else:
         yield "changed" if action.kind in CHANGES[:2] else action.kind, subject(action)
 
 
 def _stays(action: Action) -> bool:
-    return action.shell is not None and action.outcome.kind is Verdict.OK and adds(action.shell)
+    return action.run is not None and action.run.adds and action.outcome.kind is Verdict.OK
 
 
 def _closed(action: Action, keys: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     if action.outcome.kind is Verdict.OK:
         for _, aim in keys:
-            yield from (("ran", other) for other in habits().closing.get(aim, ()))
+            yield from (("ran", other) for other in closing().get(aim, ()))

@@ -40,7 +40,7 @@ class _Sign:
     record: bool = False
 
     def find(self, text: str, names: Collection[str], start: int = 0) -> Iterator[Found]:
-        if self.needs not in text or not any(anchor in text for anchor in self.anchors):
+        if not _has(text, self.anchors) or self.needs not in text:
             return
         if self.programs and not self.programs.intersection(names):
             return
@@ -65,6 +65,7 @@ class _Signs(NamedTuple):
     errors: tuple[_Sign, ...]
     last: tuple[_Sign, ...]
     fine: tuple[_Sign, ...]
+    own: tuple[_Sign, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ class Signs:
 def _built_in() -> _Signs:
     data = tomllib.loads((files("compact.summaries.outcomes") / "signs.toml").read_text(encoding="utf-8"))
     signs = {key: tuple(map(_sign, data[key])) for key in ("error", "last", "fine")}
-    return _Signs(tuple(map(_tally, data["tally"])), signs["error"], signs["last"], signs["fine"])
+    own = tuple(sign for sign in signs["error"] if sign.own)
+    return _Signs(tuple(map(_tally, data["tally"])), signs["error"], signs["last"], signs["fine"], own)
 
 
 def _sign(entry: dict[str, Any]) -> _Sign:
@@ -114,8 +116,8 @@ def plain(text: str) -> str:
 
 def complaints(text: str, names: Collection[str]) -> list[Found]:
     """What the shell, or one of the named programs, says of itself: it counts whatever else is shown."""
-    found = (each for sign in _built_in().errors if sign.own for each in sign.find(text, names))
-    return sorted(set(found))
+    found = {each for sign in _built_in().own for each in sign.find(text, names)}
+    return sorted(found)
 
 
 def signs_in(text: str, names: Collection[str]) -> Signs:
@@ -139,7 +141,7 @@ def signs_in(text: str, names: Collection[str]) -> Signs:
 
 def _sums(tally: _Tally, text: str) -> tuple[list[Found], list[Found]]:
     """The bad sums with the names of what failed, and the good ones."""
-    if not any(anchor in text for anchor in tally.anchors):
+    if not _has(text, tally.anchors):
         return [], []
     bad = list(_matches(tally.bad, text))
     good = list(_matches(tally.good, text))
@@ -154,6 +156,10 @@ def _sums(tally: _Tally, text: str) -> tuple[list[Found], list[Found]]:
         last = bad[-1]
         bad = [*bad[:-1], Found(last.start, "\n".join(dict.fromkeys([last.text, *named])))]
     return bad, good
+
+
+def _has(text: str, anchors: tuple[str, ...]) -> bool:
+    return any(map(text.__contains__, anchors))
 
 
 def _matches(pattern: re.Pattern[str] | None, text: str) -> Iterator[Found]:
