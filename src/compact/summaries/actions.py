@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.messages import ToolCall
 from compact.summaries.marks import is_cut, unmarked
+from compact.summaries.outcomes.commands import Run, understand
+from compact.summaries.outcomes.outcome import NOTHING, Outcome
 from compact.summaries.quoting import quote
 from compact.summaries.shell import read_shell
 
@@ -52,10 +54,11 @@ _ARGUMENTS = 8
 
 @dataclass(slots=True)
 class Action:
-    """A call: what kind of thing it did, to what, and how that went.
+    """A call: what kind of thing it did, to what, and what came of it.
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
-    says so. `failed` is None as long as no result is known, and where none says how it went.
+    says so. `result` is what was answered. `superseded` says that a later action does the same again;
+    `mended_by` is the index of the message by which a failed one came right.
     """
 
     index: int
@@ -64,10 +67,11 @@ class Action:
     subject: str
     call: ToolCall
     is_command: bool = False
-    failed: bool | None = None
-    errors: tuple[str, ...] = ()
+    run: Run | None = None
+    outcome: Outcome = NOTHING
     result: str = ""
-    result_id: str = ""
+    superseded: bool = False
+    mended_by: int | None = None
 
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
@@ -78,12 +82,13 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         return
     if command is not None:
         shell = read_shell(command)
+        run = understand(shell)
         for path in shell.written:
-            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call)
+            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, run=run)
         if shell.rest or not shell.written:
             kind = "read" if only_reads(call) and not shell.written else "ran"
-            run = shell.rest if shell.written else command
-            yield Action(index, message_id, kind, run, call, is_command=True)
+            rest = shell.rest if shell.written else command
+            yield Action(index, message_id, kind, rest, call, is_command=True, run=run)
         return
     changed = [(kind, path) for kind, path in _changed(call) if path]
     for kind, path in changed:

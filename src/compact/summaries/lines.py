@@ -2,50 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from compact.facts import Source
 from compact.messages import Exchange, Message, exchanges
 from compact.summaries.actions import CHANGES, Action, describe, subject
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import planned_by
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
+from compact.summaries.records import names_in, pick
 from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import quote_speech, without_announcements
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
-_TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
+_ASSISTANT = 2
+"""An assistant is quoted in this part of the room that a person has."""
 _FOLLOWING = 60
+_LONGEST_REQUEST = 4_000
+_ASKED_WORD = re.compile(r"\w{4,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
     """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
 
-    `rules` are the characters quoted of a file of rules.
+    `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for.
     """
 
     words: int
     answer: int
     calls: int
     rules: int
+    found: int
 
 
-SHORT = Room(words=160, answer=100, calls=3, rules=600)
-LONG = Room(words=1_200, answer=320, calls=8, rules=3_000)
+SHORT = Room(words=240, answer=100, calls=3, rules=600, found=240)
+LONG = Room(words=1_600, answer=320, calls=8, rules=3_000, found=800)
 
 
 @dataclass(slots=True)
 class Told:
-    """What an exchange holds that a line can tell: words, and actions with their outcomes."""
+    """What an exchange holds that a line can tell: words, and actions with their outcomes.
+
+    `asked` are the names and words of the latest request: what was answered about them is told first.
+    """
 
     role: str
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
+    asked: AbstractSet[str] = frozenset()
 
     @property
     def from_user(self) -> bool:
@@ -64,7 +77,7 @@ class Told:
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [_quoted(spoken, room.words, acts=bool(self.actions)) for spoken in self.said]
-        done = [_rules(action, room) or _done(action, room.answer) for action in _distinct(self.actions)]
+        done = [_rules(action, room) or _done(action, room, self.asked) for action in _distinct(self.actions)]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -82,14 +95,23 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
+    asked = _asked(reading)
     return [
         Told(
             messages[group[0]].role,
             [spoken for index in group for spoken in said[index]],
             [action for index in group for action in acted[index]],
+            asked,
         )
         for group in groups
     ]
+
+
+def _asked(reading: Reading) -> frozenset[str]:
+    """The names and words of the latest request."""
+    spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
+    text = next(spoken, "")[:_LONGEST_REQUEST]
+    return frozenset(names_in(text) | set(_ASKED_WORD.findall(text)))
 
 
 def tell_following(messages: Sequence[Message]) -> str:
@@ -108,6 +130,7 @@ def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
         who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
     by_person = spoken.source is Source.USER
     words = without_announcements(spoken.text) if acts and not by_person else spoken.text
+    longest = longest if by_person else longest // _ASSISTANT
     text = quote_speech(words, longest, by_person=by_person).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
@@ -119,17 +142,26 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def _done(action: Action, longest: int) -> str:
+def _done(action: Action, room: Room, asked: AbstractSet[str]) -> str:
     """What was done, with what came of it."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}"
-    if action.kind == "read" and not action.is_command and (looks := _looks_up(action)):
-        did = looks
-    elif action.kind == "read" and not action.failed:
+    looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
+    did = looks or did
+    if action.outcome.kind is Verdict.REFUSED:
+        words = action.outcome.shorten(room.words).replace('"', "'")
+        return f'{did}: refused by the user: "{words}"' if words else f"{did}: refused by the user"
+    found = "" if action.outcome.failed else quote(pick(action.result, asked, room.found), room.found).replace('"', "'")
+    if found and not action.superseded:
+        return f'{did}: "{found}"'
+    if action.kind == "read" and not looks and not action.outcome.failed:
         return did
-    answer = _answer(action, longest)
-    if action.failed:
-        return f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
+    if not action.outcome.failed and (plan := planned_by(action)):
+        return f'planned: "{quote(plan.tell(), room.words)}"'
+    answer = action.outcome.shorten(room.answer).replace('"', "'")
+    if action.outcome.failed:
+        told = f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
+        return told if action.mended_by is None else f"{told}; ok later"
     if action.kind in CHANGES or not answer:
         return did
     return f'{did}: "{answer}"'
@@ -148,19 +180,3 @@ def _looks_up(action: Action) -> str:
     given = action.call.arguments
     asks = isinstance(given, dict) and any(key in given for key in _QUESTIONS)
     return describe(action.call, _LONGEST_CALL) if asks or not action.subject else ""
-
-
-def _answer(action: Action, longest: int) -> str:
-    """What tells most of the result: an error, else the end of a command's output, else the beginning."""
-    if action.failed and action.errors:
-        return quote("; ".join(action.errors), longest).replace('"', "'")
-    text = action.result[-_TAIL:] if action.kind == "ran" else action.result[:_TAIL]
-    lines = [line.strip() for line in text.split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
-    if action.kind != "ran":
-        return quote(" ".join(lines), longest).replace('"', "'")
-    chosen: list[str] = []
-    for line in reversed(lines):
-        if chosen and sum(map(len, chosen)) + len(line) > longest:
-            break
-        chosen.insert(0, line)
-    return quote(" / ".join(chosen), longest).replace('"', "'")

@@ -22,7 +22,6 @@ from compact.summaries.worth import (
     Worth,
     fade,
     line_value,
-    superseded,
     weigh,
     weigh_item,
 )
@@ -95,14 +94,13 @@ def _carried(items: Sequence[AccountItem], told: AbstractSet[str]) -> Iterator[_
 def _told(messages: Sequence[Message], kept: Collection[str]) -> Iterator[_Statement]:
     """The exchanges that hold something to tell."""
     groups, reading = exchanges(messages), read(messages)
-    stale = superseded(reading)
     for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
         members = [messages[index] for index in group]
         if not (told.said or told.actions) or all(message.id in kept for message in members):
             continue
         if not any(is_summary(message) or is_pruned(message) for message in members):
             recency = fade(at, len(groups))
-            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told, stale), recency, len(members))
+            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told), recency, len(members))
 
 
 class _Choice:

@@ -23,7 +23,9 @@ from compact.messages import (
 )
 from compact.summaries.actions import Action, actions_of
 from compact.summaries.marks import unmarked, without_summaries
-from compact.summaries.outcomes import conclude
+from compact.summaries.outcomes.judging import judge
+from compact.summaries.outcomes.later import look_ahead
+from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
 
 _LONGEST_SPEECH = 40_000
@@ -63,6 +65,11 @@ class Reading:
     printed: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
 
+    @property
+    def plan(self) -> Plan | None:
+        """The assistant's list of tasks as it stands at the end."""
+        return newest_plan(self.actions, ((said.index, said.source, said.text) for said in self.utterances))
+
 
 def read(messages: Sequence[Message]) -> Reading:
     """Walks the messages once; what a system prompt says is not retold."""
@@ -79,11 +86,13 @@ def read(messages: Sequence[Message]) -> Reading:
                 continue
             elif call := answers.get((index, position)):
                 done = by_place[call]
-                alone = not any(action.kind == "ran" for action in done)
+                alone, text = not any(action.kind == "ran" for action in done), block.text
                 for action in done:
-                    conclude(action, message.id, block, alone=alone)
+                    action.outcome = judge(action, block, alone=alone)
+                    action.result = text
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
+    look_ahead(reading.actions)
     return reading
 
 

@@ -30,7 +30,7 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 def rules_read(action: Action) -> str:
     """The path of the file of rules that the action read; nothing for every other action."""
     path = action.subject.rpartition(" ")[2].strip("'\"") if action.is_command else action.subject
-    if action.kind != "read" or action.failed or not action.result.strip() or _FOREIGN.search(path):
+    if action.kind != "read" or action.outcome.failed or not action.result.strip() or _FOREIGN.search(path):
         return ""
     return path if _FILE.fullmatch(path.rpartition("/")[2]) else ""
 

@@ -28,6 +28,11 @@ _ANNOUNCING = re.compile(
     re.IGNORECASE,
 )
 _SHORT = 160
+_EXPLAINING = re.compile(
+    r"\b(?:because|since|so that|due to|reason|therefore|instead|although|however|but|weil|denn|damit|deshalb|parce que"
+    r"|car|donc|porque|por eso|потому|поэтому)\b|因为|所以|但|から|ので|لأن",
+    re.IGNORECASE,
+)
 _TELLING = 100
 """Characters of a sentence that says something."""
 
@@ -135,4 +140,5 @@ def _governs(heading: str) -> bool:
 def _weight(passage: Passage) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     named = _NAMED.search(passage.text) is not None
-    return _OTHER + directs + named + min(len(passage.text) / _TELLING, 1.0)
+    explains = _EXPLAINING.search(passage.text) is not None
+    return _OTHER + directs + named + explains + min(len(passage.text) / _TELLING, 1.0)

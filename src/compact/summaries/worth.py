@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+import re
 from math import exp
 from typing import TypeAlias
 
 from compact.facts import Source
-from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.actions import CHANGES
 from compact.summaries.lines import USER, Told
-from compact.summaries.plans import plans
-from compact.summaries.reading import Reading
 from compact.summaries.rules import rules_read
 
 Worth: TypeAlias = tuple[float, float]
@@ -23,6 +21,9 @@ LEAST_STEP = 8
 """Tokens that a step counts for at least."""
 _BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
 _SUPERSEDED = 0.3
+_PLEASANT = 0.5
+"""What an answer is worth that names nothing."""
+_FACT = re.compile(r"\d|`|\w[_/]\w|[a-z][A-Z]|\n\s*[-*]")
 _LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
@@ -30,21 +31,23 @@ _FADING = 0.4
 """Lines lose their worth with age more slowly than messages: detail goes first."""
 
 
-def weigh(told: Told, stale: AbstractSet[int]) -> Worth:
-    """What an exchange is worth; `stale` are the actions that a later one repeats."""
+def weigh(told: Told) -> Worth:
+    """What an exchange is worth; what a later action does again is worth little."""
     words = done = 0.0
     for spoken in told.said:
         if spoken.source is Source.TOOL:
-            done += _printed(spoken.text)
+            done += _printed(len(spoken.text))
             continue
         weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
+        if spoken.source is Source.ASSISTANT and not _FACT.search(spoken.text):
+            weight *= _PLEASANT
         words += _said(weight, spoken.text)
     for action in told.actions:
-        if rules_read(action) and id(action) not in stale:
+        if rules_read(action) and not action.superseded:
             words += _said(_BY_USER, action.result[:_LONGEST_RULES])
             continue
-        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
-        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * _printed(action.result)
+        weight = 1.3 if action.outcome.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
+        done += weight * (_SUPERSEDED if action.superseded else 1.0) * _printed(len(action.result))
     return words, done
 
 
@@ -64,29 +67,11 @@ def line_value(worth: Worth, recency: float, shows: tuple[float, float]) -> floa
     return faded * (shows[0] * worth[0] + shows[1] * worth[1])
 
 
-def superseded(reading: Reading) -> set[int]:
-    """The actions that a later one of the same kind repeats."""
-    seen: set[tuple[str, str]] = set()
-    stale: set[int] = set()
-    for action in reversed(reading.actions):
-        key = _key(action)
-        if key in seen:
-            stale.add(id(action))
-        seen.add(key)
-    return stale
-
-
-def _key(action: Action) -> tuple[str, str]:
-    if plans(action):
-        return "plan", action.call.name
-    return action.kind, subject(action)
-
-
 def _said(weight: float, text: str) -> float:
     value: float = weight * (len(text) / 4 + 4) ** 0.6
     return value
 
 
-def _printed(text: str) -> float:
-    value: float = (len(text) / 4 + 10) ** 0.4
+def _printed(size: int) -> float:
+    value: float = (size / 4 + 10) ** 0.4
     return value

@@ -30,13 +30,14 @@ from compact.messages import (
 )
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
-from compact.providers.auto.excerpts import Excerpts, Interest, names_in, words_in
+from compact.providers.auto.excerpts import Excerpts, Interest
 from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
 from compact.summaries.lines import SHORT
+from compact.summaries.records import names_in, words_in
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _MARGIN = 0.005

@@ -7,22 +7,13 @@ very long are taken apart at the ends of sentences and records.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 from compact.facts import failures_in
+from compact.summaries.records import Piece, is_json, names_in, pieces_of, words_in
 
-_LONG_LINE = 320
-_SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
-_LONGEST_RECORD, _DEEPEST = 800, 12
-_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
-"""A name or a number, not a plain word."""
-_WORD = re.compile(r"\w{5,40}")
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
 _EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
@@ -38,25 +29,9 @@ _ATTEMPTS = 5
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
-def names_in(text: str) -> set[str]:
-    """The names and numbers of a text, as they are compared."""
-    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
-
-
-def words_in(text: str) -> set[str]:
-    """The longer words of a text, whatever their case."""
-    return set(_WORD.findall(text.lower()))
-
-
 def is_excerpt(text: str) -> bool:
     """Whether the text has a gap that a marker of ours stands for."""
     return "[… " in text and OMITTED.search(text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +49,8 @@ class Excerpts:
     def __init__(self, text: str, tokens: int, interest: Interest) -> None:
         self.text = text
         self._rate = tokens / max(len(text), 1)
-        self._pieces = _pieces(text)
-        self._worth = _worth(text, self._pieces, interest, _EDGE_OF_RECORDS if _is_json(text) else _EDGE)
+        self._pieces = pieces_of(text)
+        self._worth = _worth(text, self._pieces, interest, _EDGE_OF_RECORDS if is_json(text) else _EDGE)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -134,56 +109,7 @@ class Excerpts:
         return f"[… {count:,} line{'s' * (count != 1)} omitted …]" + ("\n" if text[end - 1] == "\n" else "")
 
 
-def _pieces(text: str) -> list[_Piece]:
-    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records."""
-    if _is_json(text):
-        return list(_records(text))
-    lines = text.splitlines(keepends=True)
-    found: list[_Piece] = []
-    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
-        start = end - len(line)
-        if len(line) <= _LONG_LINE:
-            found.append(_Piece(start, end))
-        elif _is_json(line):
-            found += (_Piece(start + part.start, start + part.end) for part in _records(line))
-        else:
-            found += (_Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
-    return found
-
-
-def _is_json(text: str) -> bool:
-    return text.lstrip()[:1] in ("{", "[") and '":' in text
-
-
-def _records(text: str) -> Iterator[_Piece]:
-    """The elements of JSON: whole records where they are not too long, else what those are made of.
-
-    A record is not taken apart, so that no value can seem to belong to another.
-    """
-    begins: defaultdict[int, list[int]] = defaultdict(list)
-    depth = 0
-    for found in _STRUCTURE.finditer(text):
-        sign = found[0]
-        depth += (sign in "{[") - (sign in "}]")
-        if sign in ("{", "[", ","):
-            begins[depth].append(found.end())
-
-    def split(start: int, end: int, level: int) -> Iterator[_Piece]:
-        if end - start <= _LONGEST_RECORD:
-            yield _Piece(start, end)
-        elif level > _DEEPEST:
-            yield from (_Piece(at, min(at + _LONG_LINE, end)) for at in range(start, end, _LONG_LINE))
-        else:
-            places = begins[level]
-            inner = places[bisect_right(places, start) : bisect_left(places, end)]
-            bounds = [start, *inner, end]
-            for one, other in pairwise(bounds):
-                yield from split(one, other, level + 1)
-
-    yield from split(0, len(text), 1)
-
-
-def _worth(text: str, pieces: Sequence[_Piece], interest: Interest, edge: float) -> list[float]:
+def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) -> list[float]:
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
@@ -205,7 +131,7 @@ def _worth(text: str, pieces: Sequence[_Piece], interest: Interest, edge: float)
     return worth
 
 
-def _bridged(chosen: list[int], pieces: Sequence[_Piece], room: float) -> list[int]:
+def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:
     """The same with gaps closed that are no longer than a marker for them."""
     out: list[int] = []
     for at in chosen:

@@ -31,7 +31,7 @@ from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
 from compact.summaries.rules import rules_read
-from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, superseded, weigh
+from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, weigh
 
 
 class Level(IntEnum):
@@ -165,7 +165,6 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     told = tell(origin, groups, reading)
     recent = _recent(shown, groups, settings, task.measure)
     focus = _focus(origin, reading, groups)
-    stale = superseded(reading)
     size = len(groups)
     ladders = []
     for at, group in enumerate(groups):
@@ -175,11 +174,11 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
         ladder.island = not stays and at in focus
-        ladder.binding = any(rules_read(action) and id(action) not in stale for action in told[at].actions)
+        ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
-        ladder.worth = weigh(ladder.told, stale)
+        ladder.worth = weigh(ladder.told)
         if not stays:
             ladder.lines = _line_sizes(told[at], task.measure)
         ladders.append(ladder)
@@ -269,14 +268,14 @@ def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Excha
     for action in reading.actions:
         if action.kind == "edited" and action.subject in found:
             del found[action.subject]  # what was shown of it is no longer so
-        if action.kind in _SHOWING and not action.is_command and action.subject and not action.failed:
+        if action.kind in _SHOWING and not action.is_command and action.subject and not action.outcome.failed:
             if action.subject in changed or action.subject.rpartition("/")[2] in asked:
                 found.pop(action.subject, None)
                 found[action.subject] = action.index
         elif action.kind == "ran":
             name = subject(action)
             failed.pop(name, None)
-            if action.failed:
+            if action.outcome.failed:
                 failed[name] = action.index
     planned = [action.index for action in reading.actions if plans(action)]
     last = [*list(found.values())[-_MOST_FILES:], *list(failed.values())[-1:], *planned[-1:]]

@@ -1,0 +1,105 @@
+"""The pieces that a result is made of, lines, sentences and records of JSON, and the names in them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+_LONG_LINE = 320
+_SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_LONGEST_RECORD, _DEEPEST = 800, 12
+_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
+"""A name or a number, not a plain word."""
+_WORD = re.compile(r"\w{5,40}")
+_LONGEST_LOOK = 20_000
+_RARE = 2
+"""A word in more pieces than this says nothing about any of them."""
+
+
+class Piece(NamedTuple):
+    """Where a piece of a text begins and ends."""
+
+    start: int
+    end: int
+
+
+def names_in(text: str) -> set[str]:
+    """The names and numbers of a text, as they are compared."""
+    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+
+
+def words_in(text: str) -> set[str]:
+    """The longer words of a text, whatever their case."""
+    return set(_WORD.findall(text.lower()))
+
+
+def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
+    """The pieces of a text that hold names or rare words that are wanted, in order; nothing where none does."""
+    text = text[:_LONGEST_LOOK]
+    if not wanted or not any(word in text for word in wanted):
+        return ""
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text)]
+    found = [{word for word in wanted if word in piece} for piece in pieces]
+    common = {word for word, count in Counter(word for words in found for word in words).items() if count > _RARE}
+    chosen: list[str] = []
+    left = longest
+    for piece, words in zip(pieces, found, strict=True):
+        if words - common and len(piece) <= left:
+            chosen.append(piece)
+            left -= len(piece) + 3
+    return " / ".join(chosen)
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records."""
+    if is_json(text):
+        return list(_records(text))
+    lines = text.splitlines(keepends=True)
+    found: list[Piece] = []
+    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
+        start = end - len(line)
+        if len(line) <= _LONG_LINE:
+            found.append(Piece(start, end))
+        elif is_json(line):
+            found += (Piece(start + part.start, start + part.end) for part in _records(line))
+        else:
+            found += (Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
+    return found
+
+
+def is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[") and '":' in text
+
+
+def _records(text: str) -> Iterator[Piece]:
+    """The elements of JSON: whole records where they are not too long, else what those are made of.
+
+    A record is not taken apart, so that no value can seem to belong to another.
+    """
+    begins: defaultdict[int, list[int]] = defaultdict(list)
+    depth = 0
+    for found in _STRUCTURE.finditer(text):
+        sign = found[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if sign in ("{", "[", ","):
+            begins[depth].append(found.end())
+
+    def split(start: int, end: int, level: int) -> Iterator[Piece]:
+        if end - start <= _LONGEST_RECORD:
+            yield Piece(start, end)
+        elif level > _DEEPEST:
+            yield from (Piece(at, min(at + _LONG_LINE, end)) for at in range(start, end, _LONG_LINE))
+        else:
+            places = begins[level]
+            inner = places[bisect_right(places, start) : bisect_left(places, end)]
+            bounds = [start, *inner, end]
+            for one, other in pairwise(bounds):
+                yield from split(one, other, level + 1)
+
+    yield from split(0, len(text), 1)
