@@ -266,6 +266,23 @@ def test_what_no_person_said_is_called_unconfirmed(section: str, text: str) -> N
     assert [(doubt.text, doubt.removed) for doubt in checked.doubts] == [(text, False)]
 
 
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Fix the login", True),
+        ("Never delete the tests", True),
+        ("Don't delete the tests", True),
+        ("Deleting the tests is forbidden", True),
+        ("Keep the tests, delete none", True),
+        ("Delete the tests", False),
+        ("Delete all of the tests at once", False),
+    ],
+)
+def test_what_was_forbidden_is_not_demanded(text: str, holds: bool) -> None:
+    for section in ("Goals", "Constraints"):
+        assert kept(under(section, text), PLANTED)[0] == (text if holds else f"{UNCONFIRMED}{text}")
+
+
 def test_no_mark_is_put_twice() -> None:
     assert kept(under("Goals", f"{UNCONFIRMED}Remove the backups"), PLANTED)[0] == f"{UNCONFIRMED}Remove the backups"
 

@@ -426,13 +426,24 @@ def test_whatever_is_answered_there_is_an_outcome_within_the_budget(
     else:
         assert outcome.prune is (policy == "prune")
         assert outcome.reason
-    assert all(0 < ask.max_tokens <= budget for ask in first.asked)
+    assert all(256 <= ask.max_tokens <= max(budget, 256) for ask in first.asked)
     if first.batches:
         ids = {id for ask in first.batches[0] for id in ask.sources}
         assert ids == {message.id for message in messages}
 
 
-def test_the_budget_bounds_every_question() -> None:
+def test_the_length_of_what_there_is_bounds_every_question() -> None:
     model = Model(GOOD)
-    model.run(replace(request(talk(2, "short")), budget=50_000))
-    assert model.asked[0].max_tokens < 50
+    messages = talk(4)
+    model.run(request(messages, budget=50_000))
+    assert model.asked[0].max_tokens == sum(map(GAUGE.message, messages)) - 1
+
+
+def test_no_model_is_asked_for_less_than_says_something_and_a_small_budget_is_kept_all_the_same() -> None:
+    lines = [f"- The parser reads on in turn number {number}" for number in range(8)]
+    model = Model(Completion("\n".join(("## Findings", *lines))))
+    summary = model.run(request(budget=64))
+    assert isinstance(summary, Summary)
+    assert [ask.max_tokens for ask in model.asked] == [256]
+    assert GAUGE.text(summary.text) <= 64
+    assert lines_of(summary)[-1] == "The parser reads on in turn number 7"

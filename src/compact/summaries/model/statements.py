@@ -32,7 +32,9 @@ _BOXES = re.compile(r"\A(?:\[(?P<tick>[ xX])\]\s+)+")
 # Numbers and ids of messages, as models and earlier versions wrote them behind a statement.
 _ONE = r"(?:(?:#|m|(?:messages?|msgs?)\s)?\d{1,9}(?:\s?[-–]\s?\d{1,9})?|@[\w.:-]{1,64})"
 _LIST = rf"{_ONE}(?:(?:\s?[,;&]\s?|\sand\s|\s){_ONE})*"
-_CITED = re.compile(rf"(?:\s*(?:\[(?:{_LIST})?\]|\((?:messages?|msgs?)\s{_LIST}\)))+(?=[.;,]?(?:\s—\s|\Z))", re.IGNORECASE)
+_CITED = re.compile(
+    rf"(?:\s*(?:\[(?:{_LIST})?\]|\((?:messages?|msgs?)\s{_LIST}\)))+(?=[.;,]?(?:\s—\s|\Z))", re.IGNORECASE
+)
 _SPELLINGS: dict[Status, str] = {
     "active": "active|open|pending|in progress|todo",
     "blocked": "blocked|waiting|on hold",

@@ -9,7 +9,9 @@ from itertools import chain, pairwise
 
 # Letters up to here may belong to a name in a program; other scripts make words of their own, as in 文件server.py第3行.
 _LATIN = r"[^\W\u0250-\U0010ffff]"
-WORD = re.compile(rf"(?!_){_LATIN}(?:(?:{_LATIN}|[./@#$+~'-]|(?<=\d),(?=\d))*{_LATIN})?|#\d+|__{_LATIN}+|[^\W\x00-\u024f]+")
+WORD = re.compile(
+    rf"(?!_){_LATIN}(?:(?:{_LATIN}|[./@#$+~'-]|(?<=\d),(?=\d))*{_LATIN})?|#\d+|__{_LATIN}+|[^\W\x00-\u024f]+"
+)
 PARTS = re.compile(r"[^\w.]+|(?<=[^\W\d])\.|\.(?=[^\W\d])")
 FIGURE = re.compile(r"\d[\d.,]*")
 CUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
