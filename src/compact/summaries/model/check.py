@@ -186,7 +186,7 @@ class _Checker:
         """Whether words that are not in the sources come from a line of the example."""
         said = set(words(plain(line)))
         lacking = self.sources.lacking(said)
-        return len(lacking) > 1 and any(
+        return len(lacking) > 2 and any(
             lacking <= shown and len(said - shown) <= _OWN_WORDS * len(said) for shown in _example()
         )
 
