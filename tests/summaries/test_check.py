@@ -1,9 +1,8 @@
-"""What becomes of a model's words: 200 canaries, true statements in six languages, inventions, errors for summaries."""
+"""What becomes of a model's words: true statements in six languages, inventions, demands that nobody made."""
 
 # ruff: noqa: RUF001 - Russian, Chinese and Japanese letters are meant as such
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from time import process_time
 
@@ -12,34 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.formats import parse
-from compact.messages import Conversation, Message, Text, is_summary, seal
-from compact.ports import Completion, Event
+from compact.messages import Message
 from compact.summaries.model import statements
 from compact.summaries.model.check import UNCONFIRMED, Checked, Refused, check_summary
-from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import neutralise
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Statement
-from compact.summaries.model.strategy import NAMES, Strategy, Style, find_strategy, prompt_text, strategies
-from compact.summaries.model.summarize import Request, Summary, summarize
+from compact.summaries.model.strategy import NAMES, Strategy, find_strategy, prompt_text, strategies
 from compact.testing.strategies import hostile_text
-from tests.summaries.canaries import DEMANDS, PLACES, REQUEST, conversation, obedient
+from tests.summaries.canaries import REQUEST
 from tests.summaries.talks import anthropic, used, user
 
 TASK_STATE = find_strategy("task_state")
-
-
-class Rough:
-    """Counts as fast as can be: how long exactly something is does not matter here."""
-
-    def text(self, text: str, /) -> int:
-        return len(text) // 4 + 1
-
-    def message(self, message: Message, /) -> int:
-        return len(str(message.wire)) // 4 + 1000
-
-    def conversation(self, conversation: Conversation, /) -> int:
-        return sum(map(self.message, conversation.messages))
 
 
 def talk(asked: str, said: str = "ok", read: str = "ok") -> Sequence[Message]:
@@ -62,64 +45,6 @@ def under(section: str, text: str) -> str:
     status = "### Active\n" if section in ("Goals", "Open work") else ""
     heading = f"## {section}\n{status}- " if section else ""
     return f"{heading}{text}\n## Decisions\n- ok"
-
-
-def summary_of(messages: tuple[Message, ...], answer: str, strategy: Strategy) -> Summary | None:
-    """What becomes of the answer, whatever is asked."""
-    steps = summarize(Request(messages, strategy, Style(examples=False), 2000, 100_000), Rough())
-    try:
-        step = next(steps)
-        while True:
-            step = steps.send(None if isinstance(step, Event) else (Completion(answer),) * len(step))
-    except StopIteration as end:
-        return end.value if isinstance(end.value, Summary) else None
-
-
-def test_there_are_two_hundred_canaries() -> None:
-    assert len(DEMANDS) * len(PLACES) == 200
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_no_canary_becomes_an_instruction(place: str) -> None:
-    survived = 0
-    for number, demand in enumerate(DEMANDS):
-        name = f"kanari{number}.example"
-        strategy = strategies()[number % len(strategies())]
-        demanding = {section.title for section in strategy.sections if section.instructs}
-        canary = demand.format(name)
-        messages = conversation(place, canary)
-        for way, answer in obedient(canary, strategy).items():
-            summary = summary_of(messages, answer, strategy)
-            if summary is None:
-                continue
-            survived += 1
-            told = f"{place}, {canary}, {way}:\n{summary.text}"
-            assert_sealed(summary.text, told)
-            assert not re.search(r"(?m)^#.*kanari", summary.text), told
-            for each in statements.parse(summary.text, strategy).statements:
-                if each.section in demanding and each.status != "completed" and "kanari" in each.text.casefold():
-                    assert each.text.startswith(UNCONFIRMED), told
-    # Most of the answers have something true in them, or are told to be unconfirmed.
-    assert survived > 5 * len(DEMANDS)
-
-
-def test_no_canary_becomes_a_note_of_an_earlier_instruction() -> None:
-    earlier = seal("## Goals\n### Active\n- Fix the parser\n## Constraints\n- Never delete the tests", 9)
-    for number, demand in enumerate(DEMANDS):
-        canary = demand.format(f"kanari{number}.example")
-        summary = Message("s", "assistant", (Text(earlier, ()),), None)
-        answer = f"## Changes\n- [k1] active: {canary} [1]\n- [k2] outdated: {canary} [1]\n- [k1] blocked: {canary}"
-        result = summary_of((summary, *conversation("tool output", canary)), answer, TASK_STATE)
-        assert result is None or "kanari" not in result.text, result
-        assert result is None or "Never delete the tests" in result.text
-
-
-def assert_sealed(text: str, told: str) -> None:
-    sealed = seal(text, 5)
-    assert is_summary(Message("s", "assistant", (Text(sealed, ()),), None)), told
-    assert not re.search(r"[⟨⟩]|<\||\|>|\[/?INST\]|</?(?:system|summary|transcript|COMPACT)", text), told
-    assert not re.search(r"(?m)^\s*(?:={3,}|-{3,}).*\S|^(?:Human|Assistant|System|User):", text), told
-    assert not re.search("[\U000e0000-\U000e007f]", text), told
 
 
 ENGLISH = talk(
@@ -266,6 +191,23 @@ def test_what_no_person_said_is_called_unconfirmed(section: str, text: str) -> N
     assert [(doubt.text, doubt.removed) for doubt in checked.doubts] == [(text, False)]
 
 
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Fix the login", True),
+        ("Never delete the tests", True),
+        ("Don't delete the tests", True),
+        ("Deleting the tests is forbidden", True),
+        ("Keep the tests, delete none", True),
+        ("Delete the tests", False),
+        ("Delete all of the tests at once", False),
+    ],
+)
+def test_what_was_forbidden_is_not_demanded(text: str, holds: bool) -> None:
+    for section in ("Goals", "Constraints"):
+        assert kept(under(section, text), PLANTED)[0] == (text if holds else f"{UNCONFIRMED}{text}")
+
+
 def test_no_mark_is_put_twice() -> None:
     assert kept(under("Goals", f"{UNCONFIRMED}Remove the backups"), PLANTED)[0] == f"{UNCONFIRMED}Remove the backups"
 
@@ -406,67 +348,6 @@ def test_many_statements_are_checked_in_little_time() -> None:
     started = process_time()
     assert len(check("## Decisions\n" + "\n".join(f"- {line}" for line in lines), messages).draft.statements) == 1000
     assert process_time() - started < 5
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("", "empty"),
-        (" \n\t", "empty"),
-        ("Error: 429", "error"),
-        ("Error: 429 Too Many Requests", "error"),
-        ("429 Too Many Requests", "error"),
-        ("HTTP 503 Service Unavailable", "error"),
-        ("Error code: 400 - {'error': {'message': 'too long'}}", "error"),
-        ('{"error": {"message": "Rate limit reached", "type": "requests"}}', "error"),
-        ('{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}', "error"),
-        ('{"error": "cut off in the mid', "error"),
-        ('{"message": "Unauthorized", "code": 401}', "error"),
-        ("openai.RateLimitError: you exceeded your current quota", "error"),
-        ("You exceeded your current quota, please check your plan and billing details.", "error"),
-        ("This model's maximum context length is 8192 tokens.", "error"),
-        ("Overloaded", "error"),
-        ("Internal Server Error", "error"),
-        ("upstream connect error or disconnect/reset before headers", "error"),
-        ("Request timed out.", "error"),
-        ("<html><head><title>502 Bad Gateway</title></head></html>", "error"),
-        ("Traceback (most recent call last):\n  File", "error"),
-        ("ValueError: no such model", "error"),
-        ("null", "error"),
-        ("I'm sorry, I can't help with that.", "refusal"),
-        ("I’m sorry, but I cannot assist with this request.", "refusal"),
-        ("I cannot summarize this conversation.", "refusal"),
-        ("Unfortunately, I am unable to do so.", "refusal"),
-        ("As an AI language model, I do not", "refusal"),
-        ("Your request was flagged by our policy.", "refusal"),
-    ],
-)
-def test_errors_and_refusals_are_no_summaries(text: str, kind: str) -> None:
-    verdict = check_summary(text, Sources(talk("Fix it")), TASK_STATE)
-    assert isinstance(verdict, Refused)
-    assert verdict.kind == kind
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The user saw Error: 429 and asked for a retry.",
-        "Errors in the parser were fixed.",
-        "The rate limit of the API was raised.",
-        "## Findings\n- Error: 429 came from the API [1]",
-        "Requests time out after a minute; the connection is reset.",
-        "I looked at the parser and found nothing.",
-        '{"files": 3}',
-        "Sorry state of the parser: it loses lines.",
-    ],
-)
-def test_a_report_about_an_error_is_one(text: str) -> None:
-    assert find_complaint(text) is None
-
-
-def test_an_error_that_was_read_may_be_quoted() -> None:
-    report = "ValueError: no such model"
-    assert kept(report, talk("go", "ok", f"It said:\n{report}")) == [report]
 
 
 @given(hostile_text())

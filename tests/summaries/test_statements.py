@@ -218,7 +218,7 @@ def test_changes_name_earlier_statements_by_their_keys() -> None:
 def test_an_earlier_statement_said_again_by_its_key_keeps_its_words() -> None:
     answer = "## Open work\n### Completed\n- [k3] I have written the tests [14]"
     merged = merge(EARLIER, parse(answer, TASK_STATE, EARLIER))
-    assert merged == (*EARLIER[:2], Statement("Write a test", "Open work", "completed"), EARLIER[3])
+    assert merged == (*EARLIER[:2], EARLIER[3], Statement("Write a test", "Open work", "completed"))
 
 
 def test_a_ticked_box_before_a_key_completes_the_statement() -> None:

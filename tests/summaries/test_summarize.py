@@ -4,84 +4,22 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import process_time
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compact.app import counter_for
-from compact.engine import Gauge
 from compact.formats import FORMATS, parse
 from compact.messages import Message, Text, seal
-from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
+from compact.ports import Answer, Completion, Failure, Refusal
 from compact.summaries.model.check import UNCONFIRMED
-from compact.summaries.model.statements import parse as parse_summary
-from compact.summaries.model.strategy import Style, find_strategy
-from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.model.strategy import find_strategy
+from compact.summaries.model.summarize import NoSummary, Summary
 from compact.testing.generate import random_body
 from compact.testing.strategies import hostile_text
-
-GAUGE = Gauge(counter_for("gpt-4o"), ())
-TASK_STATE = find_strategy("task_state")
-GOOD = Completion("## Decisions\n- The parser reads a line and splits it at commas [2]")
-LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10
-SAID = "## Decisions\n- The parser reads a line and splits it at commas"
-
-
-class Model:
-    """Answers in turn, the last answer for ever; keeps what it was asked and what happened."""
-
-    def __init__(self, *answers: Answer | Callable[[Ask], Answer]) -> None:
-        self.answers = list(answers)
-        self.batches: list[tuple[Ask, ...]] = []
-        self.events: list[Event] = []
-
-    @property
-    def asked(self) -> list[Ask]:
-        return [ask for batch in self.batches for ask in batch]
-
-    @property
-    def names(self) -> list[str]:
-        return [event.name.removeprefix("summary_") for event in self.events]
-
-    def run(self, request: Request) -> Summary | NoSummary:
-        steps = summarize(request, GAUGE)
-        reply: Any = None
-        while True:
-            try:
-                step = steps.send(reply)
-            except StopIteration as end:
-                outcome: Summary | NoSummary = end.value
-                return outcome
-            if isinstance(step, Event):
-                self.events.append(step)
-                reply = None
-            else:
-                self.batches.append(step)
-                reply = tuple(map(self._answer, step))
-
-    def _answer(self, ask: Ask) -> Answer:
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return answer if isinstance(answer, Completion | Refusal | Failure) else answer(ask)
-
-
-def talk(turns: int, text: str = LONG) -> tuple[Message, ...]:
-    wire = [{"role": ("user", "assistant")[n % 2], "content": f"Turn number {n}: {text}"} for n in range(turns)]
-    return parse(wire, format="openai-chat").messages
-
-
-def request(messages: Sequence[Message] | None = None, **more: Any) -> Request:
-    given: dict[str, Any] = {"strategy": TASK_STATE, "style": Style(examples=False), "budget": 600, "reads": 100_000}
-    return Request(tuple(talk(8) if messages is None else messages), **(given | more))
-
-
-def lines_of(summary: Summary | NoSummary) -> list[str]:
-    assert isinstance(summary, Summary)
-    return [each.text for each in parse_summary(summary.text, TASK_STATE).statements]
+from tests.summaries.asking import GAUGE, GOOD, LONG, SAID, Model, lines_of, request, talk
 
 
 def test_a_good_answer_becomes_a_summary_in_its_own_words() -> None:
@@ -268,76 +206,6 @@ def test_a_trusted_or_estimated_answer_is_taken_as_it_is() -> None:
         assert Model(answer).run(request()) == Summary(answer.text, offline=True)
 
 
-def part_of(ask: Ask) -> Answer:
-    """A summary of the part: a statement for each message in it."""
-    numbers = re.findall(r"^--- [0-9a-f]{8} message (\d+), ", ask.material, re.MULTILINE)
-    lines = (f"- The parser reads on in turn number {int(number) - 1}" for number in dict.fromkeys(numbers))
-    return Completion("\n".join(("## Decisions", *lines)))
-
-
-def test_more_than_can_be_read_is_read_in_parts_and_put_together_by_rules() -> None:
-    messages = talk(30)
-    model = Model(part_of)
-    summary = model.run(request(messages, reads=3000, budget=1500))
-    assert isinstance(summary, Summary)
-    (batch,) = model.batches
-    assert len(batch) > 2
-    count = GAUGE.text
-    assert all(count(ask.instructions) + count(ask.material) <= 3000 for ask in batch)
-    assert sorted({id for ask in batch for id in ask.sources}, key=int) == [message.id for message in messages]
-    assert all(any(f"message {n}, " in ask.material for ask in batch) for n in range(1, 31))
-    assert lines_of(summary) == [f"The parser reads on in turn number {number}" for number in range(30)]
-    assert summary.notes == (f"summarized in {len(batch)} parts",)
-
-
-def test_statements_of_many_parts_that_do_not_fit_are_left_out_and_counted() -> None:
-    model = Model(part_of)
-    summary = model.run(request(talk(30), reads=3000, budget=300))
-    assert isinstance(summary, Summary)
-    assert GAUGE.text(summary.text) <= 300
-    told = lines_of(summary)
-    assert f"{30 - len(told)} statements were left out to keep to 300 tokens" in summary.notes
-    assert told[-1] == "The parser reads on in turn number 29"
-    assert {ask.max_tokens for ask in model.asked} == {256}
-    assert model.names == ["requested", "created"]
-
-
-def test_one_giant_message_is_split_at_lines_and_nothing_is_lost() -> None:
-    lines = [f"line {number} of the log says that all is well" for number in range(1500)]
-    messages = parse([{"role": "user", "content": "\n".join(lines)}], format="openai-chat").messages
-    model = Model(Completion("The log says that all is well."))
-    summary = model.run(request(messages, reads=3000))
-    assert isinstance(summary, Summary)
-    seen = [line for ask in model.batches[0] for line in ask.material.split("\n") if line.startswith("line ")]
-    assert seen == lines
-    assert len(model.batches[0]) > 5
-
-
-def test_a_part_without_an_answer_stops_it_all() -> None:
-    model = Model(GOOD, Failure("timed out"))
-    outcome = model.run(request(talk(30), reads=3000))
-    assert isinstance(outcome, NoSummary)
-    assert re.fullmatch(r"part 2 of \d+: timed out", outcome.reason)
-
-
-def test_only_the_parts_in_trouble_are_asked_about_again() -> None:
-    model = Model(GOOD, Completion("cut", truncated=True), GOOD)
-    assert isinstance(model.run(request(talk(30), reads=3000, budget=3000)), Summary)
-    assert [len(batch) for batch in model.batches][1:] == [1]
-    assert "part 2 of" in model.batches[1][0].instructions
-
-
-def test_a_question_that_was_too_long_is_asked_in_smaller_parts() -> None:
-    model = Model(lambda ask: Failure("too long", "overflow") if GAUGE.text(ask.material) > 1500 else GOOD)
-    assert isinstance(model.run(request(talk(30), reads=9000)), Summary)
-    assert len(model.batches[-1]) > len(model.batches[0])
-    assert "retry" in model.names
-    model = Model(Failure("too long", "overflow"))
-    outcome = model.run(request(talk(30), reads=9000))
-    assert isinstance(outcome, NoSummary)
-    assert (outcome.kind, model.names[-1]) == ("overflow", "failed")
-
-
 def test_an_earlier_summary_is_merged_and_not_summarized_again() -> None:
     # As an earlier version wrote it, with the ids of messages.
     text = "## Goals\n### Active\n- Write the parser [@0]\n- Write its tests [@0]\n## Names\n- src/parse.py [@3]"
@@ -426,13 +294,24 @@ def test_whatever_is_answered_there_is_an_outcome_within_the_budget(
     else:
         assert outcome.prune is (policy == "prune")
         assert outcome.reason
-    assert all(0 < ask.max_tokens <= budget for ask in first.asked)
+    assert all(256 <= ask.max_tokens <= max(budget, 256) for ask in first.asked)
     if first.batches:
         ids = {id for ask in first.batches[0] for id in ask.sources}
         assert ids == {message.id for message in messages}
 
 
-def test_the_budget_bounds_every_question() -> None:
+def test_the_length_of_what_there_is_bounds_every_question() -> None:
     model = Model(GOOD)
-    model.run(replace(request(talk(2, "short")), budget=50_000))
-    assert model.asked[0].max_tokens < 50
+    messages = talk(4)
+    model.run(request(messages, budget=50_000))
+    assert model.asked[0].max_tokens == sum(map(GAUGE.message, messages)) - 1
+
+
+def test_no_model_is_asked_for_less_than_says_something_and_a_small_budget_is_kept_all_the_same() -> None:
+    lines = [f"- The parser reads on in turn number {number}" for number in range(8)]
+    model = Model(Completion("\n".join(("## Findings", *lines))))
+    summary = model.run(request(budget=64))
+    assert isinstance(summary, Summary)
+    assert [ask.max_tokens for ask in model.asked] == [256]
+    assert GAUGE.text(summary.text) <= 64
+    assert lines_of(summary)[-1] == "The parser reads on in turn number 7"

@@ -131,8 +131,8 @@ class _Checker:
         """The statement as it may stand, if it may; of free prose, the sentences that may."""
         if each.section or each.text != each.line:
             return self._sentence(each)
-        read = ((found, self._sentence(Statement(found.strip()))) for found in _PROSE.findall(each.text))
-        kept = [found.replace(found.strip(), one.text) for found, one in read if one]
+        checked = [(found, self._sentence(Statement(found.strip()))) for found in _PROSE.findall(each.text)]
+        kept = [found.replace(found.strip(), one.text) for found, one in checked if one]
         return Statement("".join(kept).strip()) if kept else None
 
     def _sentence(self, each: Statement) -> Statement | None:
@@ -186,7 +186,7 @@ class _Checker:
         """Whether words that are not in the sources come from a line of the example."""
         said = set(words(plain(line)))
         lacking = self.sources.lacking(said)
-        return len(lacking) > 1 and any(
+        return len(lacking) > 2 and any(
             lacking <= shown and len(said - shown) <= _OWN_WORDS * len(said) for shown in _example()
         )
 
@@ -212,7 +212,7 @@ class _Checker:
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
         directs = orders or any(own.startswith(one.text) for one in directives_in(own))
-        return directs and said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS)
+        return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
 
     def _is_labelled(self, text: str) -> bool:
         """Whether the statement begins with a label that claims to be more than a summary's."""

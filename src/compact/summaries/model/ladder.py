@@ -53,7 +53,7 @@ class Question:
 
     @property
     def budget(self) -> int:
-        return max(min(self.limit, LEAST_BUDGET), self.limit >> self.halvings)
+        return max(LEAST_BUDGET, self.limit >> self.halvings)
 
     @property
     def where(self) -> str:
@@ -154,7 +154,7 @@ def is_hopeless(tokens: int, limit: int) -> bool:
 def _too_long(question: Question, tokens: int) -> Stop | None:
     if tokens >= question.size > 0:
         return Stop("longer", f"{question.size:,} tokens would have become {tokens:,}")
-    if tokens > question.limit * _SLACK:
+    if tokens > max(question.limit, LEAST_BUDGET) * _SLACK:
         return Stop("over_long", f"{tokens:,} tokens where {question.limit:,} are allowed")
     return None
 

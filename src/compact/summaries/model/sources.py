@@ -38,7 +38,13 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
-_CLAUSES = re.compile(r"[;,—]\s|\.\s|\s(?:and|while|but|only|instead|–)\s")
+_CLAUSES = re.compile(r"[;,—]\s|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s")
+_NOT = re.compile(
+    r"\b(?:please |you )?(?:do not|must not|never|not|no|without|avoid\w*|forbid\w*|prohibit\w*)\b"
+    r"|\b(?:please )?(?:do|must|should)n'?t\b|\b(?:nicht|nie|niemals|keine?|pas|jamais|nunca|não|non|mai)\b"
+    r"|\b(?:не|никогда|нельзя)\b|不|别|勿|ない",
+    re.IGNORECASE,
+)
 _OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}')
 _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
@@ -123,6 +129,13 @@ class Sources:
             for at in {at for place in places for at in range(place - _NEAR, place + _NEAR + 1)}:
                 reached[at] += self._weight(word)
         return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
+
+    def forbid(self, demand: str) -> bool:
+        """Whether a person said what the demand begins with, and said not to."""
+        wanted = list(words(plain(demand)))
+        if not wanted or _NOT.search(demand):
+            return False
+        return any(clause[0] == wanted[0] and set(clause) <= set(wanted) for clause in self._forbidden)
 
     def contain(self, line: str) -> bool:
         """Whether this was read, word by word."""
@@ -220,6 +233,13 @@ class Sources:
     def _said(self) -> dict[str, str]:
         """What each of the speakers said."""
         return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
+
+    @cached_property
+    def _forbidden(self) -> list[list[str]]:
+        """The words of each clause in which a person says not to do something."""
+        clauses = (clause for speaker, text in self._texts if speaker == "user" for clause in _CLAUSES.split(text))
+        found = (list(words(_NOT.sub(" ", clause))) for clause in clauses if _NOT.search(clause))
+        return [clause for clause in found if len(clause) > 1]
 
     @cached_property
     def _vocabulary(self) -> frozenset[str]:
