@@ -49,7 +49,7 @@ class Message:
 
     @property
     def from_user(self) -> bool:
-        """Whether a person speaks here; a user message that only carries tool results is no such thing."""
+        """Whether something is said here in the user's role, by a person or a program; results alone say nothing."""
         return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from compact.facts import Source
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Exchange,
@@ -164,7 +165,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     reading = read(origin)
     told = tell(origin, groups, reading)
     recent = _recent(shown, groups, settings, task.measure)
-    focus = _focus(origin, reading, groups)
+    focus = _focus(reading, groups)
     size = len(groups)
     ladders = []
     for at, group in enumerate(groups):
@@ -258,11 +259,11 @@ def _recent(
     return found
 
 
-def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Exchange]) -> set[int]:
+def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
     """What is being worked on: changed files and those asked for as last shown, the last failure, the plan."""
     owner = {index: at for at, group in enumerate(groups) for index in group}
     changed = {action.subject for action in reading.actions if action.kind in CHANGES}
-    asked = next((message.text for message in reversed(messages) if message.from_user and not is_summary(message)), "")
+    asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
     found: dict[str, int] = {}
     failed: dict[str, int] = {}
     for action in reading.actions:
