@@ -1,6 +1,6 @@
 """What is said of how an action went: only what its result says."""
 
-# ruff: noqa: E501 - lines of tools are long
+# ruff: noqa: E501, RUF001 - lines of tools are long, and have signs of their own
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ def test_a_run_is_judged_by_its_tools_own_sum(command: str, answer: str, kind: V
         ("git merge main", "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed; fix conflicts and then commit the result.", "CONFLICT (content): Merge conflict in a.py\nAutomatic merge failed; fix conflicts and then commit the result."),
         ("git push", "To github.com:x/y\n ! [rejected]        main -> main (non-fast-forward)\nerror: failed to push some refs", "! [rejected] main -> main (non-fast-forward)\nerror: failed to push some refs"),
         ("git checkout nope", "error: pathspec 'nope' did not match any file(s) known to git", "error: pathspec 'nope' did not match any file(s) known to git"),
-        ("npm test", "$ bun test src/\nTypeError: x\nerror: script \"test\" exited with code 1", "TypeError: x"),
+        ("npm test", '$ bun test src/\nTypeError: x\nerror: script "test" exited with code 1', "TypeError: x"),
         ("sleep 900", "Command timed out after 2m 0s", "timed out after 2m"),
         ("./train", "Killed", "Killed"),
-        ("bun run test && bun run lint", " 9 pass\n 0 fail\nRan 9 tests\nFound 2 errors.\nerror: script \"lint\" exited with code 1", "Found 2 errors."),
+        ("bun run test && bun run lint", ' 9 pass\n 0 fail\nRan 9 tests\nFound 2 errors.\nerror: script "lint" exited with code 1', "Found 2 errors."),
     ],
 )  # fmt: skip
 def test_a_failure_is_told_by_the_lines_that_decide_it(command: str, answer: str, text: str) -> None:
@@ -151,6 +151,13 @@ def test_a_failure_is_told_by_the_lines_that_decide_it(command: str, answer: str
         ("grep -n total a.py", "<returncode>2</returncode>\n<output>\ngrep: a.py: No such file or directory\n</output>", FAILED),
         # a program that ends well and says that it did not work
         ("python fix.py", "<returncode>0</returncode>\n<output>\nError: nothing was replaced\n</output>", UNKNOWN),
+        ("python check.py", "<returncode>0</returncode>\n<output>\nSome tests failed\n</output>", UNKNOWN),
+        ("python check.py", "<returncode>0</returncode>\n<output>\n0 failed\n</output>", OK),
+        # words count at the end, where the end is seen
+        ("python deploy.py", "Uploading\nDeployed to production", OK),
+        ("python deploy.py | head -50", "Uploading\nDeployed to production", UNKNOWN),
+        ("go test -v ./... | head -3", "=== RUN TestA\n--- PASS: TestA (0.00s)\n=== RUN TestB", UNKNOWN),
+        ("git stash; git rebase main", "Rebasing (1/1)\rSuccessfully rebased and updated refs/heads/x.", OK),
         # silence
         ("rm -rf build", "", UNKNOWN),
         ("go build ./... 2>&1 | head", "", OK),
@@ -168,7 +175,7 @@ def test_a_status_counts_where_the_command_lets_it_through(command: str, answer:
     [
         ("cat build.log", "make: *** [all] Error 2\n1 failed, 3 passed in 0.1s"),
         ("tail -20 app.log", 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    x()\nValueError: x'),
-        ("grep -rn 'error:' src | head", "src/a.c:3:    puts(\"error: no\");\nsrc/b.c:9:1: error: x"),
+        ("grep -rn 'error:' src | head", 'src/a.c:3:    puts("error: no");\nsrc/b.c:9:1: error: x'),
         ("git log --oneline -3", "1234567 Fix error: failed to push\n89abcde FAILED tests are done"),
         ("git diff", "+raise ValueError('failed')\n-FAIL\tpkg\t0.1s"),
         ("git status", 'Changes not staged for commit:\n  modified: a.py\n\nno changes added to commit (use "git add")'),
@@ -188,12 +195,17 @@ def test_what_is_shown_of_others_decides_nothing(command: str, answer: str) -> N
 
 def test_a_commit_and_a_push_are_told_by_what_they_left() -> None:
     commit = outcome_of(
-        "git add . && git commit -m 'Fix totals'", " 12 pass\n 0 fail\nRan 12\n[main 1a2b3c4] Fix totals\n 2 files changed"
+        "git add . && git commit -m 'Fix totals'",
+        " 12 pass\n 0 fail\nRan 12\n[main 1a2b3c4] Fix totals\n 2 files changed",
     )
     assert (commit.kind, commit.shorten(60)) == (OK, "12 pass 0 fail / [main 1a2b3c4] Fix totals")
     assert commit.shorten(30) == "[main 1a2b3c4] Fix totals"
-    assert outcome_of("git push", "To x:y.git\n   1a2b3c4..5d6e7f8  main -> main").text == "1a2b3c4..5d6e7f8 main -> main"
-    assert outcome_of("gh pr create --fill", "https://github.com/x/y/pull/12\n").text == "https://github.com/x/y/pull/12"
+    assert (
+        outcome_of("git push", "To x:y.git\n   1a2b3c4..5d6e7f8  main -> main").text == "1a2b3c4..5d6e7f8 main -> main"
+    )
+    assert (
+        outcome_of("gh pr create --fill", "https://github.com/x/y/pull/12\n").text == "https://github.com/x/y/pull/12"
+    )
 
 
 @pytest.mark.parametrize(
@@ -291,7 +303,9 @@ def test_a_refusal_has_all_of_the_persons_words_and_no_others(answer: str, words
         ([("make > /tmp/a.log", "make: *** [x] Error 1"), ("make > /tmp/b.log; tail /tmp/b.log", "built in 3s")], {0: 3}),
     ],
 )  # fmt: skip
-def test_a_failure_is_mended_by_the_newest_that_does_the_same(steps: list[tuple[str, str]], expected: dict[int, int]) -> None:
+def test_a_failure_is_mended_by_the_newest_that_does_the_same(
+    steps: list[tuple[str, str]], expected: dict[int, int]
+) -> None:
     assert mended(session(*steps).actions) == expected
 
 
@@ -332,7 +346,11 @@ def test_a_plan_is_told_by_its_newest_state() -> None:
 
 
 def test_plans_are_kept_in_many_ways() -> None:
-    steps = [{"step": "Look", "status": "completed"}, {"step": "Fix", "status": "cancelled"}, {"step": "Test", "status": "pending"}]
+    steps = [
+        {"step": "Look", "status": "completed"},
+        {"step": "Fix", "status": "cancelled"},
+        {"step": "Test", "status": "pending"},
+    ]
     assert planned(*used("update_plan", {"plan": steps}, "Plan updated")) == "1 of 2 done; open: Test"
     merged = [{"id": "1", "content": "Look", "status": "pending"}, {"id": "2", "content": "Fix", "status": "pending"}]
     wires = used("todo_write", {"todos": merged, "merge": False}, "ok", id="a")
@@ -350,3 +368,9 @@ def test_a_check_list_in_a_message_is_a_plan() -> None:
     assert planned(assistant("My plan:\n- [x] look\n- [ ] fix\n- [ ] test")) == "1 of 3 done; open: fix; open: test"
     assert planned(user("- [ ] one\n- [ ] two")) == ""
     assert planned(assistant("Only - [ ] one")) == ""
+
+
+@pytest.mark.parametrize("filler", [" ", "\n", "a", "1", "a/", "a:", "error: ", "\t", "  File \n"])
+@pytest.mark.parametrize("end", ["error: x", "1 failed in 1s", "x: No such file or directory", ""])
+def test_no_output_takes_long_to_judge(filler: str, end: str) -> None:
+    assert outcome_of("make | tail", filler * (40_000 // len(filler)) + end).kind in (FAILED, UNKNOWN)

@@ -20,6 +20,10 @@ _LONGEST_TEXT = 400
 _HEAD = 300
 _FIRST_FAULT = 400
 _ODD = re.compile(r"[^a-z0-9]")
+_NONE = re.compile(
+    r"\b(?:0|no|without(?: any)?|zero) (?:errors?|failures?|failed)\b|\b(?:errors?|failed|failures?)[:=] ?0\b",
+    re.IGNORECASE,
+)
 _VERB = re.compile(r"[a-z]{4,}")
 _STEM = 5
 _PAYMENTS = ("payments", "paymenthistory", "transactions", "refunds", "charges")
@@ -70,6 +74,11 @@ def refused(text: str) -> Outcome | None:
             words = known.frame.sub("", known.frame.sub("", found["words"] or "").strip())
             return Outcome(Verdict.REFUSED, words.strip())
     return None
+
+
+def says_no(line: str) -> bool:
+    """Whether a line says that something was not done."""
+    return bool(_phrases().negative.search(line)) and not _NONE.search(line)
 
 
 def judge_answer(name: str, text: str, *, error: bool, reads: bool) -> Outcome:

@@ -20,6 +20,7 @@ _MEASURED = frozenset(("timeout", "nice", "ionice", "stdbuf"))
 _TEXTS = (["cat"], ["echo"], ["printf"])
 """They only put a text into a file where their output goes there."""
 _PASSING = frozenset(("head", "tail", "cat", "less", "tee"))
+_ENDING = frozenset(("tail", "cat", "less", "tee"))
 _SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _CAREFUL = ("-e", "-ex", "-eu", "-euo", "-eux")
 
@@ -64,14 +65,16 @@ class Run:
     """What a command's status and output tell of, and what it is run for.
 
     `honest`: the status is that of all it runs. `shows`: it only shows what others wrote. `asks`: a status of 1 is an
-    answer. `silent`: no output means that all is well. `adds`: what it adds stays, whatever is added later. `names` are
-    the programs that it runs, `aims` its commands without flags, messages, logs, and what is beside the point.
+    answer. `silent`: no output means that all is well. `whole`: the end of the output is seen. `adds`: what it adds
+    stays, whatever is added later. `names` are the programs that it runs, `aims` its commands without flags, messages,
+    logs, and what is beside the point.
     """
 
     honest: bool
     shows: bool
     asks: bool
     silent: bool
+    whole: bool
     adds: bool
     names: frozenset[str]
     aims: tuple[str, ...]
@@ -119,6 +122,7 @@ def understand(shell: Shell) -> Run | None:
         shows=all(known.showing.match(part.words) for part in main),
         asks=known.asking.match(parts[-1].words if len(last) == 1 else _words(last[-1])) > 0,
         silent=plain and all(_speaks(part) for part in main),
+        whole=all(simple.name in _ENDING for simple in last[1:]),
         adds=any(known.adding.match(part.words) for part in parts),
         names=frozenset([*(simple.name for simple in simples), *(word for part in parts for word in part.words[:1])]),
         aims=tuple(dict.fromkeys(aim for part in parts if not part.aside and (aim := _aim(part.words)))),

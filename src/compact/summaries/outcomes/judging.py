@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from compact.facts import failures_in
 from compact.messages import ToolResult
 from compact.summaries.actions import CHANGES, Action
 from compact.summaries.marks import unmarked
-from compact.summaries.outcomes.answers import judge_answer, judge_edit, refused
+from compact.summaries.outcomes.answers import judge_answer, judge_edit, refused, says_no
 from compact.summaries.outcomes.commands import Run
 from compact.summaries.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.summaries.outcomes.signs import Found, Signs, complaints, plain, signs_in
@@ -31,7 +32,7 @@ _FRAMES = ("put>", "std", "Wall", "utput", "Shell cwd")
 _JSON_KEYS = ("exit_code", "exitCode", "returncode", "return_code", "status_code")
 _ASKING = ("$?", "PIPESTATUS")
 _EMPTY = re.compile(
-    r"\s*(?:\(?(?:no output|empty|Bash completed with no output|Tool ran without output or errors)[^\n]*\)?)?\s*"
+    r"\s*+(?:\(?(?:no output|empty|Bash completed with no output|Tool ran without output or errors)[^\n]{0,80})?\s*+"
 )
 _BACKGROUND = re.compile(r"\s*Command running in background|\s*Process (?:is )?(?:still )?running")
 _ABOUT_STATUS = re.compile(
@@ -47,7 +48,7 @@ _ENDS = 300
 _LONGEST_TAIL = 400
 _LOOK_BACK = 2_000
 _ERRORS = 2
-_NOTHING_FOUND = "nothing found"
+_NO_OUTPUT = "no output"
 
 
 class _Answer(NamedTuple):
@@ -87,10 +88,12 @@ def _judge_command(action: Action, run: Run, answer: _Answer) -> Outcome:
     signs = signs_in(output, run.names)
     if status:
         if run.asks and status in _ANSWERS and not (signs.bad or signs.errors):
-            return Outcome(Verdict.UNKNOWN, _NOTHING_FOUND if _EMPTY.fullmatch(output) else _tail(output))
+            return Outcome(Verdict.UNKNOWN, _NO_OUTPUT if _EMPTY.fullmatch(output) else _tail(output))
         return Outcome(Verdict.FAILED, _reason(signs, output))
     if run.silent and _EMPTY.fullmatch(output) and "2>/dev/null" not in action.subject:
         return Outcome(Verdict.OK)
+    if not run.whole:
+        signs = replace(signs, words=())
     return _judge_output(signs, output, trusted=status == 0 and run.honest)
 
 
@@ -99,7 +102,7 @@ def _judge_shown(run: Run, status: int | None, output: str) -> Outcome:
     own = complaints(output, run.names)
     answers = run.asks and status in _ANSWERS and not own
     if _EMPTY.fullmatch(output) and run.asks and (answers or status is None):
-        return Outcome(Verdict.UNKNOWN, _NOTHING_FOUND)
+        return Outcome(Verdict.UNKNOWN, _NO_OUTPUT)
     if status and not answers:
         return Outcome(Verdict.FAILED, _quoted(own[:_ERRORS]) or _tail(output))
     # A search may complain of some of the files that it looks through.
@@ -128,7 +131,7 @@ def _judge_output(signs: Signs, output: str, *, trusted: bool) -> Outcome:
     done = max((found.start for found in signs.fine), default=-1)
     if signs.bad or (not trusted and any(found.start > done for found in errors)):
         return Outcome(Verdict.FAILED, _reason(signs, output))
-    if errors or any(failures_in(_last_line(output))):
+    if errors or (trusted and not signs.good and says_no(_last_line(output))):
         # A program that ends well may still say that what it was run for did not.
         return Outcome(Verdict.UNKNOWN, _tail(output))
     if signs.good or signs.fine:

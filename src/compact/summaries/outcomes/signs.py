@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 _ANSI = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]")
 _HEAD, _TAIL = 4_000, 16_000
 _NEAR_END = 1_500
-_LAST_LINES = 12
+_LAST_LINES, _LAST_WORDS = 12, 2
 _MOST_CASES = 4
 _LONGEST = 240
 
@@ -110,7 +110,7 @@ def plain(text: str) -> str:
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
     if "\r" in text:
-        text = text.replace("\r\n", "\n")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")  # progress is written over itself
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
@@ -130,12 +130,12 @@ def signs_in(text: str, names: Collection[str]) -> Signs:
         bad += worse
         good += better
     errors = {each for sign in known.errors for each in sign.find(text, names)}
-    end = _end(text)
+    end = _end(text, _LAST_LINES)
     vague = {each.start for each in errors if each.weak}
     errors |= {each for sign in known.last for each in sign.find(text, names, end) if each.start not in vague}
     fine = {each for sign in known.fine if not sign.weak for each in sign.find(text, names)}
     records = {each for sign in known.fine if sign.record for each in sign.find(text, names)}
-    words = {each for sign in known.fine if sign.weak for each in sign.find(text, names, end)}
+    words = {each for sign in known.fine if sign.weak for each in sign.find(text, names, _end(text, _LAST_WORDS))}
     return Signs(*(tuple(sorted(each)) for each in (bad, good, errors, fine, records, words)))
 
 
@@ -167,10 +167,10 @@ def _matches(pattern: re.Pattern[str] | None, text: str) -> Iterator[Found]:
         yield Found(match.start(), _line(match["q"] or match[0]))
 
 
-def _end(text: str) -> int:
-    """Where the end of an output begins: its last few lines."""
+def _end(text: str, lines: int) -> int:
+    """Where the end of an output begins: its last so many lines."""
     at = len(text.rstrip())
-    for _ in range(_LAST_LINES):
+    for _ in range(lines):
         at = text.rfind("\n", 0, max(at, 0))
         if at < 0:
             return 0
