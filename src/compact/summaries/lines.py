@@ -44,8 +44,8 @@ class Room:
     found: int
 
 
-SHORT = Room(words=240, answer=100, calls=3, rules=600, found=240)
-LONG = Room(words=1_600, answer=320, calls=8, rules=3_000, found=800)
+SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240)
+LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800)
 
 
 @dataclass(slots=True)
