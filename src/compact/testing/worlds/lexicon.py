@@ -111,6 +111,7 @@ class Lexicon:
 
         self._affirmation = named("affirmation")
         self._negation = named("negation")
+        self._double = [re.compile(pattern) for pattern in words("double")]
         self._prohibitions = Words([("no", word) for word in words("prohibitions")])
         self._mixed = named("mixed")
         self.condition = named("condition")
@@ -139,8 +140,11 @@ class Lexicon:
         return found
 
     def negates(self, text: str) -> bool:
-        """Whether the clause says no."""
-        return self._negation.occur(self._affirmation.mask(text))
+        """Whether the clause says no; of two that cancel each other out, neither counts."""
+        text = self._affirmation.mask(text).replace("…", "¤")
+        for pattern in self._double:
+            text = pattern.sub(" ", text)
+        return self._negation.occur(text)
 
     def forbids(self, head: str) -> bool:
         """Whether a heading forbids what stands below it; one that speaks of rules of all kinds does not."""

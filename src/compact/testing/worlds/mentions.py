@@ -98,8 +98,10 @@ def label_before(text: str, place: int) -> str:
     if not labels:
         return ""
     label: str = labels[-1][1]
-    own = labels[-1].end() > sentence_start(text, place)
-    return label if own or (len(label.split()) <= _SHORT and not _QUOTE.search(label)) else ""
+    if labels[-1].end() > sentence_start(text, place):
+        return label
+    quoted = _QUOTE.search(text, sentence_start(text, labels[-1].start(1)), labels[-1].end())
+    return label if len(label.split()) <= _SHORT and not quoted else ""
 
 
 def sentence_start(text: str, place: int) -> int:
