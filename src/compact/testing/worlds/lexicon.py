@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Letters of languages that do not put blanks between words."""
 _LABEL_BEFORE = re.compile(r"(?:^|[—–\-:：(（\[【|•·✓✗*_=→>])\s*$")  # noqa: RUF001 - the marks themselves
 _LABEL_AFTER = re.compile(r"^\s*(?:$|[:：)）\]】|*_])")  # noqa: RUF001 - the marks themselves
@@ -86,7 +86,7 @@ def _pattern(word: str) -> str:
     text = re.escape(word.lower()).replace(r"\ \*\ ", r" \S+ ")
     stem = text.endswith(r"\*")
     text = text.removesuffix(r"\*") + (r"\w*" if stem else "")
-    if _SPACELESS.search(word):
+    if SPACELESS.search(word):
         return text
     start = r"(?<![\w])" if word[0].isalnum() else ""
     end = r"(?![\w])" if word[-1].isalnum() else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from compact.testing.worlds.judgement import Reading, Reason
+from compact.testing.worlds.lexicon import SPACELESS
 from compact.testing.worlds.truth import TruthKind
 from compact.testing.worlds.views import View, content
 
 _COMMA = re.compile(r"[,，、،;；؛(（)）—–]")  # noqa: RUF001 - the marks themselves
 _BREAK = re.compile(r"[;；؛]|(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
 _COLON = re.compile(r"[:：]")  # noqa: RUF001
-_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ENDS = ".!?。！？؟"  # noqa: RUF001
 _NEAR = 28
 """So many letters may stand between a word of rejection and the name it rejects."""
@@ -79,7 +79,7 @@ def _shares_negation(view: View, own: str) -> bool:
     for other in view.neighbours():
         if other.start < view.mention.start:
             theirs = view.clean[other.first : other.last]
-            return view.lexicon.negates(theirs) and len(own.split()) <= 3 and len(_SPACELESS.findall(own)) <= 6
+            return view.lexicon.negates(theirs) and len(own.split()) <= 3 and len(SPACELESS.findall(own)) <= 6
     return False
 
 
