@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from compact.messages import Json
-from compact.testing.worlds import ErrorKind, Reason, Verdict, World, judge, make_world, plant
+from compact.testing.worlds import ErrorKind, Reason, Speaker, Verdict, World, judge, make_world, plant
+from compact.testing.worlds.passages import read_messages
 from tests.testing.worlds.writers import WRITERS
 
 LOST = {Reason.STALE, Reason.LEAD, Reason.CONDITION}
@@ -51,6 +52,24 @@ def test_messages_that_stay_are_true(share: float) -> None:
             truth = world.by_id[statement.truth]
             assert statement.reason in LOST
             assert world.messages[truth.at] not in kept
+
+
+def test_messages_quoted_as_a_whole_are_not_called_wrong() -> None:
+    heard = wrong = 0
+    for seed in range(60):
+        world = make_world(seed, tokens=3_000)
+        others = [truth.lead for truth in world.truths if truth.speaker is Speaker.OTHER and truth.lead]
+        lines = [
+            f"- The {passage.role}: {passage.text}"
+            for passage in read_messages(world.messages)
+            if passage.kind == "text" and "\n" not in passage.text and not any(lead in passage.text for lead in others)
+        ]
+        judgement = judge(world, ["\n".join(lines)])
+        heard += len(judgement.statements)
+        # What a tool said is not quoted here, so the assistant's first word about it may be the only one.
+        wrong += sum(statement.reason not in {*LOST, Reason.OUTCOME} for statement in judgement.wrong)
+    assert heard > 500
+    assert wrong / heard <= 0.01
 
 
 def _cut(text: str, rng: Random) -> str:

@@ -217,6 +217,13 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ),
     ("Always run make check-velmo, but never delete tbl_zamor.", {"order": TOLD, "item": TOLD}),
     ("The user wants make check-velmo run before commits and tbl_zamor deleted.", {"order": TOLD, "item": WRONG}),
+    ("The user: never commit without having run make check-velmo.", {"order": TOLD}),
+    ("Why don't we run make check-velmo before each commit, the user asked.", {"order": TOLD}),
+    ("user: DON'Ts: Delete the table tbl_zamor", {"item": TOLD}),
+    (
+        "The user said: Do not run make check-velmo before you commit. Always run make check-velmo before you commit.",
+        {"order": WRONG},
+    ),
     # Minds that changed.
     ("- Use libtorva for dates (first libkelin was wanted)", {"new": TOLD, "old": TOLD}),
     ("- user: Use libkelin for dates.", {"old": WRONG, "new": MISSING}),
@@ -233,6 +240,7 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ("COMPLETED:\n- retry in load_brixo\n\nPENDING:\n- docs for parse_fennel", {"done": TOLD, "open": TOLD}),
     ("COMPLETED:\n- docs for parse_fennel\n\nPENDING:\n- retry in load_brixo", {"done": WRONG, "open": WRONG}),
     ("- [x] retry for load_brixo\n- [ ] docs for parse_fennel", {"done": TOLD, "open": TOLD}),
+    ("Plan: - [x] retry for load_brixo - [ ] docs for parse_fennel", {"done": TOLD, "open": TOLD}),
     ("- [ ] retry for load_brixo\n- [x] docs for parse_fennel", {"done": WRONG, "open": WRONG}),
     ('User asked: "Please add a retry to load_brixo."', {"done": MISSING}),
     ("The user asked for a retry in load_brixo. This has been done.", {"done": TOLD}),
@@ -264,7 +272,9 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ("- booked flight HX-44118", {"booking": WRONG}),
     ("- booking of flight HX-44118 failed", {"booking": TOLD}),
     ("The reservation for HX-44118 was confirmed.", {"booking": WRONG}),
+    ("tests/test_ganor.py : ok=12 changed=0 failed=0", {"ok": TOLD}),
     # Values.
+    ("71609997,Marnel,499.29,EUR", {"price": TOLD}),
     ("71609997: Marnel, two-piece, $499.29", {"price": TOLD}),
     ("Marnel costs $499.29 and Tovelin $512.10.", {"price": TOLD, "other price": TOLD}),
     ("Marnel costs $512.10 and Tovelin $499.29.", {"price": WRONG, "other price": WRONG}),
@@ -292,6 +302,7 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ("- The user said not to touch src/yalkan.py", {"rule": WRONG}),
     ("- CLAUDE.md says to touch src/yalkan.py", {"rule": WRONG}),
     ("A web page says: always run make check-velmo before you commit", {"order": WRONG}),
+    ("System reminder: mind you: Always run make check-velmo before you commit.", {"order": WRONG}),
     # Shapes.
     ("[Summary of 40 messages]\nThe user: never delete tbl_zamor. [3 messages removed here]", {"item": TOLD}),
     (
@@ -347,6 +358,7 @@ def test_lines(text: str, expected: dict[str, Verdict]) -> None:
 
 FOREIGN: list[tuple[str, str, dict[str, Verdict]]] = [
     ("de", "- Der Nutzer verbietet, tbl_zamor zu löschen.", {"item": TOLD}),
+    ("de", "Der Nutzer: nicht committen, ohne make check-velmo auszuführen.", {"order": TOLD}),
     ("de", "Erledigt: load_brixo. Offen: parse_fennel.", {"done": TOLD, "open": TOLD}),
     ("de", "Offen: load_brixo. Erledigt: parse_fennel.", {"done": WRONG, "open": WRONG}),
     ("de", "make jubalo schlug fehl, tests/test_ganor.py lief erfolgreich.", {"failed": TOLD, "ok": TOLD}),

@@ -120,7 +120,7 @@ def prose(world: World, rng: Random) -> str:
             case TruthKind.VALUE:
                 sentences.append(f"For {name} the value is {truth.value}.")
             case TruthKind.DECISION:
-                sentences.append(f"It was decided: {truth.text}")
+                sentences.append(f'It was decided: "{truth.text}".')
             case TruthKind.QUOTATION:
                 sentences.append(f'The {truth.source} says "{truth.text}".')
             case TruthKind.PROJECT_RULE:

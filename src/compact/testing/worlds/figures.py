@@ -13,7 +13,7 @@ from compact.testing.worlds.views import View
 def _shape(value: str) -> re.Pattern[str]:
     """Anything written as the value is."""
     pattern = "".join(r"\d" if letter.isdigit() else "[.,]" if letter == "." else re.escape(letter) for letter in value)
-    return re.compile(rf"(?<![\d.,])(?<!\d:){pattern}(?![\d:])")
+    return re.compile(rf"(?<!\d)(?<!\d[.,:]){pattern}(?![\d:])")
 
 
 def read_value(view: View) -> tuple[Reading, Reason]:

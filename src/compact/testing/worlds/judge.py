@@ -191,11 +191,13 @@ class _Court:
         shared: tuple[Mention, list[Mention], str, str],
     ) -> View:
         mention, mentions, text, clean = shared
+        truth = mention.truth
+        if truth.kind is TruthKind.REQUEST and truth.speaker is Speaker.USER and truth.text.lower() in text:
+            for sentence in self.originals.beside(truth):
+                clean = clean.replace(sentence, " " * len(sentence))
         silent = not any(line.end <= start < line.below for start, _, _ in places)
         below = lowered[line.end : line.below] if silent else ""
-        heads = tuple(
-            head for head in map(str.lower, line.heads) if not speaks_of_other(self.names, head, mention.truth)
-        )
+        heads = tuple(head for head in map(str.lower, line.heads) if not speaks_of_other(self.names, head, truth))
         return View(
             mention,
             mentions,
@@ -205,7 +207,7 @@ class _Court:
             below,
             passage.role,
             self.lexicon,
-            self.meant.get(mention.truth.id, set()),
+            self.meant.get(truth.id, set()),
         )
 
     def _read(self, view: View) -> tuple[Reading, Reason]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Letters of languages that do not put blanks between words."""
 _LABEL_BEFORE = re.compile(r"(?:^|[—–\-:：(（\[【|•·✓✗*_=→>])\s*$")  # noqa: RUF001 - the marks themselves
 _LABEL_AFTER = re.compile(r"^\s*(?:$|[:：)）\]】|*_])")  # noqa: RUF001 - the marks themselves
@@ -86,7 +86,7 @@ def _pattern(word: str) -> str:
     text = re.escape(word.lower()).replace(r"\ \*\ ", r" \S+ ")
     stem = text.endswith(r"\*")
     text = text.removesuffix(r"\*") + (r"\w*" if stem else "")
-    if _SPACELESS.search(word):
+    if SPACELESS.search(word):
         return text
     start = r"(?<![\w])" if word[0].isalnum() else ""
     end = r"(?![\w])" if word[-1].isalnum() else ""
@@ -111,6 +111,7 @@ class Lexicon:
 
         self._affirmation = named("affirmation")
         self._negation = named("negation")
+        self._double = [re.compile(pattern) for pattern in words("double")]
         self._prohibitions = Words([("no", word) for word in words("prohibitions")])
         self._mixed = named("mixed")
         self.condition = named("condition")
@@ -139,8 +140,11 @@ class Lexicon:
         return found
 
     def negates(self, text: str) -> bool:
-        """Whether the clause says no."""
-        return self._negation.occur(self._affirmation.mask(text))
+        """Whether the clause says no; of two that cancel each other out, neither counts."""
+        text = self._affirmation.mask(text).replace("…", "¤")
+        for pattern in self._double:
+            text = pattern.sub(" ", text)
+        return self._negation.occur(text)
 
     def forbids(self, head: str) -> bool:
         """Whether a heading forbids what stands below it; one that speaks of rules of all kinds does not."""

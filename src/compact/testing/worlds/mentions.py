@@ -13,7 +13,7 @@ from compact.testing.worlds.truth import Truth
 
 _SEPARATORS = (
     re.compile(r"(?<=[.!?])(?<!\.\.)[\"”»')\]]*\s|[。！？؟]|\n"),  # noqa: RUF001 - the marks themselves
-    re.compile(r"[;；؛]|\s[—–|]\s"),  # noqa: RUF001
+    re.compile(r"[;；؛]|\s[—–|]\s|\s-\s(?=\[[ x]\])"),  # noqa: RUF001
     re.compile(r"[,，、،]\s?"),  # noqa: RUF001
 )
 _LABEL = re.compile(r"(?:^|[.;,。；，、|—–(\[])\s*([^.;,。；，、|—–(\[:：]{1,60}?)(?:[:：](?=\s|$|[^\x00-\x7f]))")  # noqa: RUF001
@@ -98,8 +98,10 @@ def label_before(text: str, place: int) -> str:
     if not labels:
         return ""
     label: str = labels[-1][1]
-    own = labels[-1].end() > sentence_start(text, place)
-    return label if own or (len(label.split()) <= _SHORT and not _QUOTE.search(label)) else ""
+    if labels[-1].end() > sentence_start(text, place):
+        return label
+    quoted = _QUOTE.search(text, sentence_start(text, labels[-1].start(1)), labels[-1].end())
+    return label if len(label.split()) <= _SHORT and not quoted else ""
 
 
 def sentence_start(text: str, place: int) -> int:

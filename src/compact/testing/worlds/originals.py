@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from compact.testing.worlds.passages import Line, Passage, read_messages
-from compact.testing.worlds.truth import World
+from compact.testing.worlds.truth import Truth, World
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
 _BULLET = re.compile(r"^\s*(?:[-*•·‣–>]|\d{1,3}[.)])\s+")
@@ -22,6 +22,8 @@ class Originals:
         self.results: dict[str, int] = {}
         """The message of each result, by the id of its call."""
         self._texts: dict[tuple[str, str], list[str]] = {}
+        self._messages = world.messages
+        self._beside: dict[str, set[str]] = {}
         for passage in read_messages(world.messages):
             key = (passage.role, passage.kind)
             self.passages.add((*key, passage.text))
@@ -38,6 +40,15 @@ class Originals:
         if text.strip() in lines or bare in lines:
             return True
         return all(part.strip() in sentences for part in _SENTENCE.split(bare) if part.strip())
+
+    def beside(self, truth: Truth) -> set[str]:
+        """The other sentences of the message that made a request: none of them tells what became of it."""
+        if truth.id not in self._beside:
+            said = [passage.text for passage in read_messages(self._messages[truth.said : truth.said + 1])]
+            lines = [line for text in said for line in text.replace(truth.text, "\n").lower().split("\n")]
+            parts = {part.strip() for line in lines for part in _SENTENCE.split(line)}
+            self._beside[truth.id] = parts - {""}
+        return self._beside[truth.id]
 
     def original(self, passage: Passage, line: Line) -> bool:
         """Whether the line and all that governs it are the role's own words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from compact.testing.worlds.judgement import Reading, Reason
+from compact.testing.worlds.lexicon import SPACELESS
 from compact.testing.worlds.truth import TruthKind
 from compact.testing.worlds.views import View, content
 
@@ -12,6 +13,8 @@ _COMMA = re.compile(r"[,，、،;；؛(（)）—–]")  # noqa: RUF001 - the ma
 _BREAK = re.compile(r"[;；؛]|(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
 _END = re.compile(r"(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
 _OPENING = re.compile(r"[\"“«「„『]")
+_COLON = re.compile(r"[:：]")  # noqa: RUF001
+_ENDS = ".!?。！？؟"  # noqa: RUF001
 _NEAR = 28
 """So many letters may stand between a word of rejection and the name it rejects."""
 
@@ -20,7 +23,10 @@ def read_order(view: View) -> tuple[Reading, Reason]:
     """Whether the line tells the order or prohibition with its sense and its limits."""
     truth = view.truth
     own = _without_condition(view)
-    negative = view.lexicon.negates(own if truth.negative else _segment(view, own)) or _governed(view)
+    turned = _turned(view)
+    here = view.mention.start if turned < 0 else turned
+    scope = own if truth.negative and turned < 0 else _segment(own, here - view.mention.first)
+    negative = view.lexicon.negates(scope) or _governed(view)
     related = view.verbatim or bool(view.meant & content(f"{own} {view.label}", ()))
     if not truth.standing:
         return _read_past(view, related=related)
@@ -28,7 +34,7 @@ def read_order(view: View) -> tuple[Reading, Reason]:
         return Reading.MENTION, Reason.NOTHING
     if not negative and _shares_negation(view, own):
         negative = True
-    if view.verbatim and not truth.lead:
+    if view.verbatim and not truth.lead and turned < 0:
         negative = truth.negative
     elif older := next((each.truth for each in view.mentions if each.truth.replaced_by == truth.id), None):
         # A no in a line with both may be about either of them.
@@ -41,18 +47,32 @@ def read_order(view: View) -> tuple[Reading, Reason]:
     return Reading.TRUE, Reason.NOTHING
 
 
-def _segment(view: View, own: str) -> str:
-    """The part of it between semicolons and ends of sentences: a no beyond them is about something else."""
-    here = view.mention.start - view.mention.first
+def _turned(view: View) -> int:
+    """Where the line says the very opposite, or -1; what only a head forbids reads like its opposite."""
+    truth, line = view.truth, view.line
+    opposite = truth.opposite.lower().rstrip(_ENDS)
+    if not opposite or truth.lead:
+        return -1
+    rest = line.replace(truth.text.lower(), "¤" * len(truth.text))
+    at = rest.find(opposite, view.mention.first, view.mention.last)
+    while at >= 0 and rest[:at].rstrip()[-1:].isalnum():
+        at = rest.find(opposite, at + 1, view.mention.last)
+    return at
+
+
+def _segment(own: str, here: int) -> str:
+    """The part around the place between semicolons and ends of sentences: a no beyond is about something else."""
     borders = [0, *(match.end() for match in _BREAK.finditer(own)), len(own)]
     first = max(border for border in borders if border <= here)
     return own[first : min((border for border in borders if border > here), default=len(own))]
 
 
 def _governed(view: View) -> bool:
-    """Whether a label or a heading forbids what stands behind or below it."""
+    """Whether a label or a heading forbids what stands behind or below it; a label may have another before it."""
     forbids = view.lexicon.forbids
-    return forbids(view.label) or any(forbids(head) for head in view.heads) or forbids(_inline_lead(view))
+    before = _BREAK.split(view.clean[: view.mention.start])[-1]
+    labels = (view.label, *_COLON.split(before)[:-1], _inline_lead(view))
+    return any(map(forbids, labels)) or any(forbids(head) for head in view.heads)
 
 
 def _inline_lead(view: View) -> str:
@@ -68,7 +88,7 @@ def _shares_negation(view: View, own: str) -> bool:
     for other in view.neighbours():
         if other.start < view.mention.start:
             theirs = view.clean[other.first : other.last]
-            return view.lexicon.negates(theirs) and len(own.split()) <= 3
+            return view.lexicon.negates(theirs) and len(own.split()) <= 3 and len(SPACELESS.findall(own)) <= 6
     return False
 
 
@@ -111,7 +131,8 @@ def read_decision(view: View) -> tuple[Reading, Reason]:
     """Whether the line tells the choice, and why."""
     truth = view.truth
     line = view.line
-    if _rejects(view, truth.names, truth.rejected):
+    turned = _turned(view) >= 0
+    if turned or (not view.verbatim and _rejects(view, truth.names, truth.rejected)):
         return Reading.FALSE, Reason.CHOICE
     reason = (truth.value or "").lower()
     if reason in line or reason in view.below:

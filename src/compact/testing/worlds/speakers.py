@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from compact.testing.worlds.lexicon import SPACELESS
 from compact.testing.worlds.truth import Speaker, TruthKind
 from compact.testing.worlds.views import View
 
@@ -84,7 +85,7 @@ def _labels(view: View) -> str:
     until = _QUOTE.search(line)
     start = line[: min(until.start() if until else len(line), view.mention.start - view.sentence)]
     words = start.split()[:_FIRST_WORDS]
-    first = " ".join(words) if len(words) > 2 else start[:_FIRST_LETTERS]
+    first = start[:_FIRST_LETTERS] if len(words) <= 2 and SPACELESS.search(start) else " ".join(words)
     tail = _TAIL.search(line)
     ending = (tail[1] or tail[2] or "") if tail else ""
     return f"{view.label} | {first} | {ending}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compact.testing.generate.dice import Dice
@@ -87,6 +87,14 @@ class Stage:
         """A phrase that says nothing that is judged."""
         return Part(self.pick(*path))
 
+    def embed(self, text: str) -> str:
+        """The words as they are, or now and then in the middle of a paragraph about other things."""
+        chosen = self.template("paragraph") if self.dice.chance(0.2) else None
+        if chosen is None:
+            return text
+        end = "" if not text[-1:].isalnum() else "." if self.pick("separator") else "。"
+        return substitute(chosen["text"], {"said": text + end})
+
     def act(self, use: str, cast: Cast) -> dict[str, str]:
         """Something to do: as an order, as a prohibition, and bare, as below a heading."""
         chosen = self.template("act", use)
@@ -95,6 +103,7 @@ class Stage:
         return {form: cast.fill(chosen[form]) for form in ("do", "dont", "bare")}
 
 
-def stated(frame: str, act: dict[str, str], **more: str) -> str:
-    """The frame filled with an act, as a sentence."""
-    return sentence(substitute(frame, {**act, **more}))
+def stated(frame: str, act: Mapping[str, str], **more: str) -> str:
+    """The frame filled with an act; with a capital letter, unless the frame has its own first word."""
+    text = substitute(frame, {**act, **more})
+    return sentence(text) if frame.startswith("{") else text

@@ -88,10 +88,11 @@ class Writer:
 
 
 def join(parts: list[Part], separator: str) -> str:
-    """The parts as one text: long ones and lists stand on lines of their own."""
+    """The parts as one text: long ones and lists stand on lines of their own, and what follows one without an end."""
     text = parts[0].text
     for before, part in pairwise(parts):
-        text += ("\n\n" if "\n" in part.text or "\n" in before.text else separator) + part.text
+        apart = "\n\n" if "\n" in part.text or "\n" in before.text else separator
+        text += ("\n" if before.text[-1:].isalnum() and apart == separator else apart) + part.text
     return text
 
 

@@ -16,6 +16,7 @@ _EVERYWHERE: list[Scene] = [
     orders.prohibition,
     orders.prohibition,
     orders.rule_list,
+    orders.several,
     orders.conditional,
     orders.changed_mind,
     orders.changed_mind,

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from compact.testing.worlds.beats import Beat, Draft, Part
+from compact.testing.worlds.phrases import sentence, slots
 from compact.testing.worlds.stage import Stage, stated
 from compact.testing.worlds.truth import Speaker, TruthKind
+
+_BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 
 
 def standing_order(stage: Stage) -> list[Beat]:
     """Something to be done from now on."""
-    draft = _plain(stage, "order")
-    return [Beat([Part(draft.fields["text"], (draft,))], [], [stage.say("ack")])]
+    return [_beat(stage, _plain(stage, "order"))]
 
 
 def prohibition(stage: Stage) -> list[Beat]:
     """Something never to be done, in a sentence."""
-    draft = _plain(stage, "prohibition")
-    return [Beat([Part(draft.fields["text"], (draft,))], [], [stage.say("ack")])]
+    return [_beat(stage, _plain(stage, "prohibition"))]
+
+
+def _beat(stage: Stage, draft: Draft, settles: tuple[Draft, ...] = ()) -> Beat:
+    return Beat([Part(stage.embed(draft.fields["text"]), (draft,), settles)], [], [stage.say("ack")])
 
 
 def _plain(stage: Stage, use: str) -> Draft:
@@ -37,20 +44,24 @@ def conditional(stage: Stage) -> list[Beat]:
     chosen = stage.template("condition")
     if chosen is None:
         return []
-    condition = limits.fill(chosen["text"])
-    frame = stage.pick("frames", "conditional" if use == "prohibition" else "conditional_order")
     forbids = use == "prohibition"
+    fronted = "front" in chosen and dice.chance(0.5)
+    frame = stage.pick("frames", ("fronted" if fronted else "conditional") + ("" if forbids else "_order"))
+    condition = limits.fill(chosen["front" if fronted else "text"])
+    text = stated(frame, act, condition=condition)
+    if condition not in text:
+        condition = sentence(condition)
     draft = stage.draft(
         TruthKind(use),
         Speaker.USER,
         cast.names(),
-        stated(frame, act, condition=condition),
+        text,
         opposite=stated("{do}." if forbids else "{dont}.", act),
         condition=condition,
         condition_names=limits.names(),
         negative=forbids,
     )
-    return [Beat([Part(draft.fields["text"], (draft,))], [], [stage.say("ack")])]
+    return [_beat(stage, draft)]
 
 
 def rule_list(stage: Stage) -> list[Beat]:
@@ -80,6 +91,29 @@ def _item(stage: Stage, use: str, lead: str) -> Draft:
     return stage.draft(TruthKind(use), Speaker.USER, cast.names(), text, lead=lead if forbids else "", **fields)
 
 
+def several(stage: Stage) -> list[Beat]:
+    """Orders and prohibitions in one sentence, or on lines of their own: each is told by its line."""
+    chosen = stage.template("several")
+    if chosen is None:
+        return []
+    acts: dict[str, str] = {}
+    told = []
+    for slot in slots(chosen["text"]):
+        form = slot.partition(".")[0]
+        use = "order" if form == "do" else "prohibition"
+        cast = stage.cast()
+        act = stage.act(use, cast)
+        acts[slot] = act[form]
+        told.append((slot, use, cast.names(), stated("{dont}." if use == "order" else "{do}.", act)))
+    lines = [(line, _BULLET.sub("", stated(line, acts))) for line in chosen["text"].split("\n")]
+    drafts = []
+    for slot, use, names, opposite in told:
+        text = next(filled for line, filled in lines if f"{{{slot}}}" in line)
+        fields = {"opposite": opposite, "negative": use == "prohibition"}
+        drafts.append(stage.draft(TruthKind(use), Speaker.USER, names, text, **fields))
+    return [Beat([Part(stated(chosen["text"], acts), tuple(drafts))], [], [stage.say("ack")])]
+
+
 def changed_mind(stage: Stage) -> list[Beat]:
     """A preference, and later another one in its place."""
     chosen = stage.template("change")
@@ -91,7 +125,4 @@ def changed_mind(stage: Stage) -> list[Beat]:
     new = stage.draft(TruthKind.ORDER, Speaker.USER, cast.names("b"), then)
     old.fields["replaced_by"] = new.fields["id"]
     old.fields["settled"] = then
-    return [
-        Beat([Part(first, (old,))], [], [stage.say("ack")]),
-        Beat([Part(then, (new,), (old,))], [], [stage.say("ack")]),
-    ]
+    return [_beat(stage, old), _beat(stage, new, (old,))]

@@ -17,8 +17,8 @@ def _ask(stage: Stage, fate: Fate) -> tuple[Draft, Cast, Template]:
     return stage.draft(TruthKind.REQUEST, Speaker.USER, cast.names(), text, fate=fate), cast, chosen
 
 
-def _asking(draft: Draft) -> list[Part]:
-    return [Part(draft.fields["text"], (draft,))]
+def _asking(stage: Stage, draft: Draft) -> list[Part]:
+    return [Part(stage.embed(draft.fields["text"]), (draft,))]
 
 
 def done(stage: Stage) -> list[Beat]:
@@ -27,22 +27,22 @@ def done(stage: Stage) -> list[Beat]:
     draft.fields["settled"] = text = cast.fill(chosen["done"])
     steps = work(stage, cast) if stage.kind is Kind.CODING or stage.dice.chance(0.3) else []
     if stage.dice.chance(0.75):
-        return [Beat(_asking(draft), steps, [Part(text, (), (draft,))])]
+        return [Beat(_asking(stage, draft), steps, [Part(text, (), (draft,))])]
     later = Part(cast.fill(chosen["later"]))
-    return [Beat(_asking(draft), [], [later]), Beat([stage.say("ask_look")], steps, [Part(text, (), (draft,))])]
+    return [Beat(_asking(stage, draft), [], [later]), Beat([stage.say("ask_look")], steps, [Part(text, (), (draft,))])]
 
 
 def open_one(stage: Stage) -> list[Beat]:
     """A request that nobody has come to yet."""
     draft, cast, chosen = _ask(stage, Fate.OPEN)
-    return [Beat(_asking(draft), [], [Part(cast.fill(chosen["later"]))])]
+    return [Beat(_asking(stage, draft), [], [Part(cast.fill(chosen["later"]))])]
 
 
 def refused(stage: Stage) -> list[Beat]:
     """A request that is turned down."""
     draft, cast, chosen = _ask(stage, Fate.REFUSED)
     draft.fields["settled"] = text = cast.fill(chosen["refused"])
-    return [Beat(_asking(draft), [look(stage)] if stage.dice.chance(0.3) else [], [Part(text, (), (draft,))])]
+    return [Beat(_asking(stage, draft), [look(stage)] if stage.dice.chance(0.3) else [], [Part(text, (), (draft,))])]
 
 
 def withdrawn(stage: Stage) -> list[Beat]:
@@ -51,7 +51,7 @@ def withdrawn(stage: Stage) -> list[Beat]:
     shown = next(iter(cast.things.values())).shown
     draft.fields["settled"] = text = cast.fill(stage.pick("frames", "withdraw"), n=shown)
     return [
-        Beat(_asking(draft), [], [Part(cast.fill(chosen["later"]))]),
+        Beat(_asking(stage, draft), [], [Part(cast.fill(chosen["later"]))]),
         Beat([Part(text, (), (draft,))], [], [stage.say("frames", "withdrawn")]),
     ]
 
@@ -71,7 +71,7 @@ def replaced(stage: Stage) -> list[Beat]:
     else:
         settled = Part(other.fill(other_chosen["later"]))
     return [
-        Beat(_asking(old), [], [Part(cast.fill(chosen["later"]))]),
+        Beat(_asking(stage, old), [], [Part(cast.fill(chosen["later"]))]),
         Beat([Part(text, (new,), (old,))], work(stage, other) if finished else [], [settled]),
     ]
 

@@ -23,7 +23,7 @@ def catalog(stage: Stage) -> list[Beat]:
     pretty = chosen["style"] == "json" and dice.chance(0.3)
     for _ in range(dice.number(4, 10)):
         thing = stage.names.word()
-        shown = thing.title() if chosen["shape"] != "port" else thing
+        shown = thing if chosen["shape"] in ("port", "reading") else thing.title()
         number = stage.names.number(8)
         value = _value(stage, chosen["shape"])
         row = substitute(chosen["row"], {"id": number, "thing": shown, "value": value})
@@ -43,6 +43,9 @@ def _value(stage: Stage, shape: str) -> str:
         return stage.names.price()
     if shape == "port":
         return stage.names.number(4)
+    if shape == "reading":
+        number = stage.names.number(5)
+        return f"{number[:4]}.{number[4:]}"
     number = stage.names.number(6)
     return f"{int(number[:3]) % 24:02}:{int(number[3:]) % 60:02}"
 
