@@ -292,6 +292,7 @@ def test_a_refusal_has_all_of_the_persons_words_and_no_others(answer: str, words
     ("steps", "expected"),
     [
         ([("pytest -x tests", "1 failed in 1s"), ("cd /srv && python -m pytest tests -q | tail", "9 passed in 1s")], {0: 3}),
+        ([("cd web && npm test", "Tests: 1 failed, 1 total"), ("cd api && npm test", "Tests: 3 passed, 3 total")], {}),
         ([("pytest tests", "1 failed in 1s"), ("pytest other", "9 passed in 1s")], {}),
         ([("pytest tests", "1 failed in 1s"), ("pytest tests", "9 passed in 1s"), ("pytest tests", "2 failed in 1s")], {}),
         ([("pytest tests", "1 failed in 1s"), ("pytest tests | tail -1", "...")], {}),

@@ -125,7 +125,9 @@ def understand(shell: Shell) -> Run | None:
         whole=all(simple.name in _ENDING for simple in last[1:]),
         adds=any(known.adding.match(part.words) for part in parts),
         names=frozenset([*(simple.name for simple in simples), *(word for part in parts for word in part.words[:1])]),
-        aims=tuple(dict.fromkeys(aim for part in parts if not part.aside and (aim := _aim(part.words)))),
+        aims=tuple(
+            dict.fromkeys(_folder(parts) + aim for part in parts if not part.aside and (aim := _aim(part.words)))
+        ),
     )
 
 
@@ -163,6 +165,14 @@ def _words(simple: Simple) -> list[str]:
     if words[:2] == ["git", "-C"]:
         words = ["git", *words[3:]]
     return [words[0].rpartition("/")[2], *words[1:]] if words else []
+
+
+def _folder(parts: Sequence[_Part]) -> str:
+    """The folder below the current one that a command enters first: there it may do something else."""
+    words = parts[0].words
+    return (
+        f"{words[1]}: " if words[:1] == ["cd"] and len(words) > 1 and words[1][:1] not in ("/", "~", "$", ".") else ""
+    )
 
 
 def _aim(given: Sequence[str]) -> str:
