@@ -45,11 +45,11 @@ def test_yaml_that_a_client_sends_is_read_no_other_way(served: Served) -> None:
     assert (answer.status_code, "alias" in told(answer)) == (400, True)
 
 
-def test_yaml_is_read_in_two_places() -> None:
+def test_yaml_is_read_in_one_place() -> None:
     loading = re.compile(r"yaml\.(?:\w*load(?:_all)?|\w*Loader)\(")
     sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "compact").rglob("*.py")}
     found = {path.name: loading.findall(text) for path, text in sources.items() if loading.search(text)}
-    assert found == {"documents.py": ["yaml.SafeLoader("], "presets.py": ["yaml.safe_load("]}
+    assert found == {"documents.py": ["yaml.SafeLoader("]}
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: str(lock.relative_to(ROOT)))
