@@ -34,7 +34,7 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 
 
 def test_a_coding_session() -> None:
-    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - assistant: "Let me look." → ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
 - read /srv/shop/src/auth/session.py
@@ -44,11 +44,11 @@ def test_a_coding_session() -> None:
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-''')
+""")
 
 
 def test_a_service_call_in_another_format() -> None:
-    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot('''\
+    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot("""\
 - user: "Hi, my name is Noah Ito. I need to change the address of my order #W4219264."
 - get_order_details(order_id=#W4219264): "{'order_id': '#W4219264', 'status': 'pending', 'items': [{'item_id': '8886009523', 'price': 1944.02}]}"
 - assistant: "I found order #W4219264. What is the new address?"
@@ -56,11 +56,11 @@ def test_a_service_call_in_another_format() -> None:
 - called set_address(order_id=#W4219264, zip=98187): failed: "Error: order is locked until 18:00"; ok later
 - called set_address(order_id=#W4219264, zip=98187): "ok"
 - assistant: "The address of order #W4219264 has been changed. It will arrive on 2026-03-04."\
-''')
+""")
 
 
 def test_less_room_leaves_what_is_worth_most() -> None:
-    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot("""\
 - (4 more messages, not told here)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - read /srv/shop/src/auth/session.py
@@ -69,14 +69,14 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-''')
-    assert summarize_offline(coding_session(), budget=60, count=count) == snapshot('''\
+""")
+    assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
 - (9 more messages, not told here)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: "3 passed"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-''')
+""")
     assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\
 - (13 more messages, not told here)
 - user: "please use 2 spaces in src/web"\
