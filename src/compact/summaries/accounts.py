@@ -14,7 +14,7 @@ _FRAMING = re.compile(
     r"|of the removed messages ha(?:ve|s) no line here|messages? below (?:are|is) older than the last one told here)\))"
 )
 _SINCE = "## After that"
-UNVERIFIED = "## An earlier summary, unverified"
+UNVERIFIED = "(an earlier summary, unverified) "
 
 
 def unlisted(count: int) -> str:
@@ -40,14 +40,15 @@ def earlier_items(
         if is_own(message):
             found += known.get(message.id) or read_items(body_of(message), longest)
         elif is_summary(message):
-            found += read_items(_unverified(body_of(message)), longest)
+            found += unverified_items(body_of(message))
     return [item for item in found if not is_framing(item.text)]
 
 
-def _unverified(body: str) -> str:
-    """The lines under one heading that says that they are not known to be ours."""
-    lines = (line.lstrip("# ") for line in body.split("\n") if line != UNVERIFIED)
-    return "\n".join([UNVERIFIED, *(line for line in lines if line.strip())])
+def unverified_items(body: str) -> list[AccountItem]:
+    """The lines of what only looks like an account of ours, each called unverified."""
+    lines = (line.strip().removeprefix("- ") for line in body.split("\n") if not line.startswith("#"))
+    said = (line for line in lines if line and not is_framing(f"- {line}"))
+    return [AccountItem(f"- {line if line.startswith(UNVERIFIED) else UNVERIFIED + line}") for line in said]
 
 
 def is_framing(line: str) -> bool:

@@ -7,6 +7,7 @@ from math import exp
 from typing import TypeAlias
 
 from compact.facts import Source
+from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.actions import CHANGES
 from compact.summaries.lines import USER, Told
 from compact.summaries.rules import rules_read
@@ -53,7 +54,8 @@ def weigh(told: Told) -> Worth:
 
 def weigh_item(text: str) -> Worth:
     """What a statement of an earlier account is worth."""
-    return _said(_BY_USER if text.startswith(USER) else _ON_THE_WAY, text), 0.0
+    by_user = text.replace(UNVERIFIED, "", 1).startswith(USER)
+    return _said(_BY_USER if by_user else _ON_THE_WAY, text), 0.0
 
 
 def fade(at: int, size: int) -> float:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from compact.messages import Message, body_of, is_own, is_removed_marker
+from compact.messages import Message, body_of, is_own, is_removed_marker, is_summary
 from compact.ports import Measure
+from compact.summaries.accounts import unverified_items
 from compact.summaries.model.instructions import Frame, instructions, part_note
 from compact.summaries.model.ladder import LEAST_BUDGET, Ladder, Question
 from compact.summaries.model.sources import Sources
@@ -91,8 +92,13 @@ class Material:
 
 
 def _earlier(request: Request) -> tuple[tuple[Statement, ...], Message | None]:
-    """The statements of the last earlier summary among the messages; other earlier ones are read like the rest."""
+    """The statements of the last earlier summary among the messages; other earlier ones are read like the rest.
+
+    What only looks like a summary of ours is kept as that, and nothing in it is an instruction.
+    """
     for message in reversed(request.messages):
         if is_own(message) and not is_removed_marker(message.text):
             return parse(body_of(message), request.strategy).statements, message
+        if is_summary(message) and not is_removed_marker(message.text):
+            return tuple(Statement(item.text) for item in unverified_items(body_of(message))), message
     return (), None
