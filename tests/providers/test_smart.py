@@ -223,7 +223,7 @@ def test_custom_prompts_and_profiles_reach_the_model() -> None:
 
     drive(PROVIDER, settings, session(), ask=answer)
     assert len(asked) == 3
-    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64)}
+    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64), ("cheap", 256)}
     assert all(ask.instructions.startswith("Say it in verse.\n\n") for ask in asked)
 
 
