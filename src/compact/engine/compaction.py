@@ -22,7 +22,6 @@ from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
 
 _AUTO = AutoProvider()
-_FILLINGS = 3
 _FAILED = frozenset({"summary_failed", "summary_refused"})
 
 
@@ -151,15 +150,9 @@ class _Run:
         self._fill(budget, None)
 
     def _fill(self, target: int, ask: AskModel | None) -> None:
-        """Go on with `auto`; and again where that helped, but not enough: reasoning that stood in the way may be gone."""
-        for _ in range(_FILLINGS):
-            task = self._task(target, ask)
-            if task.reached(task.tokens):
-                return
+        task = self._task(target, ask)
+        if not task.reached(task.tokens):
             run(_AUTO.condense(task, AutoSettings(handles=self._inputs.handles)), self.judge, self._asker(ask))
-            if self.judge.tokens >= task.tokens:
-                return
-            ask = None
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
         inputs = self._inputs
