@@ -36,7 +36,7 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 def test_a_coding_session() -> None:
     assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
-- assistant: "Let me look." → ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
+- ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
 - read /srv/shop/src/auth/session.py
 - assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py
 - ran `pytest test_login.py`: "3 passed"
@@ -61,7 +61,7 @@ def test_a_service_call_in_another_format() -> None:
 
 def test_less_room_leaves_what_is_worth_most() -> None:
     assert summarize_offline(coding_session(), budget=150, count=count) == snapshot("""\
-- (4 more messages, not told here)
+- (4 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - read /srv/shop/src/auth/session.py
 - assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py
@@ -71,14 +71,14 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
-- (9 more messages, not told here)
+- (9 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: "3 passed"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\
-- (13 more messages, not told here)
+- (13 messages are not described)
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=8, count=count) == snapshot('- user: "please use 2 spaces…"')

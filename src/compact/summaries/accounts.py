@@ -11,7 +11,7 @@ NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
     rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
-    r"|of the removed messages ha(?:ve|s) no line here|messages? below (?:are|is) older than the last one told here)\))"
+    r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)\))"
 )
 _SINCE = "## After that"
 UNVERIFIED = "(an earlier summary, unverified) "
@@ -19,7 +19,7 @@ UNVERIFIED = "(an earlier summary, unverified) "
 
 def unlisted(count: int) -> str:
     """The line that says how many messages no line tells of."""
-    return f"- ({count} of the removed messages {'have' if count != 1 else 'has'} no line here)"
+    return f"- ({count} message{'s are' if count != 1 else ' is'} not described)"
 
 
 def kept_below(count: int) -> str:
