@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from compact.ports import Answer, Ask, Failure
 from compact.providers import Capabilities, Recipe, Steps, Task
 from compact.providers.auto import AutoSettings
 from compact.settings.recipes import choose_default, default_recipe
+from compact.testing.generate import random_body
 from tests.providers.conversations import LONG, assistant, gauge_for, step, tokens_of, user
 
 STOPPING = ("v1", "v2", "v3", "layers", "lossless:verbatim", "lossless:formatting", "lossless:superseded")
@@ -188,3 +190,12 @@ def test_a_target_is_filled_after_references_were_made(name: str) -> None:
     after = compact(before, resolve_recipe(name), Goal(target, target), inputs(before)).conversation
     assert target // 2 <= tokens_of(after) <= target
     assert sum(map(is_summary, after.messages)) == 1
+
+
+def test_what_auto_removed_lets_the_recipe_s_passes_go_on() -> None:
+    body = random_body(random.Random("869423472403 27421"), "anthropic-messages", size=20)
+    before = parse(body, format="anthropic-messages")
+    target = tokens_of(before) // 2
+    once = compact(before, resolve_recipe("speed"), Goal(target), inputs(before)).conversation
+    assert tokens_of(once) <= target  # thinking in an open loop forbade to cut until auto had removed it
+    assert compact(once, resolve_recipe("speed"), Goal(target), inputs(once)).conversation == once

@@ -36,12 +36,12 @@ from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
 from compact.ports import Event, Observe
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 
 _WITHOUT = ("summary_pruned", "summary_created")
 
 
-class CompactManager(Closing):
+class CompactManager(Closeable):
     """Compacts conversations before they outgrow their model's window.
 
     Call `prepare` or `preflight` before each request with the messages about to be sent, and send what it gives back.

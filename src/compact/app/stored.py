@@ -22,7 +22,7 @@ from compact.errors import InvalidConfiguration
 from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, StoredSession
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
@@ -59,7 +59,7 @@ class Summaries(Revisions):
     astanding = in_thread(Revisions.standing)
 
 
-class StoredSessions(SessionService, Closing):
+class StoredSessions(SessionService, Closeable):
     """Stores conversations in SQLite or PostgreSQL, and compresses them before they outgrow their model.
 
     `url` is a file, or an address such as postgresql://host/name; by default a file in Compact's own folder. `prepare`

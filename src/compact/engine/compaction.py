@@ -22,6 +22,7 @@ from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
 
 _AUTO = AutoProvider()
+_MORE_ROUNDS = 3
 _FAILED = frozenset({"summary_failed", "summary_refused"})
 
 
@@ -44,7 +45,7 @@ class Inputs:
     `gauge` counts; `window` is the model's; `reads` is what the summarizing model takes at once, if that is another.
     `account` is the role and the tag of the account; with `handles` markers name what recalls the text they stand for.
     `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
-    conversation was compacted before. `observe` is told of events.
+    conversation was compacted before. `observe` gets the events.
     """
 
     gauge: Gauge
@@ -71,9 +72,9 @@ def compact(
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)
     if goal.target is None or run_.judge.tokens > goal.target:
-        run_.provider(goal.target)
+        run_.provider(goal.target, ask)
         if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
-            run_.auto(goal.target)
+            run_.until_reached(goal.target)
     keeps_error = run_.blocked or recipe.provider.id in _KEEPING_THEIR_ERROR
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
@@ -114,12 +115,11 @@ class _Run:
         self._ask = ask
         self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
 
-    def provider(self, target: int | None) -> None:
+    def provider(self, target: int | None, ask: AskModel | None) -> None:
         """Run the recipe's own passes; where its provider raises, say so and leave what it did until then."""
         recipe = self._recipe
         try:
-            steps = recipe.provider.condense(self._task(target, self._ask), recipe.settings)
-            run(steps, self.judge, self._asker(self._ask))
+            run(recipe.provider.condense(self._task(target, ask), recipe.settings), self.judge, self._asker(ask))
         except CompactError:
             raise
         except Exception as error:  # a provider is other people's code; the passes it got through stand
@@ -142,6 +142,21 @@ class _Run:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""
         if self._recipe.provider.id != _AUTO.id and target is not None:
             self._fill(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
+
+    def until_reached(self, target: int) -> None:
+        """Go on with `auto`; where it made room and that is not enough, run the recipe's passes on what it left.
+
+        What `auto` removes can allow what a check forbade before: without its reasoning, a message may be cut. No model
+        is called again for that.
+        """
+        left = self.judge.tokens
+        self.auto(target)
+        for _ in range(_MORE_ROUNDS):
+            if not target < self.judge.tokens < left:
+                return
+            left = self.judge.tokens
+            self.provider(target, None)
+            self._fill(target, None)
 
     def over_budget(self, budget: int) -> None:
         """Bring the request within its budget, whatever it takes; no model is called for that."""

@@ -64,7 +64,7 @@ class RedactingProcessor(TracingProcessor):
     def _export(self, taken: object) -> None:
         try:
             span = _span(self._redact(writable(taken)))
-        except Exception as error:  # noqa: BLE001 - somebody else's code; unredacted nothing leaves
+        except Exception as error:  # noqa: BLE001 - the application's redactor; nothing leaves unredacted
             self._tracer.complaints.failed(f"a span was not exported ({type(error).__name__})", 1)
         else:
             self._tracer.export([span])

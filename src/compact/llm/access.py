@@ -17,7 +17,7 @@ from compact.llm.vendors import missing_extra, require_extra
 from compact.messages import Json
 from compact.policies import Profile
 from compact.ports import Answer, Ask, Event, Failure, Observe
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -34,7 +34,7 @@ class _Running:
     stop: Callable[[], None]
 
 
-class Access(Closing):
+class Access(Closeable):
     """The models of some profiles.
 
     `key_of` finds a profile's key when it is needed; it raises InvalidConfiguration where there is none. A question

@@ -47,7 +47,7 @@ class Trouble(CompactError):
 
     @property
     def answer(self) -> Answer:
-        """What whoever asked is told: a filter that speaks has declined."""
+        """The answer that the caller gets; a content filter counts as a refusal."""
         return Refusal(self.reason) if self.filtered else Failure(self.reason, self.kind)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.policies.session_ids import check_session_id
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 from compact.ports.sessions import (
     Active,
     Found,
@@ -73,7 +73,7 @@ _GROW = (
 )
 
 
-class DatabaseStore(ConfigurationStore, Closing):
+class DatabaseStore(ConfigurationStore, Closeable):
     """Conversations in SQLite or PostgreSQL. It may be used from many threads, processes and, there, machines."""
 
     def create(self, session: StoredSession) -> StoredSession:

@@ -82,7 +82,7 @@ class _Copy:
 
 
 def _unchanging(value: object) -> object:
-    """A value that nobody can change. Nobody's own methods are called: they may be slow, and may raise."""
+    """A value that cannot change. No method of the value's own is called: it may be slow, and may raise."""
     if type(value) in _UNCHANGING:
         return value
     if isinstance(value, str):

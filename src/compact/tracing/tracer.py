@@ -108,7 +108,7 @@ class Tracer:
         return left if isinstance(left, dict) else {"value": left}
 
     def export(self, spans: Iterable[Span]) -> None:
-        """Hand spans to every exporter; what one of them raises is told."""
+        """Hand spans to every exporter; what one of them raises is reported."""
         for span in spans:
             for exporter in self._exporters:
                 try:

@@ -1580,7 +1580,7 @@ export interface components {
             messages: number;
             /**
              * Priced By
-             * @description Whose price it is; offline where nobody is asked.
+             * @description Whose price it is; offline where no model is called.
              */
             priced_by: string;
             /** Reads */
@@ -2277,7 +2277,7 @@ export interface components {
         ModelView: {
             /**
              * Changed
-             * @description Whether somebody has changed what the catalogue says.
+             * @description Whether a person changed what the catalogue says.
              */
             changed: boolean;
             /** Effective Retention */
@@ -2305,7 +2305,7 @@ export interface components {
         };
         /**
          * ModelsView
-         * @description The models, and what to suggest as the maximum input of one that nobody knows.
+         * @description The models, and what to suggest as the maximum input of an unknown one.
          */
         ModelsView: {
             /** Models */

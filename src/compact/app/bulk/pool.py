@@ -17,7 +17,7 @@ from threading import Thread, current_thread, main_thread
 from typing import Generic, TypeVar
 
 from compact.app.bulk.jobs import Job, Outcome, condense_file
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 
 Tag = TypeVar("Tag")
 
@@ -43,7 +43,7 @@ def condense_all(jobs: Iterable[Job], processes: int) -> Generator[Outcome]:
                 yield outcome
 
 
-class Pool(Closing, Generic[Tag]):
+class Pool(Closeable, Generic[Tag]):
     """Takes jobs, each with a tag of the caller's, and gives back outcomes.
 
     When a process dies, by lack of memory or by a fault in native code, it is unknown which job it died of; so those

@@ -13,7 +13,7 @@ from compact.app.bulk.jobs import Outcome, write_result
 from compact.app.transcripts import dump_json
 from compact.disk import replace_file
 from compact.errors import InvalidInput
-from compact.ports.closing import Closing
+from compact.ports.closeable import Closeable
 from compact.sessions.holding import hold_file
 
 NAME = "results.jsonl"
@@ -55,7 +55,7 @@ class Totals:
         self.tokens_after += outcome.tokens_after
 
 
-class Results(Closing):
+class Results(Closeable):
     """The lines in a folder of results. Each is written when what it tells of is safe; one that a crash cut is ignored.
 
     Without `resume` the lines of before are forgotten. The folder is locked until `close`: InvalidInput where another

@@ -95,7 +95,7 @@ class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
     `ask_with` gives what asks the model of a profile, or None where there is none and summaries are made without.
-    `recipe_for` gives the recipe of a name, the default one for none. `observe` is told of events.
+    `recipe_for` gives the recipe of a name, the default one for none. `observe` gets the events.
     """
 
     def __init__(

@@ -143,7 +143,7 @@ class Exchange:
         except CompactError as error:
             field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
             return self._failed(type(error).__name__, str(error), message, (field, remedy))
-        except Exception:  # noqa: BLE001 - a door: the client gets an event, and the log says more
+        except Exception:  # noqa: BLE001 - any failure of an answer: the client gets an event, the log the details
             _log.exception("an answer failed")
             remedy = "Try again; if it stays so, the server's log says more."
             return self._failed("InternalError", "Something went wrong here.", message, ("", remedy))

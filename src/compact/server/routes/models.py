@@ -34,7 +34,7 @@ class ModelView(BaseModel):
     effective_threshold: float
     effective_retention: int
     source: str
-    changed: bool = Field(description="Whether somebody has changed what the catalogue says.")
+    changed: bool = Field(description="Whether a person changed what the catalogue says.")
     updated: str
 
 
@@ -55,7 +55,7 @@ class NewModel(ModelEdit):
 
 
 class ModelsView(BaseModel):
-    """The models, and what to suggest as the maximum input of one that nobody knows."""
+    """The models, and what to suggest as the maximum input of an unknown one."""
 
     models: list[ModelView]
     suggested_max_input: int

@@ -36,7 +36,7 @@ class CompressionPreview(Sizes):
     messages: int
     reads: int
     cost: str | None
-    priced_by: str = Field(description="Whose price it is; offline where nobody is asked.")
+    priced_by: str = Field(description="Whose price it is; offline where no model is called.")
     warnings: list[str]
 
 

@@ -92,7 +92,7 @@ def _swap_server_pair(body: Body, rng: Random, pair: tuple[list[Json], int, int]
 
 
 def _earlier_answers(body: Body) -> list[Json]:
-    """The answers after which somebody has spoken: tools that report do not."""
+    """The answers after which a user or the model speaks; reports of tools do not count."""
     messages = body["messages"]
     spoken = [
         index

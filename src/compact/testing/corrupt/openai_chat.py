@@ -130,7 +130,7 @@ def _ask_twice(body: Body, rng: Random, index: int) -> None:
 
 
 def _last_results(body: Body) -> list[int]:
-    """The positions of the results behind which the model speaks, or nobody."""
+    """The positions of the results that the model speaks after, or that stand last."""
     messages = body["messages"]
     return [i for i in _results(body) if i == len(messages) - 1 or messages[i + 1]["role"] == "assistant"]
 

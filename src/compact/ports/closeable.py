@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Closing:
+class Closeable(ABC):
     """Is closed at the end of a `with` block."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Let go of what is held; it may be called more than once."""
-        raise NotImplementedError
+        """Release what is held; it may be called more than once."""
 
     def __enter__(self) -> Self:
         return self
