@@ -18,15 +18,17 @@ from compact.summaries.reading import Reading, Utterance, read
 from compact.summaries.records import names_in, pick
 from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import quote_speech, without_announcements
+from compact.summaries.vocabulary import Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
-_ASSISTANT = 2
+ASSISTANT_PART = 2
 """An assistant is quoted in this part of the room that a person has."""
 _FOLLOWING = 60
 _LONGEST_REQUEST = 4_000
+_MOST_ASKED = 40
 _ASKED_WORD = re.compile(r"\w{4,40}")
 
 
@@ -59,6 +61,7 @@ class Told:
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)
 
     @property
     def from_user(self) -> bool:
@@ -74,10 +77,17 @@ class Told:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
 
+    def found(self, action: Action, room: Room) -> str:
+        """What an action answered about the latest request."""
+        if action.outcome.failed or action.superseded:
+            return ""
+        return quote(pick(action.result, self.asked, room.found), room.found).replace('"', "'")
+
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [_quoted(spoken, room.words, acts=bool(self.actions)) for spoken in self.said]
-        done = [_rules(action, room) or _done(action, room, self.asked) for action in _distinct(self.actions)]
+        actions = _distinct(self.actions)
+        done = [_rules(action, room) or _done(action, room, self.found(action, room)) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -95,15 +105,18 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
-    asked = _asked(reading)
+    asked, groups = _asked(reading), list(groups)
+    words = [[spoken for index in group for spoken in said[index]] for group in groups]
+    vocabulary = Vocabulary(" ".join(spoken.text for spoken in each) for each in words)
     return [
         Told(
             messages[group[0]].role,
-            [spoken for index in group for spoken in said[index]],
+            spoken,
             [action for index in group for action in acted[index]],
             asked,
+            vocabulary,
         )
-        for group in groups
+        for group, spoken in zip(groups, words, strict=True)
     ]
 
 
@@ -111,7 +124,8 @@ def _asked(reading: Reading) -> frozenset[str]:
     """The names and words of the latest request."""
     spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
     text = next(spoken, "")[:_LONGEST_REQUEST]
-    return frozenset(names_in(text) | set(_ASKED_WORD.findall(text)))
+    names, words = names_in(text), set(_ASKED_WORD.findall(text))
+    return frozenset([*sorted(names), *sorted(words - names, key=lambda word: (-len(word), word))][:_MOST_ASKED])
 
 
 def tell_following(messages: Sequence[Message]) -> str:
@@ -130,7 +144,7 @@ def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
         who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
     by_person = spoken.source is Source.USER
     words = without_announcements(spoken.text) if acts and not by_person else spoken.text
-    longest = longest if by_person else longest // _ASSISTANT
+    longest = longest if by_person else longest // ASSISTANT_PART
     text = quote_speech(words, longest, by_person=by_person).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
@@ -142,17 +156,16 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def _done(action: Action, room: Room, asked: AbstractSet[str]) -> str:
+def _done(action: Action, room: Room, found: str) -> str:
     """What was done, with what came of it."""
     what = subject(action)
-    did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}"
+    did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
     if action.outcome.kind is Verdict.REFUSED:
         words = action.outcome.shorten(room.words).replace('"', "'")
         return f'{did}: refused by the user: "{words}"' if words else f"{did}: refused by the user"
-    found = "" if action.outcome.failed else quote(pick(action.result, asked, room.found), room.found).replace('"', "'")
-    if found and not action.superseded:
+    if found:
         return f'{did}: "{found}"'
     if action.kind == "read" and not looks and not action.outcome.failed:
         return did

@@ -14,17 +14,7 @@ from compact.summaries.lines import LONG, SHORT, tell
 from compact.summaries.marks import unmarked
 from compact.summaries.quoting import shorten, without_marks
 from compact.summaries.reading import read
-from compact.summaries.worth import (
-    LEAST_STEP,
-    LONG_SHOWS,
-    OLDEST,
-    SHORT_SHOWS,
-    Worth,
-    fade,
-    line_value,
-    weigh,
-    weigh_item,
-)
+from compact.summaries.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -131,12 +121,12 @@ class _Choice:
         """All steps, those first that are worth most for each token; of two alike the newer one."""
         steps = []
         for at, each in enumerate(self._statements):
-            price, value = self._price(each.short), line_value(each.worth, each.recency, SHORT_SHOWS)
+            price, value = self._price(each.short), fade_line(each.worth.short, each.recency)
             key = value / max(price, LEAST_STEP)
             steps.append(_Step(key, at, length=False, price=price))
             if each.long != each.short:
                 more = max(self._price(each.long) - price, 0)
-                gain = line_value(each.worth, each.recency, LONG_SHOWS) - value
+                gain = fade_line(each.worth.long, each.recency) - value
                 steps.append(_Step(min(key, gain / max(more, LEAST_STEP)), at, length=True, price=more))
         return sorted(steps, key=lambda step: (-step.key, -step.at, step.length))
 

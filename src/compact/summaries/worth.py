@@ -1,30 +1,29 @@
-"""What an exchange is worth as a line: words more than deeds, a person's words most, new more than old."""
+"""What an exchange is worth as a line: a person's words most, deeds with effect more than reads, new more than old."""
 
 from __future__ import annotations
 
-import re
 from math import exp
-from typing import TypeAlias
+from typing import NamedTuple
 
 from compact.facts import Source
 from compact.summaries.accounts import UNVERIFIED
-from compact.summaries.actions import CHANGES
-from compact.summaries.lines import USER, Told
+from compact.summaries.actions import CHANGES, Action
+from compact.summaries.lines import ASSISTANT_PART, LONG, SHORT, USER, Told
+from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.rules import rules_read
 
-Worth: TypeAlias = tuple[float, float]
-"""What the words of an exchange are worth, and its deeds."""
-
-SHORT_SHOWS, LONG_SHOWS = (0.4, 0.5), (0.85, 0.6)
-"""The shares of words and deeds that a short line shows, and a long one."""
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
+_BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 2.0, 1.2
 _SUPERSEDED = 0.3
-_PLEASANT = 0.5
-"""What an answer is worth that names nothing."""
-_FACT = re.compile(r"\d|`|\w[_/]\w|[a-z][A-Z]|\n\s*[-*]")
+_EFFECT, _CHANGE, _LOOK = 2.4, 1.6, 0.4
+"""What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
+_OF_RESULT = (0.2, 0.35)
+"""The shares of a result that a short line shows, and a long one."""
+_LITTLE = 4
+"""Tokens below which little is said."""
+_LONGEST_DEED = 600
 _LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
@@ -32,30 +31,57 @@ _FADING = 0.4
 """Lines lose their worth with age more slowly than messages: detail goes first."""
 
 
+class Worth(NamedTuple):
+    """What an exchange is worth in a short line and in a long one; all that was said in it, and all its results."""
+
+    short: float = 0.0
+    long: float = 0.0
+    words: float = 0.0
+    done: float = 0.0
+
+    def plus(self, value: float, short: float, long: float) -> Worth:
+        """With more words, of which lines show these shares."""
+        return Worth(self.short + short * value, self.long + long * value, self.words + value, self.done)
+
+    def plus_result(self, value: float) -> Worth:
+        short, long = _OF_RESULT
+        return Worth(self.short + short * value, self.long + long * value, self.words, self.done + value)
+
+
+NOTHING = Worth()
+
+
 def weigh(told: Told) -> Worth:
     """What an exchange is worth; what a later action does again is worth little."""
-    words = done = 0.0
+    worth = NOTHING
     for spoken in told.said:
         if spoken.source is Source.TOOL:
-            done += _printed(len(spoken.text))
+            worth = worth.plus_result(_printed(len(spoken.text)))
             continue
-        weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
-        if spoken.source is Source.ASSISTANT and not _FACT.search(spoken.text):
-            weight *= _PLEASANT
-        words += _said(weight, spoken.text)
+        by_user = spoken.source is Source.USER
+        weight = _BY_USER if by_user else _CLOSING if spoken.closing else _ON_THE_WAY
+        value, part = _said(weight, told.vocabulary.information(spoken.text)), 1 if by_user else ASSISTANT_PART
+        worth = worth.plus(value, *(_shown(len(spoken.text) * part, room.words) for room in (SHORT, LONG)))
     for action in told.actions:
         if rules_read(action) and not action.superseded:
-            words += _said(_BY_USER, action.result[:_LONGEST_RULES])
+            text = action.result[:_LONGEST_RULES]
+            worth = worth.plus(
+                _said(_BY_USER, len(text) / 4), _shown(len(text), SHORT.rules), _shown(len(text), LONG.rules)
+            )
             continue
-        weight = 1.3 if action.outcome.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
-        done += weight * (_SUPERSEDED if action.superseded else 1.0) * _printed(len(action.result))
-    return words, done
+        again = _SUPERSEDED if action.superseded else 1.0
+        deed = _said(again * _deed(action), min(len(action.subject) + len(action.result), _LONGEST_DEED) / 4)
+        worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
+        if found := told.found(action, LONG):
+            shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
+            worth = worth.plus(_said(_BY_USER, len(found) / 4), *shares)
+    return worth
 
 
 def weigh_item(text: str) -> Worth:
     """What a statement of an earlier account is worth."""
     by_user = text.replace(UNVERIFIED, "", 1).startswith(USER)
-    return _said(_BY_USER if by_user else _ON_THE_WAY, text), 0.0
+    return NOTHING.plus(_said(_BY_USER if by_user else _ON_THE_WAY, len(text) / 4), 1.0, 1.0)
 
 
 def fade(at: int, size: int) -> float:
@@ -63,15 +89,29 @@ def fade(at: int, size: int) -> float:
     return OLDEST + (1 - OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
 
 
-def line_value(worth: Worth, recency: float, shows: tuple[float, float]) -> float:
-    """What a line is worth that shows these shares."""
-    faded: float = recency**_FADING
-    return faded * (shows[0] * worth[0] + shows[1] * worth[1])
+def fade_line(value: float, recency: float) -> float:
+    """What a line is worth at that age."""
+    faded: float = value * recency**_FADING
+    return faded
 
 
-def _said(weight: float, text: str) -> float:
-    value: float = weight * (len(text) / 4 + 4) ** 0.6
+def _deed(action: Action) -> float:
+    if action.outcome.failed:
+        return _EFFECT
+    if action.kind in CHANGES or action.kind == "read":
+        return _LOOK if action.kind == "read" else _CHANGE
+    return _EFFECT if action.outcome.kind is Verdict.OK else _CHANGE
+
+
+def _said(weight: float, tokens: float) -> float:
+    value: float = weight * tokens / (tokens + _LITTLE) ** 0.4
     return value
+
+
+def _shown(length: int, room: int) -> float:
+    """The share of what a text of that length says which a quote of so many characters shows."""
+    share: float = min(1.0, room / max(length, 1)) ** 0.6
+    return share
 
 
 def _printed(size: int) -> float:

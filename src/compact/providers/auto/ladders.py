@@ -32,7 +32,7 @@ from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
 from compact.summaries.rules import rules_read
-from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, weigh
+from compact.summaries.worth import NOTHING, Worth, fade, fade_line, weigh
 
 
 class Level(IntEnum):
@@ -57,14 +57,10 @@ _BULKY = 2_400
 BULKY_MARKER = 16
 _LINE_END = 1
 RECENT, _FOCUS, BINDING = 3.0, 4.0, 12.0
-_SHOWN = {
-    Level.SHORT: SHORT_SHOWS,
-    Level.LONG: LONG_SHOWS,
-    Level.CUT: (1.0, 0.7),
-    Level.MORE: (1.0, 0.85),
-    Level.WHOLE: (1.0, 1.0),
-}
-"""The shares of what was said, and of what was done, that each level shows."""
+_SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
+"""The shares of results that each level shows; what was said stands there as it is."""
+_AS_SAID = 0.25
+"""What words are worth more at least where they stand in their own message, in full and in their place."""
 _MOST_FILES = 5
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
@@ -97,7 +93,7 @@ class Ladder:
     bulky: bool = False
     binding: bool = False
     lines: tuple[int, int] = (0, 0)
-    worth: Worth = (0.0, 0.0)
+    worth: Worth = NOTHING
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -145,14 +141,12 @@ class Ladder:
     def _value(self, level: Level) -> float:
         if level is Level.NONE:
             return 0.0
-        words, done = self.worth
-        line = min(level, Level.LONG)
-        of_words, of_done = _SHOWN[line]
-        value = line_value(self.worth, self.recency, _SHOWN[line])
-        if level is line or (self.bulky and level is Level.CUT):
+        worth = self.worth
+        line = worth.short if level is Level.SHORT else worth.long
+        value = fade_line(line, self.recency)
+        if level <= Level.LONG or (self.bulky and level is Level.CUT):
             return value
-        more_words, more_done = _SHOWN[level]
-        shown = (more_words - of_words) * words + (more_done - of_done) * done
+        shown = max(worth.words - line, _AS_SAID * worth.words) + _SHOWN[level] * worth.done
         return value + self.recency * self.boost * shown
 
 

@@ -18,7 +18,7 @@ from compact.testing.worlds.mentions import Mention, Names, share
 from compact.testing.worlds.originals import Originals, originals_of
 from compact.testing.worlds.passages import Line, Passage, read_messages, split_lines
 from compact.testing.worlds.polarity import is_order, read_decision, read_order
-from compact.testing.worlds.speakers import speaks_rightly
+from compact.testing.worlds.speakers import is_quoted_from, speaks_rightly
 from compact.testing.worlds.truth import Fate, Outcome, Speaker, Truth, TruthKind, World
 from compact.testing.worlds.views import View, content, mask, speaks_of_other
 
@@ -220,6 +220,8 @@ class _Court:
             found = read_order(view)
         else:
             found = read_fate(view)
+        if found[0] is Reading.MENTION and truth.fate is Fate.OPEN and is_quoted_from(view, truth.speaker):
+            return Reading.TRUE, Reason.NOTHING  # as the message that asks
         if found[0] is Reading.MENTION and not (truth.kind is TruthKind.REQUEST and view.verbatim):
             return found
         if not speaks_rightly(view):

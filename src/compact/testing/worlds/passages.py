@@ -23,6 +23,8 @@ _GAP = re.compile(
     r"[^\n\[\]⟨⟩<>]{0,80}?(?:\]|⟩|>|\.\.\.|…)"
 )
 """What programs write where they cut something out of a line."""
+_TURN = re.compile(r"(?<=[\"”`)]) → | → (?=[^:\"→]{1,80}: [\"“])")
+"""Between what one said and what another answered or did, on one line."""
 _LONGEST_HEAD = 120
 
 
@@ -203,5 +205,15 @@ def _with_below(found: list[tuple[int, int, str, tuple[str, ...], int]]) -> list
             if not depth or later[4] <= depth:
                 break
             below = later[1]
-        lines.append(Line(start, end, text, heads, below))
+        lines += _turns(Line(start, end, text, heads, below))
     return lines
+
+
+def _turns(line: Line) -> Iterator[Line]:
+    """What each one says on a line of several; what names nothing belongs to the first."""
+    start = line.start
+    for turn in _TURN.finditer(line.text):
+        end = line.start + turn.start()
+        yield Line(start, end, line.text[start - line.start : turn.start()], line.heads, line.below)
+        start = line.start + turn.end()
+    yield Line(start, line.end, line.text[start - line.start :], line.heads, line.below)

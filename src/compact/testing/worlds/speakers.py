@@ -9,7 +9,9 @@ from compact.testing.worlds.truth import Speaker, TruthKind
 from compact.testing.worlds.views import View
 
 _TAIL = re.compile(r"(?:[(\[（【]([^)\]）】]*)[)\]）】]|\s[—–]\s([^—–]*))[\s.。\"”»]*$")  # noqa: RUF001 - the marks themselves
-_QUOTE = re.compile(r"[\"“«「„『]")
+_QUOTE = re.compile(r"[\"“”«»「」„『]")
+_CALL = re.compile(r"[\w./-]+\([^()\"]*\): ?[\"“]")
+"""A call whose result is quoted: `read_mail(folder=inbox): "…"`."""
 _FIRST_WORDS, _FIRST_LETTERS = 6, 14
 
 
@@ -31,7 +33,7 @@ def speaks_rightly(view: View) -> bool:
 
 def _is_of_others(view: View) -> bool:
     """Another's order needs its source: by itself it reads as the user's."""
-    if view.role == "tool":
+    if view.role == "tool" or _is_result(view):
         return True
     line = f"{view.label} | {_without_text(view)[view.sentence : view.mention.last]}"
     source = view.truth.source.lower()
@@ -43,6 +45,17 @@ def _is_of_others(view: View) -> bool:
     above = [view.lexicon.speakers.groups(head) | ({"other"} if source in head else set()) for head in view.heads]
     found = next((groups for groups in reversed(above) if groups), set())
     return bool(found & {"other", "project"})
+
+
+def _is_result(view: View) -> bool:
+    """Whether the mention stands inside the quoted result of a call."""
+    calls = [match.end() for match in _CALL.finditer(view.line, 0, view.mention.start)]
+    return bool(calls) and not _QUOTE.search(view.line, calls[-1], view.mention.start)
+
+
+def is_quoted_from(view: View, speaker: Speaker) -> bool:
+    """Whether the line gives the truth's own words to that speaker."""
+    return view.verbatim and speaker in view.lexicon.speakers.groups(_labels(view))
 
 
 def _is_of_project(view: View) -> bool:

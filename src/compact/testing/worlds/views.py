@@ -43,8 +43,9 @@ class View:
     @property
     def verbatim(self) -> bool:
         """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it."""
-        at = self.line.find(self.truth.text.lower())
-        return at >= 0 and not self.line[:at].rstrip()[-1:].isalnum()
+        text = self.truth.text.lower()
+        at = self.line.find(text, max(0, self.mention.start - len(text)))
+        return 0 <= at <= self.mention.start and not self.line[:at].rstrip()[-1:].isalnum()
 
     @property
     def said(self) -> str:

@@ -1,0 +1,31 @@
+"""How much a text says that the conversation does not say everywhere else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+# Scripts without spaces are read by twos.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_RARE = 3
+"""A word that so many exchanges have at most says as much as it can."""
+_PER_TOKEN = 4
+_LONGEST = 40_000
+
+
+class Vocabulary:
+    """The words of a conversation, with how many of its exchanges have each."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        """`texts` are what is said in each exchange."""
+        self._counts = Counter(word for text in texts for word in _words(text))
+
+    def information(self, text: str) -> float:
+        """The tokens of a text that say something, roughly: a word that many exchanges have counts for little."""
+        counts = self._counts
+        return sum((len(word) + 1) / _PER_TOKEN * min(1.0, (_RARE / (counts[word] or 1)) ** 2) for word in _words(text))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text[:_LONGEST].lower()))
