@@ -24,8 +24,8 @@ USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
-ASSISTANT_PART = 2
-"""An assistant is quoted in this part of the room that a person has."""
+_ON_THE_WAY = 2
+"""What an assistant says on its way is quoted in this part of the room."""
 _FOLLOWING = 60
 _LONGEST_REQUEST = 4_000
 _MOST_ASKED = 40
@@ -85,7 +85,7 @@ class Told:
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
-        parts = [_quoted(spoken, room.words, acts=bool(self.actions)) for spoken in self.said]
+        parts = [_quoted(spoken, quoted(spoken, room), acts=bool(self.actions)) for spoken in self.said]
         actions = _distinct(self.actions)
         done = [_rules(action, room) or _done(action, room, self.found(action, room)) for action in actions]
         if len(done) > room.calls:
@@ -137,6 +137,13 @@ def tell_following(messages: Sequence[Message]) -> str:
     return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
 
 
+def quoted(spoken: Utterance, room: Room) -> int:
+    """How many characters are quoted of what was said."""
+    if spoken.binding:
+        return max(room.words, room.rules)
+    return room.words if spoken.source is Source.USER or spoken.closing else room.words // _ON_THE_WAY
+
+
 def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
     """What was said; without what was only announced where the deed stands beside it."""
     who = _WHO[spoken.source]
@@ -144,7 +151,6 @@ def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
         who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
     by_person = spoken.source is Source.USER
     words = without_announcements(spoken.text) if acts and not by_person else spoken.text
-    longest = longest if by_person else longest // ASSISTANT_PART
     text = quote_speech(words, longest, by_person=by_person).replace('"', "'")
     beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
     return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
@@ -170,6 +176,8 @@ def _done(action: Action, room: Room, found: str) -> str:
     if action.kind == "read" and not looks and not action.outcome.failed:
         return did
     if not action.outcome.failed and (plan := planned_by(action)):
+        if action.superseded:
+            return ""  # a later one says how things stand
         return f'planned: "{quote(plan.tell(), room.words)}"'
     answer = action.outcome.shorten(room.answer).replace('"', "'")
     if action.outcome.failed:

@@ -121,12 +121,12 @@ class _Choice:
         """All steps, those first that are worth most for each token; of two alike the newer one."""
         steps = []
         for at, each in enumerate(self._statements):
-            price, value = self._price(each.short), fade_line(each.worth.short, each.recency)
+            price, value = self._price(each.short), fade_line(each.worth.short, each.worth, each.recency)
             key = value / max(price, LEAST_STEP)
             steps.append(_Step(key, at, length=False, price=price))
             if each.long != each.short:
                 more = max(self._price(each.long) - price, 0)
-                gain = fade_line(each.worth.long, each.recency) - value
+                gain = fade_line(each.worth.long, each.worth, each.recency) - value
                 steps.append(_Step(min(key, gain / max(more, LEAST_STEP)), at, length=True, price=more))
         return sorted(steps, key=lambda step: (-step.key, -step.at, step.length))
 

@@ -63,11 +63,10 @@ class Plan:
     steps: tuple[Step, ...]
 
     def tell(self) -> str:
-        """How many are done, then those that are not, in order."""
-        wanted = [step for step in self.steps if step.state is not State.DROPPED]
-        done = sum(step.state is State.DONE for step in wanted)
-        left = (f"{step.state}: {step.text}" for step in wanted if step.state is not State.DONE)
-        return "; ".join([f"{done} of {len(wanted)} done", *left])
+        """What is left to do, in order, then what is done."""
+        states = (State.DOING, State.OPEN, State.DONE)
+        lists = {state: [step.text for step in self.steps if step.state is state] for state in states}
+        return ". ".join(f"{state}: {'; '.join(texts)}" for state, texts in lists.items() if texts)
 
 
 def plans(action: Action) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compact.facts import Source, written_by
+from compact.facts import Source, Strength, directives_in, written_by
 from compact.messages import (
     Attachment,
     Image,
@@ -27,9 +27,11 @@ from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
 from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
+from compact.summaries.speech import corrects
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
+_LONGEST_RULES = 8_000
 _MOST_FILES = 3
 _TOLD = (Speaker.OBSERVATION, Speaker.PASTED)
 """Whose passages are told beside a person's words; those of others only where there are none."""
@@ -40,7 +42,7 @@ class Utterance:
     """A text of a user or of the assistant; `closing` when no call stands in its message.
 
     `speaker` is the name that the message gives, or what speaks where nobody does; `beside` tells of images and files
-    that it had.
+    that it had. A `binding` one holds a rule that a person gave.
     """
 
     index: int
@@ -50,6 +52,7 @@ class Utterance:
     closing: bool
     speaker: str = ""
     beside: str = ""
+    binding: bool = False
 
 
 @dataclass(slots=True)
@@ -108,13 +111,20 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     said = [text for text in map(_spoken, texts) if text.strip()]
     for at, text in enumerate(said):
         shown = "" if at else beside
-        reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown))
+        binding = source is Source.USER and _binds(text)
+        reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown, binding))
     if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
     for passage in heard:
         told = passage.speaker in _TOLD or (not said and passage.speaker is not Speaker.PERSON)
         if told and (text := _spoken(passage.text)).strip():
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
+
+
+def _binds(text: str) -> bool:
+    """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
+    text = text[:_LONGEST_RULES]
+    return corrects(text) or any(found.strength is Strength.RULE for found in directives_in(text))
 
 
 def _beside(message: Message) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -18,6 +18,8 @@ _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]
 """A name or a number, not a plain word."""
 _WORD = re.compile(r"\w{5,40}")
 _LONGEST_LOOK = 20_000
+_RECORDS = 2
+"""So many records at least are to fit where some are picked."""
 _RARE = 2
 """A word in more pieces than this says nothing about any of them."""
 
@@ -44,22 +46,31 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
     text = text[:_LONGEST_LOOK]
     if not wanted or not any(word in text for word in wanted):
         return ""
-    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text)]
-    found = [{word for word in wanted if word in piece} for piece in pieces]
-    common = {word for word, count in Counter(word for words in found for word in words).items() if count > _RARE}
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text, longest // _RECORDS)]
     chosen: list[str] = []
     left = longest
-    for piece, words in zip(pieces, found, strict=True):
-        if words - common and len(piece) <= left:
+    for piece, found in zip(pieces, find_wanted(pieces, wanted), strict=True):
+        if found and len(piece) <= left:
             chosen.append(piece)
             left -= len(piece) + 3
     return " / ".join(chosen)
 
 
-def pieces_of(text: str) -> list[Piece]:
-    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records."""
+def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
+    """The wanted words of each piece, without those that too many pieces have."""
+    found = [{word for word in wanted if word in piece} for piece in pieces]
+    counts = Counter(word for words in found for word in words)
+    common = {word for word, count in counts.items() if count > _RARE}
+    return [words - common for words in found]
+
+
+def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
+    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records.
+
+    A record of at most `longest` characters is not taken apart.
+    """
     if is_json(text):
-        return list(_records(text))
+        return list(_records(text, longest))
     lines = text.splitlines(keepends=True)
     found: list[Piece] = []
     for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
@@ -67,7 +78,7 @@ def pieces_of(text: str) -> list[Piece]:
         if len(line) <= _LONG_LINE:
             found.append(Piece(start, end))
         elif is_json(line):
-            found += (Piece(start + part.start, start + part.end) for part in _records(line))
+            found += (Piece(start + part.start, start + part.end) for part in _records(line, longest))
         else:
             found += (Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
     return found
@@ -77,7 +88,7 @@ def is_json(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[") and '":' in text
 
 
-def _records(text: str) -> Iterator[Piece]:
+def _records(text: str, longest: int) -> Iterator[Piece]:
     """The elements of JSON: whole records where they are not too long, else what those are made of.
 
     A record is not taken apart, so that no value can seem to belong to another.
@@ -91,7 +102,7 @@ def _records(text: str) -> Iterator[Piece]:
             begins[depth].append(found.end())
 
     def split(start: int, end: int, level: int) -> Iterator[Piece]:
-        if end - start <= _LONGEST_RECORD:
+        if end - start <= longest:
             yield Piece(start, end)
         elif level > _DEEPEST:
             yield from (Piece(at, min(at + _LONG_LINE, end)) for at in range(start, end, _LONG_LINE))

@@ -7,7 +7,10 @@ delete it. So a passage is a sentence, or an item with the line that leads in to
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,17 +25,11 @@ _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
 _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
-_ANNOUNCING = re.compile(
-    r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}"
-    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to)\b",
-    re.IGNORECASE,
+_OPENING = re.compile(
+    r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
 )
 _SHORT = 160
-_EXPLAINING = re.compile(
-    r"\b(?:because|since|so that|due to|reason|therefore|instead|although|however|but|weil|denn|damit|deshalb|parce que"
-    r"|car|donc|porque|por eso|потому|поэтому)\b|因为|所以|但|から|ので|لأن",
-    re.IGNORECASE,
-)
+_LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
 _TELLING = 100
 """Characters of a sentence that says something."""
 
@@ -74,13 +71,18 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
     return quote(" ".join(_runs(found, chosen)), longest)
 
 
+def corrects(text: str) -> bool:
+    """Whether a person takes something back that was said before, or puts something else in its place."""
+    return _words("correcting").search(text) is not None
+
+
 def without_announcements(text: str) -> str:
     """The text without sentences that only announce what the speaker does next, where they are short."""
     kept = [line for line in text.split("\n") if line.strip()]
     lines = []
     for line in kept:
         spans = list(sentences_in(line))
-        said = [span.text for span in spans if not (_ANNOUNCING.match(span.text) and len(span.text) <= _SHORT)]
+        said = [span.text for span in spans if not (len(span.text) <= _SHORT and _announces(span.text))]
         lines.append(line if len(said) == len(spans) else " ".join(said))
     return "\n".join(line for line in lines if line.strip())
 
@@ -128,6 +130,19 @@ def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
         skipped = not kept
 
 
+def _announces(sentence: str) -> bool:
+    found = _OPENING.match(sentence)
+    return _words("announcing").match(sentence, found.end() if found else 0) is not None
+
+
+@cache
+def _words(kind: str) -> re.Pattern[str]:
+    """The words of a kind in all languages."""
+    table = tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
+    words = [word for language in table[kind].values() for word in language]
+    return re.compile("|".join(rf"\b(?:{word})\b" if _LETTERS.match(word) else word for word in words), re.IGNORECASE)
+
+
 def _lead(title: str) -> str:
     return shorten(title.strip().strip("*_# ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
 
@@ -140,5 +155,5 @@ def _governs(heading: str) -> bool:
 def _weight(passage: Passage) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     named = _NAMED.search(passage.text) is not None
-    explains = _EXPLAINING.search(passage.text) is not None
+    explains = _words("explaining").search(passage.text) is not None
     return _OTHER + directs + named + explains + min(len(passage.text) / _TELLING, 1.0)

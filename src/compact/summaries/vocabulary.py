@@ -8,6 +8,10 @@ from collections.abc import Iterable
 
 # Scripts without spaces are read by twos.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_NAME = re.compile(r"\b\w*(?:\d|_|[a-z][A-Z])\w*|(?<=[^.!?:\s]\s)[^\W\d_a-z]\w+")
+"""A word with a digit or an underscore, or with a capital letter that no sentence begins with."""
+_NAMED = 3.0
+"""How much more a name says than a word."""
 _RARE = 3
 """A word that so many exchanges have at most says as much as it can."""
 _PER_TOKEN = 4
@@ -24,7 +28,12 @@ class Vocabulary:
     def information(self, text: str) -> float:
         """The tokens of a text that say something, roughly: a word that many exchanges have counts for little."""
         counts = self._counts
-        return sum((len(word) + 1) / _PER_TOKEN * min(1.0, (_RARE / (counts[word] or 1)) ** 2) for word in _words(text))
+        names = set(map(str.lower, _NAME.findall(text[:_LONGEST])))
+        total = 0.0
+        for word in _words(text):
+            rare = min(1.0, (_RARE / (counts[word] or 1)) ** 2)
+            total += (len(word) + 1) / _PER_TOKEN * rare * (_NAMED if word in names else 1.0)
+        return total
 
 
 def _words(text: str) -> set[str]:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from compact.facts import Source
 from compact.summaries.accounts import UNVERIFIED
-from compact.summaries.actions import CHANGES, Action
-from compact.summaries.lines import ASSISTANT_PART, LONG, SHORT, USER, Told
+from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.lines import LONG, SHORT, USER, Told, quoted
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.rules import rules_read
 
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 2.0, 1.2
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY = 10.0, 4.0, 2.6, 1.2
 _SUPERSEDED = 0.3
 _EFFECT, _CHANGE, _LOOK = 2.4, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
@@ -23,7 +23,6 @@ _OF_RESULT = (0.2, 0.35)
 """The shares of a result that a short line shows, and a long one."""
 _LITTLE = 4
 """Tokens below which little is said."""
-_LONGEST_DEED = 600
 _LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
@@ -32,20 +31,26 @@ _FADING = 0.4
 
 
 class Worth(NamedTuple):
-    """What an exchange is worth in a short line and in a long one; all that was said in it, and all its results."""
+    """What an exchange is worth in a short line and in a long one; all that was said in it, and all its results.
+
+    What is `lasting` does not lose its worth with age.
+    """
 
     short: float = 0.0
     long: float = 0.0
     words: float = 0.0
     done: float = 0.0
+    lasting: float = 0.0
 
     def plus(self, value: float, short: float, long: float) -> Worth:
         """With more words, of which lines show these shares."""
-        return Worth(self.short + short * value, self.long + long * value, self.words + value, self.done)
+        short, long = self.short + short * value, self.long + long * value
+        return self._replace(short=short, long=long, words=self.words + value)
 
     def plus_result(self, value: float) -> Worth:
-        short, long = _OF_RESULT
-        return Worth(self.short + short * value, self.long + long * value, self.words, self.done + value)
+        """With more of what tools printed."""
+        short, long = (line + share * value for line, share in zip((self.short, self.long), _OF_RESULT, strict=True))
+        return self._replace(short=short, long=long, done=self.done + value)
 
 
 NOTHING = Worth()
@@ -60,8 +65,11 @@ def weigh(told: Told) -> Worth:
             continue
         by_user = spoken.source is Source.USER
         weight = _BY_USER if by_user else _CLOSING if spoken.closing else _ON_THE_WAY
-        value, part = _said(weight, told.vocabulary.information(spoken.text)), 1 if by_user else ASSISTANT_PART
-        worth = worth.plus(value, *(_shown(len(spoken.text) * part, room.words) for room in (SHORT, LONG)))
+        weight = _BINDING if spoken.binding else weight
+        value = _said(weight, told.vocabulary.information(spoken.text))
+        worth = worth.plus(value, *(_shown(len(spoken.text), quoted(spoken, room)) for room in (SHORT, LONG)))
+        if spoken.binding:
+            worth = worth._replace(lasting=worth.lasting + value)
     for action in told.actions:
         if rules_read(action) and not action.superseded:
             text = action.result[:_LONGEST_RULES]
@@ -70,11 +78,13 @@ def weigh(told: Told) -> Worth:
             )
             continue
         again = _SUPERSEDED if action.superseded else 1.0
-        deed = _said(again * _deed(action), min(len(action.subject) + len(action.result), _LONGEST_DEED) / 4)
+        shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
+        deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
         worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
-            worth = worth.plus(_said(_BY_USER, len(found) / 4), *shares)
+            value = _said(_BINDING, len(found) / 4)
+            worth = worth.plus(value, *shares)._replace(lasting=worth.lasting + value)
     return worth
 
 
@@ -89,9 +99,10 @@ def fade(at: int, size: int) -> float:
     return OLDEST + (1 - OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
 
 
-def fade_line(value: float, recency: float) -> float:
-    """What a line is worth at that age."""
-    faded: float = value * recency**_FADING
+def fade_line(value: float, worth: Worth, recency: float) -> float:
+    """What a line of that value is worth at that age."""
+    lasting = min(value, worth.lasting)
+    faded: float = lasting + (value - lasting) * recency**_FADING
     return faded
 
 
@@ -115,5 +126,5 @@ def _shown(length: int, room: int) -> float:
 
 
 def _printed(size: int) -> float:
-    value: float = (size / 4 + 10) ** 0.4
+    value: float = 0.7 * (size / 4 + 10) ** 0.4
     return value

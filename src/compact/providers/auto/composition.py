@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate
 
 from compact.messages import (
     AccountItem,
@@ -110,12 +110,6 @@ class Composition:
             at for at, one in enumerate(self.ladders) if one.boost == RECENT and one.whole <= self.target // _LARGE
         )
         return self.within_reach and all(self._is_whole(at, done) for at in recent)
-
-    @cached_property
-    def _asked(self) -> set[str]:
-        """The names and numbers in the latest request."""
-        asked = (ladder for ladder in reversed(self.ladders) if ladder.told.from_user)
-        return {name for ladder in islice(asked, 1) for said in ladder.told.said for name in names_in(said.text)}
 
     @cached_property
     def _mentioned(self) -> set[str]:
@@ -341,7 +335,7 @@ class Composition:
             made = self._sources.get(each.source)
             if made is None:
                 said_next = self._next_words.get(each.where.message, set())
-                interest = Interest(self._asked, self._mentioned, said_next)
+                interest = Interest(self.ladders[-1].told.asked, self._mentioned, said_next)
                 tokens = self.task.measure.text(each.source)
                 made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
             text = made.within(room, self.task.measure.text)

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import repeat
 
 from compact.facts import failures_in
-from compact.summaries.records import Piece, is_json, names_in, pieces_of, words_in
+from compact.summaries.records import Piece, find_wanted, is_json, names_in, pieces_of, words_in
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
@@ -114,15 +115,16 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
     worth = []
-    for at, piece in enumerate(pieces):
-        line = text[piece.start : piece.end]
+    lines = [text[piece.start : piece.end] for piece in pieces]
+    wanted = {word for word in interest.asked if word in text}
+    asked = find_wanted(lines, wanted) if wanted else repeat(set())
+    for at, (piece, line, found) in enumerate(zip(pieces, lines, asked, strict=False)):
         if not line.strip():
             worth.append(0.0)
             continue
         value = edge / (1 + at) + edge / (size - at)
         value += _ERROR * (piece.start in errors)
-        if interest.asked:
-            value += _ASKED * min(len(names_in(line) & interest.asked), _MOST_MENTIONS)
+        value += _ASKED * min(len(found), _MOST_MENTIONS)
         if interest.names:
             value += _MENTIONED * min(len(names_in(line) & interest.names), _MOST_MENTIONS)
         if interest.words:

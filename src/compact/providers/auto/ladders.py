@@ -143,7 +143,7 @@ class Ladder:
             return 0.0
         worth = self.worth
         line = worth.short if level is Level.SHORT else worth.long
-        value = fade_line(line, self.recency)
+        value = fade_line(line, worth, self.recency)
         if level <= Level.LONG or (self.bulky and level is Level.CUT):
             return value
         shown = max(worth.words - line, _AS_SAID * worth.words) + _SHOWN[level] * worth.done

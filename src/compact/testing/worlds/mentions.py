@@ -13,7 +13,7 @@ from compact.testing.worlds.truth import Truth
 
 _SEPARATORS = (
     re.compile(r"(?<=[.!?])(?<!\.\.)[\"”»')\]]*\s|[。！？؟]|\n"),  # noqa: RUF001 - the marks themselves
-    re.compile(r"[;；؛]|\s[—–|]\s|\s-\s(?=\[[ x]\])"),  # noqa: RUF001
+    re.compile(r"[;；؛]|\s[—–|/]\s|\s-\s(?=\[[ x]\])"),  # noqa: RUF001
     re.compile(r"[,，、،]\s?"),  # noqa: RUF001
 )
 _LABEL = re.compile(r"(?:^|[.;,。；，、|—–(\[])\s*([^.;,。；，、|—–(\[:：]{1,60}?)(?:[:：](?=\s|$|[^\x00-\x7f]))")  # noqa: RUF001
