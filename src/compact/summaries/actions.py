@@ -44,6 +44,10 @@ _DESTINATIONS = (
 )
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?:b/)?(\S{1,300})", re.MULTILINE)
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
+_ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
+_WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
+_SAYING = re.compile(r"\w{3}")
+_LONGEST_WRITTEN = 4_000
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
 _LONGEST_PATH = 300
 _UNTOLD = "…"
@@ -116,6 +120,26 @@ def subject(action: Action) -> str:
     if action.kind == "moved":
         return " to ".join(map(_plain_path, action.subject.split(" to ")))
     return _plain_path(action.subject) if action.subject else describe(action.call, _LONGEST_SUBJECT)
+
+
+def written_by(action: Action) -> str:
+    """The lines that a change put into a file, without those that say nothing; of a patch, those that it adds."""
+    if action.is_command or action.kind not in ("edited", "wrote"):
+        return ""
+    given = list(strings_in(action.call.raw if action.call.arguments is None else action.call.arguments))
+    texts = [text for key, text in given if key in _WRITTEN]
+    if not texts:
+        patches = (text for _, text in given if text.startswith(_PATCH))
+        texts = ["\n".join(_ADDED.findall(_part(text, action.subject))) for text in patches]
+    lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
+    return " / ".join(line for line in lines if _SAYING.search(line))
+
+
+def _part(patch: str, path: str) -> str:
+    """The part of a patch that is about the file."""
+    start = patch.find(path)
+    found = _PATCHED.search(patch, start + len(path)) if start >= 0 else None
+    return patch[max(start, 0) : found.start() if found else None]
 
 
 def _plain_path(path: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from compact.facts import Source
 from compact.messages import Exchange, Message, exchanges
-from compact.summaries.actions import CHANGES, Action, describe, subject
+from compact.summaries.actions import CHANGES, Action, describe, subject, written_by
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.plans import planned_by
 from compact.summaries.quoting import quote
@@ -18,7 +18,7 @@ from compact.summaries.reading import Reading, Utterance, read
 from compact.summaries.records import names_in, pick
 from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import quote_speech, without_announcements
-from compact.summaries.vocabulary import Vocabulary
+from compact.summaries.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
@@ -28,6 +28,7 @@ _ON_THE_WAY = 2
 """What an assistant says on its way is quoted in this part of the room."""
 _FOLLOWING = 60
 _LONGEST_REQUEST = 4_000
+_QUESTION = 600
 _MOST_ASKED = 40
 _ASKED_WORD = re.compile(r"\w{4,40}")
 
@@ -36,7 +37,8 @@ _ASKED_WORD = re.compile(r"\w{4,40}")
 class Room:
     """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
 
-    `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for.
+    `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for, `written`
+    those of what was put into a file.
     """
 
     words: int
@@ -44,10 +46,11 @@ class Room:
     calls: int
     rules: int
     found: int
+    written: int
 
 
-SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240)
-LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800)
+SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240, written=0)
+LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800, written=320)
 
 
 @dataclass(slots=True)
@@ -61,7 +64,7 @@ class Told:
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
-    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)
+    vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
 
     @property
     def from_user(self) -> bool:
@@ -81,11 +84,13 @@ class Told:
         """What an action answered about the latest request."""
         if action.outcome.failed or action.superseded:
             return ""
-        return quote(pick(action.result, self.asked, room.found), room.found).replace('"', "'")
+        given = str(action.call.raw)
+        wanted = {word for word in self.asked if word not in given}
+        return quote(pick(action.result, wanted, room.found), room.found).replace('"', "'")
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
-        parts = [_quoted(spoken, quoted(spoken, room), acts=bool(self.actions)) for spoken in self.said]
+        parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = _distinct(self.actions)
         done = [_rules(action, room) or _done(action, room, self.found(action, room)) for action in actions]
         if len(done) > room.calls:
@@ -95,6 +100,19 @@ class Told:
         if words and told:
             return f"{words} → {told}"
         return words or (f"- {told}" if told else f"- {self.role}: (no text)")
+
+
+    def _quoted(self, spoken: Utterance, room: Room) -> str:
+        """What was said; without what was only announced where the deed stands beside it."""
+        who = _WHO[spoken.source]
+        if spoken.speaker:
+            who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
+        by_person = spoken.source is Source.USER
+        words = without_announcements(spoken.text) if self.actions and not by_person else spoken.text
+        text = quote_speech(words, quoted(spoken, room), by_person=by_person, vocabulary=self.vocabulary)
+        text = text.replace('"', "'")
+        beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
+        return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 
 
 def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
@@ -121,10 +139,10 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
 
 
 def _asked(reading: Reading) -> frozenset[str]:
-    """The names and words of the latest request."""
+    """The names of the latest request, and its words where it is short."""
     spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
     text = next(spoken, "")[:_LONGEST_REQUEST]
-    names, words = names_in(text), set(_ASKED_WORD.findall(text))
+    names, words = names_in(text), set(_ASKED_WORD.findall(text)) if len(text) <= _QUESTION else set()
     return frozenset([*sorted(names), *sorted(words - names, key=lambda word: (-len(word), word))][:_MOST_ASKED])
 
 
@@ -144,18 +162,6 @@ def quoted(spoken: Utterance, room: Room) -> int:
     return room.words if spoken.source is Source.USER or spoken.closing else room.words // _ON_THE_WAY
 
 
-def _quoted(spoken: Utterance, longest: int, *, acts: bool) -> str:
-    """What was said; without what was only announced where the deed stands beside it."""
-    who = _WHO[spoken.source]
-    if spoken.speaker:
-        who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
-    by_person = spoken.source is Source.USER
-    words = without_announcements(spoken.text) if acts and not by_person else spoken.text
-    text = quote_speech(words, longest, by_person=by_person).replace('"', "'")
-    beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
-    return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
-
-
 def _distinct(actions: Sequence[Action]) -> list[Action]:
     """One of those that do the same to the same: the last."""
     last = {(action.kind, action.subject or id(action)): action for action in actions}
@@ -163,29 +169,31 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
 
 
 def _done(action: Action, room: Room, found: str) -> str:
-    """What was done, with what came of it."""
+    """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
-    if action.outcome.kind is Verdict.REFUSED:
-        words = action.outcome.shorten(room.words).replace('"', "'")
-        return f'{did}: refused by the user: "{words}"' if words else f"{did}: refused by the user"
     if found:
         return f'{did}: "{found}"'
-    if action.kind == "read" and not looks and not action.outcome.failed:
-        return did
-    if not action.outcome.failed and (plan := planned_by(action)):
-        if action.superseded:
-            return ""  # a later one says how things stand
-        return f'planned: "{quote(plan.tell(), room.words)}"'
-    answer = action.outcome.shorten(room.answer).replace('"', "'")
-    if action.outcome.failed:
-        told = f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
-        return told if action.mended_by is None else f"{told}; ok later"
-    if action.kind in CHANGES or not answer:
-        return did
-    return f'{did}: "{answer}"'
+    if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
+        return f"{did}: {_went_wrong(action, room)}"
+    if plan := planned_by(action):
+        return "" if action.superseded else f'planned: "{quote(plan.tell(), room.words)}"'
+    if action.kind in CHANGES:
+        told = "" if action.superseded else quote(written_by(action), room.written)
+    else:
+        told = "" if action.kind == "read" and not looks else action.outcome.shorten(room.answer)
+    return f'{did}: "{told}"' if (told := told.replace('"', "'")) else did
+
+
+def _went_wrong(action: Action, room: Room) -> str:
+    """How an action failed, or with which words the user refused it."""
+    refused = action.outcome.kind is Verdict.REFUSED
+    words = action.outcome.shorten(room.words if refused else room.answer).replace('"', "'")
+    told = "refused by the user" if refused else "failed"
+    told = f'{told}: "{words}"' if words else told
+    return told if action.mended_by is None else f"{told}; ok later"
 
 
 def _rules(action: Action, room: Room) -> str:

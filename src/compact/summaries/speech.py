@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from compact.facts import directives_in, sentences_in
 from compact.summaries.quoting import quote, shorten
+from compact.summaries.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
@@ -30,8 +31,11 @@ _OPENING = re.compile(
 )
 _SHORT = 160
 _LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
-_TELLING = 100
-"""Characters of a sentence that says something."""
+_TELLING, _MOST_TOLD = 15, 1.5
+"""Tokens of a sentence that says something, and what it is worth at most for that."""
+_STATEMENT = 24
+"""Characters of a sentence that is more than an exclamation."""
+_ASKING = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
 
 class Passage(NamedTuple):
@@ -45,19 +49,21 @@ class Passage(NamedTuple):
         return f"{self.lead}: {self.text}" if self.lead else self.text
 
 
-def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
-    """The text as one line of at most so many characters; of a longer one what directs, or names something.
+def quote_speech(text: str, longest: int, *, by_person: bool = True, vocabulary: Vocabulary = NO_WORDS) -> str:
+    """The text as one line of at most so many characters; of a longer one what directs, names or tells something new.
 
-    What a person begins with and ends with says most of the rest; an assistant begins with pleasantries.
+    What a person begins with says what the rest is about, and a question at the end what is wanted.
     """
     if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
         return quote(text, longest)
     found = list(dict.fromkeys(passages(text[:_LONGEST_TEXT])))
     if len(found) < 2:
         return quote(text, longest)
-    weights = [_weight(passage) for passage in found]
-    weights[0] += _FIRST if by_person else 0.0
-    weights[-1] += _LAST
+    weights = [_weight(passage, vocabulary) for passage in found]
+    if by_person:
+        weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
+    if found[-1].text.endswith(_ASKING):
+        weights[-1] += _LAST
     chosen: set[int] = set()
     left = longest
     for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
@@ -73,7 +79,12 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True) -> str:
 
 def corrects(text: str) -> bool:
     """Whether a person takes something back that was said before, or puts something else in its place."""
-    return _words("correcting").search(text) is not None
+    if _words("correcting").search(text):
+        return True
+    if not _words("replacing").search(text):
+        return False
+    said = (span.text for span in sentences_in(text))
+    return any(_words("replacing").search(each) and not _words("narrating").search(each) for each in said)
 
 
 def without_announcements(text: str) -> str:
@@ -152,8 +163,8 @@ def _governs(heading: str) -> bool:
     return bool(heading) and any(one.strength.name == "RULE" for one in directives_in(f"{heading} do this."))
 
 
-def _weight(passage: Passage) -> float:
+def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     named = _NAMED.search(passage.text) is not None
     explains = _words("explaining").search(passage.text) is not None
-    return _OTHER + directs + named + explains + min(len(passage.text) / _TELLING, 1.0)
+    return _OTHER + directs + named + explains + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)

@@ -38,3 +38,6 @@ class Vocabulary:
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text[:_LONGEST].lower()))
+
+
+NO_WORDS = Vocabulary()

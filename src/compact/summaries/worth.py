@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compact.facts import Source
 from compact.summaries.accounts import UNVERIFIED
-from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.actions import CHANGES, Action, subject, written_by
 from compact.summaries.lines import LONG, SHORT, USER, Told, quoted
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.rules import rules_read
@@ -15,9 +15,9 @@ from compact.summaries.rules import rules_read
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY = 10.0, 4.0, 2.6, 1.2
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY = 10.0, 4.0, 3.2, 1.2
 _SUPERSEDED = 0.3
-_EFFECT, _CHANGE, _LOOK = 2.4, 1.6, 0.4
+_EFFECT, _CHANGE, _LOOK = 4.0, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
 _OF_RESULT = (0.2, 0.35)
 """The shares of a result that a short line shows, and a long one."""
@@ -81,6 +81,8 @@ def weigh(told: Told) -> Worth:
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
         deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
         worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
+        if not action.superseded and (wrote := len(written_by(action))):
+            worth = worth.plus(_said(_CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
             value = _said(_BINDING, len(found) / 4)

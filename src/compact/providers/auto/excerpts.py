@@ -19,7 +19,7 @@ _MARKER = 9
 """Tokens that a marker takes, roughly."""
 _EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
 """What the first and the last line are worth; of records neither says more than another."""
-_ERROR = 3.0
+_ERROR = 8.0
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
