@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.facts import command_of, core_command, only_reads, strings_in
@@ -54,6 +55,8 @@ _UNTOLD = "…"
 """What stands for the arguments of a call where none can be told."""
 _LONGEST_SUBJECT = 160
 _ARGUMENTS = 8
+_USUAL = 3
+"""How often a tool must have been called for that."""
 
 
 @dataclass(slots=True)
@@ -62,7 +65,8 @@ class Action:
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
     says so. `result` is what was answered. `superseded` says that a later action does the same again;
-    `mended_by` is the index of the message by which a failed one came right.
+    `mended_by` is the index of the message by which a failed one came right. `usual` are the arguments that this tool
+    is always called with.
     """
 
     index: int
@@ -76,6 +80,7 @@ class Action:
     result: str = ""
     superseded: bool = False
     mended_by: int | None = None
+    usual: frozenset[str] = frozenset()
 
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
@@ -104,9 +109,28 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         yield Action(index, message_id, "read" if reads else "called", path if reads else "", call)
 
 
-def describe(call: ToolCall, longest: int) -> str:
-    """A call with its first arguments, on one line; without those that were cut, and without patches."""
-    given = list(strings_in(call.arguments))
+def note_usual(actions: Sequence[Action]) -> None:
+    """Notes which arguments a tool is called with every time: they say nothing about one call."""
+    calls: Counter[str] = Counter()
+    given: Counter[tuple[str, str, str]] = Counter()
+    for action in actions:
+        if not action.is_command and isinstance(action.call.arguments, dict):
+            calls[action.call.name] += 1
+            given.update(
+                (action.call.name, key, value) for key, value in action.call.arguments.items() if isinstance(value, str)
+            )
+    always: defaultdict[str, set[str]] = defaultdict(set)
+    for (name, key, _), count in given.items():
+        if count == calls[name] >= _USUAL:
+            always[name].add(key)
+    for action in actions:
+        action.usual = frozenset(always.get(action.call.name, ()))
+
+
+def describe(action: Action, longest: int) -> str:
+    """A call with its first arguments, on one line; without usual ones, those that were cut, and patches."""
+    call = action.call
+    given = [(key, text) for key, text in strings_in(call.arguments) if key not in action.usual]
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
     shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in told[:_ARGUMENTS]]
     return quote(f"{call.name}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
@@ -119,7 +143,7 @@ def subject(action: Action) -> str:
         return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT)
     if action.kind == "moved":
         return " to ".join(map(_plain_path, action.subject.split(" to ")))
-    return _plain_path(action.subject) if action.subject else describe(action.call, _LONGEST_SUBJECT)
+    return _plain_path(action.subject) if action.subject else describe(action, _LONGEST_SUBJECT)
 
 
 def written_by(action: Action) -> str:

@@ -125,7 +125,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         acted[action.index].append(action)
     asked, groups = _asked(reading), list(groups)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
-    vocabulary = Vocabulary(" ".join(spoken.text for spoken in each) for each in words)
+    vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
         Told(
             messages[group[0]].role,
@@ -208,4 +208,4 @@ def _looks_up(action: Action) -> str:
     """A call that asks for something other than a file, such as a search or a record."""
     given = action.call.arguments
     asks = isinstance(given, dict) and any(key in given for key in _QUESTIONS)
-    return describe(action.call, _LONGEST_CALL) if asks or not action.subject else ""
+    return describe(action, _LONGEST_CALL) if asks or not action.subject else ""

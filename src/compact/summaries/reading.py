@@ -21,7 +21,7 @@ from compact.messages import (
     spoken,
     words_in,
 )
-from compact.summaries.actions import Action, actions_of
+from compact.summaries.actions import Action, actions_of, note_usual
 from compact.summaries.marks import unmarked, without_summaries
 from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
@@ -96,6 +96,7 @@ def read(messages: Sequence[Message]) -> Reading:
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)
+    note_usual(reading.actions)
     return reading
 
 

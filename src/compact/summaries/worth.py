@@ -81,6 +81,8 @@ def weigh(told: Told) -> Worth:
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
         deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
         worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
+        if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
+            worth = worth._replace(lasting=worth.lasting + deed / 2)
         if not action.superseded and (wrote := len(written_by(action))):
             worth = worth.plus(_said(_CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):

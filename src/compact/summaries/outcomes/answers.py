@@ -163,13 +163,14 @@ def _fault(fields: list[tuple[str, str, Json]], *, reads: bool) -> str:
         if plain in names["error"] and _says_something(entry):
             return _shown(entry)
         if (plain in names["success"] and entry is False) or (plain in names["trouble"] and entry is True):
-            message = next((_shown(other) for _, name, other in fields if name in names["message"] and other), "")
-            return message or f"{key}: {_shown(entry)}"
+            telling = (names["error"], names["message"])
+            said = (_shown(other) for kind in telling for _, name, other in fields if name in kind and other)
+            return next(said, "") or f"{key}: {_shown(entry)}"
         if plain in names["code"] and isinstance(entry, int) and not isinstance(entry, bool) and 400 <= entry < 600:
             return f"{key}: {entry}"
     if reads:
         return ""
-    for key, plain, entry in fields:
+    for key, plain, entry in _words_first(fields):
         if isinstance(entry, str) and (_is_state(plain, names) and known.negative.search(entry[:_HEAD])):
             return entry[:_FIRST_FAULT] if plain in names["message"] else f"{key}: {entry[:_FIRST_FAULT]}"
     return ""
@@ -181,21 +182,27 @@ def _succeeds(fields: list[tuple[str, str, Json]], name: str) -> str | None:
     names = known.fields
     # `return_items` is answered by "return requested".
     stems = [verb[:_STEM] for verb in _VERB.findall(name.rpartition("__")[2].lower())[:1]]
-    for key, plain, entry in fields:
+    for key, plain, entry in _words_first(fields):
         if isinstance(entry, str) and _is_state(plain, names):
             says = entry[:_HEAD].lower()
             if known.positive.search(says) or any(stem in says for stem in stems):
                 return entry[:_FIRST_FAULT] if plain in names["message"] else f"{key}: {entry[:_FIRST_FAULT]}"
     for _, plain, entry in fields:
         if plain in names["success"] and entry is True:
-            return ""
+            return "ok"
         if plain in names["code"] and isinstance(entry, int) and 200 <= entry < 300:
-            return ""
+            return "ok"
     return None
 
 
 def _is_state(plain: str, names: dict[str, frozenset[str]]) -> bool:
     return plain in names["status"] or plain in names["message"] or plain.endswith(("status", "message"))
+
+
+def _words_first(fields: list[tuple[str, str, Json]]) -> list[tuple[str, str, Json]]:
+    """The fields, a message before a status."""
+    messages = _phrases().fields["message"]
+    return sorted(fields, key=lambda field: field[1] not in messages)
 
 
 def _told(fields: list[tuple[str, str, Json]], first: str) -> str:
@@ -208,7 +215,7 @@ def _told(fields: list[tuple[str, str, Json]], first: str) -> str:
             told.append(f"{key}: {', '.join(_shown(value) for value in entry[-1].values() if value)}"[:160])
         if isinstance(entry, dict | list) or entry in (None, "", -1) or (first and _shown(entry) in first):
             continue
-        telling = any(plain.endswith(end) for end in known["telling"]) or _is_state(plain, known)
+        telling = any(plain.endswith(end) for end in known["telling"]) or (not first and _is_state(plain, known))
         if telling and size < _LONGEST_TEXT and len(shown := _shown(entry)) <= 160:
             told.append(f"{key}: {shown}")
             size += len(told[-1])

@@ -58,6 +58,8 @@ def read_fate(view: View) -> tuple[Reading, Reason]:
 
 def _decide(view: View, expected: str, words: list[Word]) -> set[str]:
     """The states that count: labels before other words; of a success and a failure, what decides."""
+    if view.truth.kind is TruthKind.OUTCOME:  # an order that was cancelled successfully
+        words = [word for word in words if word.group not in ("withdrawn", "replaced")]
     chosen = [word for word in words if word.label or word.group == "fixed"]
     chosen = chosen if any(word.label for word in chosen) else words
     states = {word.group for word in chosen}
@@ -67,7 +69,7 @@ def _decide(view: View, expected: str, words: list[Word]) -> set[str]:
         last = max(chosen, key=lambda word: word.start).group
         return {last} if expected == Outcome.OK else {"fixed"}
     if view.truth.kind is TruthKind.OUTCOME:
-        return states - {"withdrawn", "replaced"}
+        return states
     if any(each.truth.replaced_by == view.truth.id for each in view.mentions):
         states -= {"replaced", "withdrawn"}
     return states & _RIGHT[expected] or states
