@@ -10,8 +10,9 @@ from compact.messages import AccountItem, Message, body_of, is_own, is_summary
 NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
-    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
-    r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)\))"
+    rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
+    r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)"
+    r"|the first (?:\d+ messages below are|message below is) older than the end of this account)\))"
 )
 _SINCE = "## After that"
 UNVERIFIED = "(an earlier summary, unverified) "
@@ -24,8 +25,8 @@ def unlisted(count: int) -> str:
 
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the last it tells of."""
-    plural = "s below are" if count != 1 else " below is"
-    return f"- ({count} message{plural} older than the last one told here)"
+    first = f"first {count} messages below are" if count != 1 else "first message below is"
+    return f"- (the {first} older than the end of this account)"
 
 
 def earlier_items(

@@ -15,7 +15,7 @@ from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.plans import planned_by
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
-from compact.summaries.records import names_in, pick
+from compact.summaries.records import names_in, pick, pick_mentioned, words_in
 from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import quote_speech, without_announcements
 from compact.summaries.vocabulary import NO_WORDS, Vocabulary
@@ -24,13 +24,17 @@ USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
-_ON_THE_WAY = 2
-"""What an assistant says on its way is quoted in this part of the room."""
+_REMARK = 24
+"""Characters of what is said beside a deed and says nothing by itself."""
 _FOLLOWING = 60
+_TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
 _QUESTION = 600
+_LONG_NUMBER = 5
+"""Shorter ones are as likely numbers of lines."""
 _MOST_ASKED = 40
-_ASKED_WORD = re.compile(r"\w{4,40}")
+_SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
+_ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +61,15 @@ LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800, written=32
 class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
-    `asked` are the names and words of the latest request: what was answered about them is told first.
+    `asked` are the names and words of the latest request: what was answered about them is told first. `taken_up` are
+    the words of what was said next.
     """
 
     role: str
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
+    taken_up: AbstractSet[str] = frozenset()
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
 
     @property
@@ -92,7 +98,7 @@ class Told:
         """The line, within that room."""
         parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = _distinct(self.actions)
-        done = [_rules(action, room) or _done(action, room, self.found(action, room)) for action in actions]
+        done = [_rules(action, room) or _done(action, room, self) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -100,7 +106,6 @@ class Told:
         if words and told:
             return f"{words} → {told}"
         return words or (f"- {told}" if told else f"- {self.role}: (no text)")
-
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:
         """What was said; without what was only announced where the deed stands beside it."""
@@ -110,7 +115,7 @@ class Told:
         by_person = spoken.source is Source.USER
         words = without_announcements(spoken.text) if self.actions and not by_person else spoken.text
         text = quote_speech(words, quoted(spoken, room), by_person=by_person, vocabulary=self.vocabulary)
-        text = text.replace('"', "'")
+        text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
         return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 
@@ -132,17 +137,30 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             spoken,
             [action for index in group for action in acted[index]],
             asked,
+            next_words,
             vocabulary,
         )
-        for group, spoken in zip(groups, words, strict=True)
+        for group, spoken, next_words in zip(groups, words, _taken_up(words), strict=True)
     ]
+
+
+def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
+    """For each exchange, the words of what was said next."""
+    found: list[set[str]] = []
+    words: set[str] = set()
+    for spoken in reversed(said):
+        found.append(words)
+        if spoken and spoken[0].text:
+            words = words_in(spoken[0].text[:_TAKEN_UP])
+    return found[::-1]
 
 
 def _asked(reading: Reading) -> frozenset[str]:
     """The names of the latest request, and its words where it is short."""
     spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
     text = next(spoken, "")[:_LONGEST_REQUEST]
-    names, words = names_in(text), set(_ASKED_WORD.findall(text)) if len(text) <= _QUESTION else set()
+    names = {name for name in names_in(text) if not (name.isdigit() and len(name) < _LONG_NUMBER)}
+    words = set(_ASKED_WORD.findall(text)) if len(text) <= _QUESTION else set()
     return frozenset([*sorted(names), *sorted(words - names, key=lambda word: (-len(word), word))][:_MOST_ASKED])
 
 
@@ -159,7 +177,7 @@ def quoted(spoken: Utterance, room: Room) -> int:
     """How many characters are quoted of what was said."""
     if spoken.binding:
         return max(room.words, room.rules)
-    return room.words if spoken.source is Source.USER or spoken.closing else room.words // _ON_THE_WAY
+    return room.words
 
 
 def _distinct(actions: Sequence[Action]) -> list[Action]:
@@ -168,23 +186,26 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def _done(action: Action, room: Room, found: str) -> str:
+def _done(action: Action, room: Room, told: Told) -> str:
     """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
-    if found:
+    if found := told.found(action, room):
         return f'{did}: "{found}"'
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := planned_by(action):
         return "" if action.superseded else f'planned: "{quote(plan.tell(), room.words)}"'
+    shown = ""
     if action.kind in CHANGES:
-        told = "" if action.superseded else quote(written_by(action), room.written)
-    else:
-        told = "" if action.kind == "read" and not looks else action.outcome.shorten(room.answer)
-    return f'{did}: "{told}"' if (told := told.replace('"', "'")) else did
+        shown = "" if action.superseded else quote(written_by(action), room.written)
+    elif action.kind != "read" or looks:
+        shown = action.outcome.shorten(room.answer)
+        if len(action.result) > len(shown) + room.answer:
+            shown = quote(pick_mentioned(action.result, told.taken_up, room.answer), room.answer) or shown
+    return f'{did}: "{shown}"' if (shown := shown.replace('"', "'")) else did
 
 
 def _went_wrong(action: Action, room: Room) -> str:

@@ -27,7 +27,7 @@ from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
 from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
-from compact.summaries.speech import corrects
+from compact.summaries.speech import corrects, orders
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
@@ -125,7 +125,7 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
 def _binds(text: str) -> bool:
     """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
     text = text[:_LONGEST_RULES]
-    return corrects(text) or any(found.strength is Strength.RULE for found in directives_in(text))
+    return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))
 
 
 def _beside(message: Message) -> str:

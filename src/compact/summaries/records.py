@@ -10,14 +10,15 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-_LONG_LINE = 320
-_SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
+_LONG_LINE = 200
+_SENTENCE = re.compile(r".{60,200}?(?:[.!?;]\s+|\Z)|.{1,160}", re.DOTALL)
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
-_LONGEST_RECORD, _DEEPEST = 800, 12
+_LONGEST_RECORD, _DEEPEST = 300, 12
 _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
 _WORD = re.compile(r"\w{5,40}")
-_LONGEST_LOOK = 20_000
+_LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
+_JOIN = " / "
 _RECORDS = 2
 """So many records at least are to fit where some are picked."""
 _RARE = 2
@@ -41,6 +42,23 @@ def words_in(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
+def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
+    """The pieces of a text that share the most longer words with those, in order; nothing where none does."""
+    if not words:
+        return ""
+    text = text[:_LONGEST_SCAN]
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text)]
+    shared = [len(words.intersection(_WORD.findall(piece.lower()))) for piece in pieces]
+    chosen: set[int] = set()
+    left = longest
+    for at in sorted(range(len(pieces)), key=lambda at: (-shared[at], at)):
+        if not shared[at] or len(pieces[at]) + len(_JOIN) > left:
+            break
+        chosen.add(at)
+        left -= len(pieces[at]) + len(_JOIN)
+    return _JOIN.join(pieces[at] for at in sorted(chosen))
+
+
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
     """The pieces of a text that hold names or rare words that are wanted, in order; nothing where none does."""
     text = text[:_LONGEST_LOOK]
@@ -52,8 +70,8 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
     for piece, found in zip(pieces, find_wanted(pieces, wanted), strict=True):
         if found and len(piece) <= left:
             chosen.append(piece)
-            left -= len(piece) + 3
-    return " / ".join(chosen)
+            left -= len(piece) + len(_JOIN)
+    return _JOIN.join(chosen)
 
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:

@@ -33,6 +33,7 @@ _SHORT = 160
 _LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
+_LEANS = 0.8
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
 _ASKING = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
@@ -75,6 +76,11 @@ def quote_speech(text: str, longest: int, *, by_person: bool = True, vocabulary:
         best = max(range(len(found)), key=weights.__getitem__)
         return shorten(quote(found[best].whole, 2 * longest), longest)
     return quote(" ".join(_runs(found, chosen)), longest)
+
+
+def orders(text: str) -> bool:
+    """Whether something is to be done always, or never."""
+    return _words("ordering").search(text) is not None
 
 
 def corrects(text: str) -> bool:
@@ -167,4 +173,7 @@ def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     named = _NAMED.search(passage.text) is not None
     explains = _words("explaining").search(passage.text) is not None
-    return _OTHER + directs + named + explains + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
+    leans = _LEANS if not passage.lead and _words("leaning").match(passage.text) else 0.0
+    return (
+        _OTHER - leans + directs + named + explains + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
+    )

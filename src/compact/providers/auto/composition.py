@@ -36,7 +36,7 @@ from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
-from compact.summaries.lines import SHORT
+from compact.summaries.lines import LONG, SHORT
 from compact.summaries.records import names_in, words_in
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
@@ -271,7 +271,7 @@ class Composition:
             if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
                 continue
             if at in late or ladder.bulky:
-                item = AccountItem(ladder.told.line(SHORT), self._ids[at])
+                item = AccountItem(ladder.told.line(SHORT if at in late else LONG), self._ids[at])
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue

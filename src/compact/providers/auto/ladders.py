@@ -117,7 +117,7 @@ class Ladder:
         if level is Level.WHOLE:
             return self.whole
         if self.bulky:
-            return self.lines[0] + BULKY_MARKER
+            return self.lines[1] + BULKY_MARKER
         return self.cut_cost(ROOMS[level])
 
     def cut_cost(self, room: int) -> int:
