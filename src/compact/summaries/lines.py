@@ -17,7 +17,7 @@ from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
 from compact.summaries.records import names_in, pick, pick_mentioned, words_in
 from compact.summaries.rules import rules_read, rules_text
-from compact.summaries.speech import quote_speech, without_announcements
+from compact.summaries.speech import Speech, without_announcements
 from compact.summaries.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -32,7 +32,7 @@ _LONGEST_REQUEST = 4_000
 _QUESTION = 600
 _LONG_NUMBER = 5
 """Shorter ones are as likely numbers of lines."""
-_MOST_ASKED = 40
+_MOST_ASKED = 20
 _SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
 _ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 
@@ -71,6 +71,7 @@ class Told:
     asked: AbstractSet[str] = frozenset()
     taken_up: AbstractSet[str] = frozenset()
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
+    speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
     @property
     def from_user(self) -> bool:
@@ -90,15 +91,17 @@ class Told:
         """What an action answered about the latest request."""
         if action.outcome.failed or action.superseded:
             return ""
-        given = str(action.call.raw)
-        wanted = {word for word in self.asked if word not in given}
+        wanted = {word for word in self.asked if word in action.result}
+        if wanted:
+            given = str(action.call.raw)
+            wanted = {word for word in wanted if word not in given}
         return quote(pick(action.result, wanted, room.found), room.found).replace('"', "'")
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
         parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = _distinct(self.actions)
-        done = [_rules(action, room) or _done(action, room, self) for action in actions]
+        done = [self._rules(action, room) or _done(action, room, self) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -107,14 +110,27 @@ class Told:
             return f"{words} → {told}"
         return words or (f"- {told}" if told else f"- {self.role}: (no text)")
 
+    def _rules(self, action: Action, room: Room) -> str:
+        """What a file of rules says, as the project's."""
+        if not (path := rules_read(action)):
+            return ""
+        speech = self.speeches.get(id(action))
+        if speech is None:
+            speech = self.speeches[id(action)] = Speech(rules_text(action))
+        rules = speech.quote(room.rules).replace('"', "'")
+        return f'rules of the project, read in {path}: "{rules}"'
+
     def _quoted(self, spoken: Utterance, room: Room) -> str:
         """What was said; without what was only announced where the deed stands beside it."""
         who = _WHO[spoken.source]
         if spoken.speaker:
             who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
         by_person = spoken.source is Source.USER
-        words = without_announcements(spoken.text) if self.actions and not by_person else spoken.text
-        text = quote_speech(words, quoted(spoken, room), by_person=by_person, vocabulary=self.vocabulary)
+        speech = self.speeches.get(id(spoken))
+        if speech is None:
+            words = without_announcements(spoken.text) if self.actions and not by_person else spoken.text
+            speech = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
+        text = speech.quote(quoted(spoken, room))
         text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
         return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
@@ -215,14 +231,6 @@ def _went_wrong(action: Action, room: Room) -> str:
     told = "refused by the user" if refused else "failed"
     told = f'{told}: "{words}"' if words else told
     return told if action.mended_by is None else f"{told}; ok later"
-
-
-def _rules(action: Action, room: Room) -> str:
-    """What a file of rules says, as the project's."""
-    if not (path := rules_read(action)):
-        return ""
-    rules = quote_speech(rules_text(action), room.rules).replace('"', "'")
-    return f'rules of the project, read in {path}: "{rules}"'
 
 
 def _looks_up(action: Action) -> str:

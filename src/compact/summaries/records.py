@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -42,13 +42,39 @@ def words_in(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
+def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> list[int]:
+    """How many of the names each piece has; the text is looked through once."""
+    found = ((match.start(), match[0].rstrip(".,:-/")) for match in _NAME.finditer(text)) if names else ()
+    return _count(pieces, (place for place, name in found if name in names))
+
+
+def count_words(text: str, pieces: Sequence[Piece], words: AbstractSet[str]) -> list[int]:
+    """How many of the words, in lower case, each piece has; the text is looked through once."""
+    found = _WORD.finditer(text.lower()) if words else ()
+    return _count(pieces, (match.start() for match in found if match[0] in words))
+
+
+def _count(pieces: Sequence[Piece], places: Iterable[int]) -> list[int]:
+    """How many of the places, in order, lie in each piece."""
+    counts = [0] * len(pieces)
+    at = 0
+    for place in places:
+        while at < len(pieces) and pieces[at].end <= place:
+            at += 1
+        if at == len(pieces):
+            break
+        counts[at] += pieces[at].start <= place
+    return counts
+
+
 def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
     """The pieces of a text that share the most longer words with those, in order; nothing where none does."""
     if not words:
         return ""
     text = text[:_LONGEST_SCAN]
-    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text)]
-    shared = [len(words.intersection(_WORD.findall(piece.lower()))) for piece in pieces]
+    found = pieces_of(text)
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in found]
+    shared = count_words(text, found, words)
     chosen: set[int] = set()
     left = longest
     for at in sorted(range(len(pieces)), key=lambda at: (-shared[at], at)):

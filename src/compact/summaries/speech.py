@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
@@ -50,32 +50,47 @@ class Passage(NamedTuple):
         return f"{self.lead}: {self.text}" if self.lead else self.text
 
 
-def quote_speech(text: str, longest: int, *, by_person: bool = True, vocabulary: Vocabulary = NO_WORDS) -> str:
-    """The text as one line of at most so many characters; of a longer one what directs, names or tells something new.
+class Speech:
+    """What somebody said at once; quotes of any length are made of it."""
 
-    What a person begins with says what the rest is about, and a question at the end what is wanted.
-    """
-    if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
-        return quote(text, longest)
-    found = list(dict.fromkeys(passages(text[:_LONGEST_TEXT])))
-    if len(found) < 2:
-        return quote(text, longest)
-    weights = [_weight(passage, vocabulary) for passage in found]
-    if by_person:
-        weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
-    if found[-1].text.endswith(_ASKING):
-        weights[-1] += _LAST
-    chosen: set[int] = set()
-    left = longest
-    for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
-        price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
-        if price <= left:
-            chosen.add(at)
-            left -= price
-    if not chosen:
-        best = max(range(len(found)), key=weights.__getitem__)
-        return shorten(quote(found[best].whole, 2 * longest), longest)
-    return quote(" ".join(_runs(found, chosen)), longest)
+    def __init__(self, text: str, vocabulary: Vocabulary = NO_WORDS, *, by_person: bool = True) -> None:
+        self._text = text
+        self._vocabulary = vocabulary
+        self._by_person = by_person
+
+    def quote(self, longest: int) -> str:
+        """The text as one line of at most so many characters; of a longer one what directs, names or tells something.
+
+        What a person begins with says what the rest is about, and a question at the end what is wanted.
+        """
+        text = self._text
+        if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
+            return quote(text, longest)
+        found, weights = self._weighed
+        if len(found) < 2:
+            return quote(text, longest)
+        chosen: set[int] = set()
+        left = longest
+        for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
+            price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
+            if price <= left:
+                chosen.add(at)
+                left -= price
+        if not chosen:
+            best = max(range(len(found)), key=weights.__getitem__)
+            return shorten(quote(found[best].whole, 2 * longest), longest)
+        return quote(" ".join(_runs(found, chosen)), longest)
+
+    @cached_property
+    def _weighed(self) -> tuple[list[Passage], list[float]]:
+        """The passages, each once, and what each is worth."""
+        found = list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
+        weights = [_weight(passage, self._vocabulary) for passage in found]
+        if found and self._by_person:
+            weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
+        if found and found[-1].text.endswith(_ASKING):
+            weights[-1] += _LAST
+        return found, weights
 
 
 def orders(text: str) -> bool:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import repeat
 
 from compact.facts import failures_in
-from compact.summaries.records import Piece, find_wanted, is_json, names_in, pieces_of, words_in
+from compact.summaries.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
@@ -114,22 +113,21 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
-    worth = []
-    lines = [text[piece.start : piece.end] for piece in pieces]
     wanted = {word for word in interest.asked if word in text}
-    asked = find_wanted(lines, wanted) if wanted else repeat(set())
-    for at, (piece, line, found) in enumerate(zip(pieces, lines, asked, strict=False)):
-        if not line.strip():
-            worth.append(0.0)
+    asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
+    counts = (
+        (_ASKED, [len(found) for found in asked]),
+        (_MENTIONED, count_names(text, pieces, interest.names)),
+        (_TAKEN_UP, count_words(text, pieces, interest.words)),
+    )
+    worth = [0.0] * size
+    for at, piece in enumerate(pieces):
+        if text[piece.start : piece.end].isspace():
             continue
-        value = edge / (1 + at) + edge / (size - at)
-        value += _ERROR * (piece.start in errors)
-        value += _ASKED * min(len(found), _MOST_MENTIONS)
-        if interest.names:
-            value += _MENTIONED * min(len(names_in(line) & interest.names), _MOST_MENTIONS)
-        if interest.words:
-            value += _TAKEN_UP * min(len(words_in(line) & interest.words), _MOST_MENTIONS)
-        worth.append(value)
+        value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
+        for weight, found in counts:
+            value += weight * min(found[at], _MOST_MENTIONS) if found else 0.0
+        worth[at] = value
     return worth
 
 
