@@ -219,10 +219,10 @@ def test_a_commit_and_a_push_are_told_by_what_they_left() -> None:
         ("change_address", '{"order_id": "#W9", "status": "pending"}', UNKNOWN, '{"order_id": "#W9", "status": "pending"}'),
         ("pay", '{"error": {"message": "card declined"}, "id": "p_1"}', FAILED, "card declined; id: p_1"),
         ("pay", '{"success": false, "message": "no funds"}', FAILED, "no funds"),
-        ("pay", '{"success": true, "id": "p_1"}', OK, "id: p_1"),
+        ("pay", '{"success": true, "id": "p_1"}', OK, "ok; id: p_1"),
         ("pay", '{"status": "failed", "code": "E7"}', FAILED, "status: failed; code: E7"),
         ("post", '{"statusCode": 503, "body": ""}', FAILED, "statusCode: 503"),
-        ("post", '{"error": null, "errors": [], "ok": true, "url": "https://x.y"}', OK, "url: https://x.y"),
+        ("post", '{"error": null, "errors": [], "ok": true, "url": "https://x.y"}', OK, "ok; url: https://x.y"),
         ("modify", "Error: The new item id should be different", FAILED, "Error: The new item id should be different"),
         ("weather", '{"City": "Pittsburgh", "Weather": "Raining"}', UNKNOWN, '{"City": "Pittsburgh", "Weather": "Raining"}'),
         ("TaskCreate", "Task #2 created successfully: Verify that the tests fail", OK, "Task #2 created successfully: Verify that the tests fail"),
@@ -342,7 +342,7 @@ def test_a_plan_is_told_by_its_newest_state() -> None:
     after = [{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]
     done = "Todos have been modified successfully."
     wires = [*used("TodoWrite", {"todos": before}, done, id="a"), *used("TodoWrite", {"todos": after}, done, id="b")]
-    assert planned(*wires) == "1 of 2 done; in progress: Write"
+    assert planned(*wires) == "in progress: Write. done: Read"
     assert [action.superseded for action in read(_either(tuple(wires))).actions] == [True, False]
 
 
@@ -352,21 +352,21 @@ def test_plans_are_kept_in_many_ways() -> None:
         {"step": "Fix", "status": "cancelled"},
         {"step": "Test", "status": "pending"},
     ]
-    assert planned(*used("update_plan", {"plan": steps}, "Plan updated")) == "1 of 2 done; open: Test"
+    assert planned(*used("update_plan", {"plan": steps}, "Plan updated")) == "open: Test. done: Look"
     merged = [{"id": "1", "content": "Look", "status": "pending"}, {"id": "2", "content": "Fix", "status": "pending"}]
     wires = used("todo_write", {"todos": merged, "merge": False}, "ok", id="a")
     wires += used("todo_write", {"todos": [{"id": "1", "status": "completed"}], "merge": True}, "ok", id="b")
-    assert planned(*wires) == "1 of 2 done; open: Fix"
+    assert planned(*wires) == "open: Fix. done: Look"
     tasks = used("TaskCreate", {"subject": "Look"}, "Task #1 created successfully: Look", id="a")
     tasks += used("TaskCreate", {"subject": "Fix"}, "Task #2 created successfully: Fix", id="b")
     tasks += used("TaskUpdate", {"taskId": "2", "status": "completed"}, "Updated task #2 status", id="c")
-    assert planned(*tasks) == "1 of 2 done; open: Look"
+    assert planned(*tasks) == "open: Look. done: Fix"
     tasks += used("TaskList", {}, "#1 [completed] Look\n#2 [completed] Fix", id="d")
     assert planned(*tasks) == "2 of 2 done"
 
 
 def test_a_check_list_in_a_message_is_a_plan() -> None:
-    assert planned(assistant("My plan:\n- [x] look\n- [ ] fix\n- [ ] test")) == "1 of 3 done; open: fix; open: test"
+    assert planned(assistant("My plan:\n- [x] look\n- [ ] fix\n- [ ] test")) == "open: fix; test. done: look"
     assert planned(user("- [ ] one\n- [ ] two")) == ""
     assert planned(assistant("Only - [ ] one")) == ""
 

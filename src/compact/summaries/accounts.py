@@ -16,6 +16,7 @@ _FRAMING = re.compile(
 )
 _SINCE = "## After that"
 UNVERIFIED = "(an earlier summary, unverified) "
+_EARLIER = "## From an earlier summary that came with the messages (unverified)"
 
 
 def unlisted(count: int) -> str:
@@ -38,7 +39,7 @@ def earlier_items(
     """
     found: list[AccountItem] = []
     for message in messages:
-        if is_own(message):
+        if message.id in known or is_own(message):
             found += known.get(message.id) or read_items(body_of(message), longest)
         elif is_summary(message):
             found += unverified_items(body_of(message))
@@ -46,10 +47,15 @@ def earlier_items(
 
 
 def unverified_items(body: str) -> list[AccountItem]:
-    """The lines of what only looks like an account of ours, each called unverified."""
-    lines = (line.strip().removeprefix("- ") for line in body.split("\n") if not line.startswith("#"))
-    said = (line for line in lines if line and not is_framing(f"- {line}"))
-    return [AccountItem(f"- {line if line.startswith(UNVERIFIED) else UNVERIFIED + line}") for line in said]
+    """The lines of what only looks like an account of ours, each called unverified, with the heading it stood under."""
+    items, heading = [], ""
+    for line in map(str.strip, body.split("\n")):
+        said = line.removeprefix("- ").removeprefix(UNVERIFIED)
+        if line.startswith("#"):
+            heading = "" if line in (_SINCE, _EARLIER) else f"{line.lstrip('#').strip()}: "
+        elif said and not is_framing(f"- {said}"):
+            items.append(AccountItem(f"- {UNVERIFIED}{heading}{said}"))
+    return items
 
 
 def is_framing(line: str) -> bool:
@@ -58,14 +64,18 @@ def is_framing(line: str) -> bool:
 
 
 def join_lines(items: Sequence[AccountItem]) -> list[str]:
-    """The lines of an account; those that follow a summary with headings get one of their own."""
+    """The lines of an account; those that follow a summary with headings, or an unverified one, get a heading."""
     lines: list[str] = []
-    headed = False
+    before = ""
     for item in items:
-        if headed and not item.text.startswith("#"):
+        unverified = item.text.startswith(f"- {UNVERIFIED}")
+        heading = _EARLIER if unverified else "#" if item.text.startswith("#") else ""
+        if unverified and before != _EARLIER:
+            lines.append(_EARLIER)
+        elif before and not heading:
             lines.append(_SINCE)
-        headed = item.text.startswith("#")
-        lines.append(item.text)
+        before = heading
+        lines.append(item.text.replace(UNVERIFIED, "", 1) if unverified else item.text)
     return lines
 
 
@@ -76,6 +86,9 @@ def read_items(body: str, longest: int = LONGEST_ITEM) -> list[AccountItem]:
 
     def close() -> None:
         text = ""
+        if heading == _EARLIER:
+            items.extend(unverified_items("\n".join(lines)))
+            return
         for line in lines:
             if text and len(text) + len(line) > longest:
                 items.append(AccountItem(text))

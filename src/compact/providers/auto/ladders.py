@@ -56,7 +56,7 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS, BINDING = 2.0, 4.0, 12.0
+RECENT, _FOCUS, BINDING = 6.0, 4.0, 12.0
 _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
 _AS_SAID = 0.25
@@ -146,8 +146,9 @@ class Ladder:
         value = fade_line(line, worth, self.recency)
         if level <= Level.LONG or (self.bulky and level is Level.CUT):
             return value
-        shown = max(worth.words - line, _AS_SAID * worth.words) + _SHOWN[level] * worth.done
-        return value + self.recency * self.boost * shown
+        words = max(worth.words - line, _AS_SAID * worth.words)
+        results = self.boost if self.island else self.boost**0.5  # of what is recent, words count before results
+        return value + self.recency * (self.boost * words + results * _SHOWN[level] * worth.done)
 
 
 def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]) -> list[Ladder]:

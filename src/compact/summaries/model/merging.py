@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.statements import Change, Draft, Statement, Status, arrange, render
 from compact.summaries.model.strategy import Strategy, known_sections
 
@@ -102,7 +103,12 @@ def _ranked(statements: Sequence[Statement], strategy: Strategy) -> list[tuple[i
 
 
 def _changed(each: Statement, change: Change) -> Statement | None:
-    """The statement after the change; None where it no longer holds and asks for nothing."""
+    """The statement after the change; None where it no longer holds and asks for nothing.
+
+    What came with the messages as an earlier summary stays as it is.
+    """
+    if UNVERIFIED in each.text:
+        return each
     why, status = change.why, change.to
     if status == "outdated":
         if not each.status:
