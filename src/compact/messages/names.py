@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from compact.messages.blocks import Json, Text, ToolCall, ToolResult
@@ -16,6 +16,7 @@ from compact.messages.resolve import followed
 _TELLING = ("file_path", "path", "filePath", "filename", "file", "command", "cmd", "pattern", "query", "url")
 _SHORT, _LONG, _LONGEST_VALUE = 60, 200, 40
 _LOOK = 2_000
+_DETAILS = 2
 _OWN_SIGNS = {ord(sign): None for sign in "⟨⟩"}
 
 _Place: TypeAlias = tuple[str, int]
@@ -85,33 +86,33 @@ def names_of(conversation: Conversation) -> Names:
     return Names(conversation)
 
 
-def name_call(call: ToolCall, *, whole: bool = False) -> str:
-    """The tool's name and the argument that tells most, on one line; the `whole` of it with the others, too."""
+def name_call(call: ToolCall, detail: int = 0) -> str:
+    """The tool's name and the argument that tells most, on one line; with more `detail` the others, then all of it."""
     arguments = call.arguments if isinstance(call.arguments, dict) else {}
     key = next((key for key in _TELLING if isinstance(arguments.get(key), str | list)), "")
-    told = [call.name, _shorten(_value(arguments.get(key, "")), _LONG if whole else _SHORT)]
-    if whole:
+    told = [call.name, _shorten(_value(arguments.get(key, "")), _LONG if detail > 1 else _SHORT)]
+    if detail:
         others = ((name, _value(value)) for name, value in arguments.items() if name != key)
         told += [f"{name}={value}" for name, value in others if 0 < len(value) <= _LONGEST_VALUE]
     return _shorten(_plain(" ".join(filter(None, told))), 2 * _LONG) or "a call"
 
 
-def _tell_apart(calls: Iterable[tuple[_Place, ToolCall]]) -> Iterator[tuple[_Place, tuple[str, int, int]]]:
+def _tell_apart(
+    calls: Iterable[tuple[_Place, ToolCall]], detail: int = 0
+) -> Iterator[tuple[_Place, tuple[str, int, int]]]:
     """Each call's name, which of the calls of that name it is, and how many there are."""
-    for name, same in _grouped(calls, name_call):
-        finer = list(_grouped(same, lambda call: name_call(call, whole=True)))
-        for whole, group in finer:
-            for which, (place, _) in enumerate(group, 1):
-                yield place, (name if len(finer) == 1 else whole, which, len(group))
+    for name, same in _grouped(calls, detail):
+        if len(same) > 1 and detail < _DETAILS and len(_grouped(same, _DETAILS)) > 1:
+            yield from _tell_apart(same, detail + 1)
+        else:
+            yield from ((place, (name, which, len(same))) for which, (place, _) in enumerate(same, 1))
 
 
-def _grouped(
-    calls: Iterable[tuple[_Place, ToolCall]], name: Callable[[ToolCall], str]
-) -> Iterator[tuple[str, list[tuple[_Place, ToolCall]]]]:
+def _grouped(calls: Iterable[tuple[_Place, ToolCall]], detail: int) -> list[tuple[str, list[tuple[_Place, ToolCall]]]]:
     groups: defaultdict[str, list[tuple[_Place, ToolCall]]] = defaultdict(list)
     for place, call in calls:
-        groups[name(call)].append((place, call))
-    yield from groups.items()
+        groups[name_call(call, detail)].append((place, call))
+    return list(groups.items())
 
 
 def _tell_spoken(conversation: Conversation) -> Iterator[tuple[_Place, str]]:
