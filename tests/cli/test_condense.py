@@ -194,6 +194,16 @@ def test_set_changes_one_setting_of_a_preset(run: Run, file: Path) -> None:
     assert set(passes("--set", "lossless_prelude.level=verbatim")) & set(passes())
 
 
+def test_set_switches_single_operations_of_lossless(run: Run, file: Path) -> None:
+    def passes(*arguments: str) -> list[str]:
+        told = json.loads(run("condense", file, "--provider", "lossless", "--json", *arguments).out)
+        return [done["name"] for done in told["report"]["passes"]]
+
+    assert {"Superseded answers", "Repeated text"} <= set(passes())
+    assert "Superseded answers" not in passes("--set", "remove_obsolete_state=false")
+    assert "Repeated text" not in passes("--set", "deduplicate_file_reads=false")
+
+
 def test_plan_compares_every_recipe(run: Run, file: Path, session: bytes) -> None:
     names = [
         *("auto", "layers", "native", "lossless:verbatim", "lossless:formatting", "lossless:superseded"),

@@ -264,6 +264,16 @@ def test_what_failed_stays_at_every_level_in_every_format(
     assert failure in before[0]
 
 
+@pytest.mark.parametrize(
+    "told", ["<returncode>1</returncode>\n{}", "Observation: Traceback (most recent call last):\n{}"]
+)
+def test_what_failed_stays_where_results_come_in_the_users_role(told: str) -> None:
+    failure = told.format(OLD)
+    messages = [user("Please."), {"role": "assistant", "content": "```bash\nmake\n```"}, user(failure)] * 2
+    result = condense([*messages, user("Go on.")], provider="lossless")
+    assert [message["content"] == failure for message in result.messages].count(True) == 2
+
+
 def test_what_the_vendor_calls_an_error_stays() -> None:
     call = {"type": "tool_use", "id": "c", "name": "bash", "input": {"command": "make"}}
     failed = {"type": "tool_result", "tool_use_id": "c", "content": OLD, "is_error": True}

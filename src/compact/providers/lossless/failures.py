@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compact.messages import Conversation, ToolCall, ToolResult, once, pairs
+from compact.messages import Conversation, Text, ToolCall, ToolResult, once, pairs
 from compact.summaries.actions import actions_of
 from compact.summaries.outcomes.answers import judge_answer
 from compact.summaries.outcomes.judging import judge
@@ -13,6 +13,10 @@ from compact.summaries.outcomes.outcome import Outcome, Verdict
 # What is read may begin so and be no failure; but then it only stays.
 _BEGINS = re.compile(
     r"\s*+(?:<[\w-]{1,40}>\s*+)?(?:\w+ )?(?:error|exception|failed|failure|traceback)\b", re.IGNORECASE
+)
+# In the user's role agents put results, too, and people paste them; nothing tells which command they answer.
+_OBSERVED = re.compile(
+    r"Traceback \(most recent call last\)|<returncode>-?[1-9]|(?i:\bexit(?:ed with)? (?:code|status):? [1-9])"
 )
 _KEPT = (Verdict.FAILED, Verdict.REFUSED)
 
@@ -30,14 +34,18 @@ class Failures:
         self._known: dict[tuple[str, int], bool] = {}
 
     def at(self, message: str, position: int) -> bool:
-        """Whether the block there is such a result."""
+        """Whether the block there is such a result, be it in the user's role."""
         place = message, position
         if place not in self._known:
             self._known[place] = self._judge(self._at.get(message, -1), position)
         return self._known[place]
 
     def _judge(self, index: int, position: int) -> bool:
-        result = self._messages[index].blocks[position] if index >= 0 else None
+        if index < 0:
+            return False
+        result = self._messages[index].blocks[position]
+        if isinstance(result, Text) and self._messages[index].role == "user":
+            return _OBSERVED.search(result.text) is not None or _BEGINS.match(result.text) is not None
         if not isinstance(result, ToolResult):
             return False
         if result.error or _BEGINS.match(result.text):
