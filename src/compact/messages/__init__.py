@@ -32,7 +32,7 @@ from compact.messages.exchanges import Exchange, current_step, exchanges, untouc
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
 from compact.messages.mending import mend
-from compact.messages.names import Names, name_call, names_of
+from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
 from compact.messages.references import (
     Numbering,
@@ -139,7 +139,6 @@ __all__ = [
     "mend",
     "message_bytes",
     "message_texts",
-    "name_call",
     "names_of",
     "observations",
     "once",

@@ -86,7 +86,7 @@ def names_of(conversation: Conversation) -> Names:
     return Names(conversation)
 
 
-def name_call(call: ToolCall, detail: int = 0) -> str:
+def _name_call(call: ToolCall, detail: int = 0) -> str:
     """The tool's name and the argument that tells most, on one line; with more `detail` the others, then all of it."""
     arguments = call.arguments if isinstance(call.arguments, dict) else {}
     key = next((key for key in _TELLING if isinstance(arguments.get(key), str | list)), "")
@@ -111,7 +111,7 @@ def _tell_apart(
 def _grouped(calls: Iterable[tuple[_Place, ToolCall]], detail: int) -> list[tuple[str, list[tuple[_Place, ToolCall]]]]:
     groups: defaultdict[str, list[tuple[_Place, ToolCall]]] = defaultdict(list)
     for place, call in calls:
-        groups[name_call(call, detail)].append((place, call))
+        groups[_name_call(call, detail)].append((place, call))
     return list(groups.items())
 
 
