@@ -24,15 +24,27 @@ from compact.messages.conversation import (
     Tool,
     Which,
     assuming,
+    once,
     protect,
 )
 from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
+from compact.messages.mending import mend
+from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
-from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, has_mark, segments
-from compact.messages.resolve import has_references, mend, unfold, unresolved
+from compact.messages.references import (
+    Numbering,
+    Reference,
+    Segment,
+    checksum,
+    fingerprint,
+    has_mark,
+    segments,
+    without_marks,
+)
+from compact.messages.resolve import has_references, unfold, unresolved
 from compact.messages.seals import (
     body_of,
     count_of,
@@ -62,7 +74,6 @@ from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
-    "MARK",
     "ROLES_NEVER_PRUNED",
     "AccountItem",
     "Attachment",
@@ -77,6 +88,7 @@ __all__ = [
     "Image",
     "Json",
     "Message",
+    "Names",
     "Neighbours",
     "Numbering",
     "Opaque",
@@ -127,7 +139,9 @@ __all__ = [
     "mend",
     "message_bytes",
     "message_texts",
+    "names_of",
     "observations",
+    "once",
     "own_handle",
     "pairs",
     "passages",
@@ -150,5 +164,6 @@ __all__ = [
     "version_of",
     "with_first_request",
     "with_handle",
+    "without_marks",
     "words_in",
 ]

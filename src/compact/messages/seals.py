@@ -10,7 +10,7 @@ import re
 
 from compact.messages.blocks import Text
 from compact.messages.conversation import Message
-from compact.messages.references import MARK, fingerprint
+from compact.messages.references import fingerprint, without_marks
 
 _SEALED = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
@@ -34,7 +34,7 @@ _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[")
 def seal(summary: str, count: int, version: int | None = None) -> str:
     """The summary of `count` messages, marked; a rolling summary says which version of it this is."""
     # A model may repeat a reference it has read; here it would have no source.
-    body = summary.strip().replace(MARK, "⟨ =")
+    body = without_marks(summary.strip())
     code = fingerprint(body)[:8]
     plural = "s" * (count != 1)
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
@@ -50,7 +50,7 @@ def frame_account(
     With `handle` it names the handle by which the messages can be recalled. It speaks as of the last message that it
     is about, unless a model read so many `following` messages, too: then those are older than what it says.
     """
-    body = body.strip().replace(MARK, "⟨ =")
+    body = without_marks(body.strip())
     code = fingerprint(body)[:8]
     head = "" if version is None else f"<COMPACT-SUMMARY v{version}>\n"
     begin = (
@@ -69,7 +69,7 @@ def _as_of(following: int | None) -> str:
 
 def removed_marker(line: str, count: int) -> str:
     """What stands in the place of a few messages: how many, and in a line what they said and did."""
-    line = " ".join(line.replace(MARK, "⟨ =").split())
+    line = " ".join(without_marks(line).split())
     return f"[{count} message{'s' * (count != 1)} removed here ({fingerprint(line)[:8]}): {line}]"
 
 

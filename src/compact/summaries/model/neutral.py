@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from compact.messages import has_mark, without_marks
+
 # Our own marks stand in these brackets, and nothing else needs them.
 _BRACKETS = {ord("⟨"): "(", ord("⟩"): ")", 0x2329: "(", 0x232A: ")"}
 # What nobody sees may still be read by a model: controls, marks of direction, tags.
@@ -41,7 +43,7 @@ def neutralise(text: str) -> str:
     What it says stays readable; doing it twice changes nothing more.
     """
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).translate(_TABLE)
-    text = _FENCE.sub("~~", text)
+    text = _FENCE.sub("~~", without_marks(text))
     if "<" in text or "[" in text or "|>" in text:
         text = _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text))
     return _TURN.sub(r"\1 –", text)
@@ -49,7 +51,7 @@ def neutralise(text: str) -> str:
 
 def has_marks(text: str) -> bool:
     """Whether something in the text would work like a mark: a seal, a tag, an end of what stands around it."""
-    return "⟨" in text or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _ENDS))
+    return "⟨" in text or has_mark(text) or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _ENDS))
 
 
 def _soften(mark: re.Match[str]) -> str:
