@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 SOAK = os.environ.get("COMPACT_SOAK") == "1"
-# Set here, it is the same in every worker.
-SEED = int(os.environ.setdefault("COMPACT_SEED", str(random.getrandbits(40))))
+if SOAK:  # set here, it is the same in every worker
+    os.environ.setdefault("WORLDS_SEED", str(random.getrandbits(40)))
 TRANSCRIPTS = os.environ.get("COMPACT_TRANSCRIPTS", "")
 NOT_FOUND = "real transcripts not found: set COMPACT_TRANSCRIPTS"
 
@@ -39,7 +39,7 @@ def _find_transcripts() -> list[Path]:
 
 
 def pytest_report_header() -> list[str]:
-    return [f"worlds of soak tests: COMPACT_SEED={SEED}"] if SOAK else []
+    return [f"worlds of soak tests: WORLDS_SEED={os.environ['WORLDS_SEED']}"] if SOAK else []
 
 
 def pytest_configure() -> None:

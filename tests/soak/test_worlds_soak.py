@@ -1,6 +1,6 @@
 """A hundred thousand worlds, other ones every time: nothing that `auto` leaves may be wrong.
 
-The first seed is printed; with it in COMPACT_SEED the worlds are the same again.
+The first seed is printed; with it in WORLDS_SEED the worlds are the same again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.soak
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_nothing_is_false_and_nobody_is_misquoted(number: int) -> None:
-    first = int(os.environ["COMPACT_SEED"]) + number * WORLDS
+    first = int(os.environ["WORLDS_SEED"]) + number * WORLDS
     seeds = range(first, first + WORLDS)
     lines = [line for share in SHARES for each in try_worlds(seeds, share) for line in accusations(each, share)]
     if lines:
