@@ -6,10 +6,11 @@ import time
 import grimp
 import pytest
 
+from compact.errors import InvalidInput
 from compact.formats import FORMATS, Request
 from compact.testing.worlds import Kind, TruthKind, World, make_world
 from compact.testing.worlds.generator import LANGUAGES
-from compact.testing.worlds.phrases import authors, languages
+from compact.testing.worlds.phrases import authors, languages, load_phrases
 
 WORLDS = 200
 FOREIGN = ("engine", "summaries", "facts", "providers", "app")
@@ -79,6 +80,23 @@ def test_the_last_request_asks_for_values(worlds: list[World]) -> None:
 def test_every_author_is_read() -> None:
     assert {"first", "second"} <= set(authors())
     assert set(languages()) >= set(LANGUAGES)
+
+
+def test_one_author_speaks_in_their_own_words() -> None:
+    """And in those of the others where they have written nothing."""
+    everybody = load_phrases("en", authors())
+    for author in authors():
+        own = load_phrases("en", (author,))
+        assert set(own.texts("ack")) <= set(everybody.texts("ack"))
+        assert len(own.templates("act", Kind.CODING)) < len(everybody.templates("act", Kind.CODING))
+        assert {make_world(seed, authors=[author]).authors for seed in range(20)} == {(author,)}
+    first, both = make_world(3, authors=["first"]), make_world(3, authors=authors())
+    assert first.body != both.body == make_world(3).body
+
+
+def test_an_author_nobody_knows_is_named() -> None:
+    with pytest.raises(InvalidInput, match="nobody is called nobody"):
+        make_world(1, authors=["nobody"])
 
 
 @pytest.mark.clock

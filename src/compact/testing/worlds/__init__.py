@@ -4,9 +4,11 @@ from compact.testing.worlds.generator import make_world
 from compact.testing.worlds.judge import judge
 from compact.testing.worlds.judgement import Judgement, Reading, Reason, Statement, Verdict
 from compact.testing.worlds.plant import ErrorKind, Planted, plant
+from compact.testing.worlds.tally import Count, Tally, Topic, tally, topic_of
 from compact.testing.worlds.truth import Fate, Kind, Outcome, Speaker, Truth, TruthKind, World
 
 __all__ = [
+    "Count",
     "ErrorKind",
     "Fate",
     "Judgement",
@@ -17,6 +19,8 @@ __all__ = [
     "Reason",
     "Speaker",
     "Statement",
+    "Tally",
+    "Topic",
     "Truth",
     "TruthKind",
     "Verdict",
@@ -24,4 +28,6 @@ __all__ = [
     "judge",
     "make_world",
     "plant",
+    "tally",
+    "topic_of",
 ]

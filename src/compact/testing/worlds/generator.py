@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
+from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.testing.generate.dice import Dice
 from compact.testing.worlds.beats import Beat
-from compact.testing.worlds.phrases import authors, languages, load_phrases
+from compact.testing.worlds.phrases import authors as all_authors
+from compact.testing.worlds.phrases import languages, load_phrases
 from compact.testing.worlds.scenes import SCENES
 from compact.testing.worlds.scenes.filler import overview, small_talk
 from compact.testing.worlds.scenes.values import catalog, last_request
@@ -19,14 +22,22 @@ LANGUAGES = ("en", "de", "es", "fr", "ru", "zh", "ja", "ar")
 FEWEST, MOST = 2_000, 20_000
 
 
-def make_world(seed: int, *, tokens: int | None = None, kind: Kind | None = None, language: str | None = None) -> World:
-    """A session of about so many tokens, the same for the same arguments."""
+def make_world(
+    seed: int,
+    *,
+    tokens: int | None = None,
+    kind: Kind | None = None,
+    language: str | None = None,
+    authors: Sequence[str] = (),
+) -> World:
+    """A session of about so many tokens, the same for the same arguments, in the words of the authors: usually all."""
+    chosen_authors = _authors(authors)
     dice = Dice(Random(seed))  # noqa: S311 - a repeatable one is the point
     chosen = dice.pick(tuple(Kind)), dice.pick([name for name in LANGUAGES if name in languages()])
     kind, language = kind or chosen[0], language or chosen[1]
     size = dice.pick((2_000, 3_000, 4_000, 5_000, 7_000, 10_000, 14_000, 20_000))
     tokens = max(FEWEST, min(MOST, tokens or size))
-    stage = Stage(dice, kind, load_phrases(language))
+    stage = Stage(dice, kind, load_phrases(language, chosen_authors))
     turns = _interleave(dice, _play(stage, tokens))
     _fill(stage, turns, tokens)
     format = dice.pick(FORMATS)
@@ -38,7 +49,15 @@ def make_world(seed: int, *, tokens: int | None = None, kind: Kind | None = None
     writer.write(last_request(stage))
     tools = {call.tool for turn in turns for step in turn.steps for call in step.calls}
     truths = tuple(draft.finish() for draft in stage.drafts)
-    return World(seed, kind, language, format, writer.body(system, tools), truths, authors())
+    return World(seed, kind, language, format, writer.body(system, tools), truths, chosen_authors)
+
+
+def _authors(names: Sequence[str]) -> tuple[str, ...]:
+    """The authors of these names, all where none is named."""
+    if unknown := set(names) - set(all_authors()):
+        known = ", ".join(all_authors())
+        raise InvalidInput(f"nobody is called {', '.join(sorted(unknown))}", field="authors", remedy=f"Name {known}.")
+    return tuple(name for name in all_authors() if not names or name in names)
 
 
 def _play(stage: Stage, tokens: int) -> list[list[Beat]]:

@@ -20,12 +20,14 @@ Template = Mapping[str, Any]
 
 
 class Phrases:
-    """All templates of a language."""
+    """Templates of a language: those of `tables` joined, and of `others` what none of these has."""
 
-    def __init__(self, tables: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, tables: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]] = ()) -> None:
         self._tables: dict[str, Any] = {}
         for table in tables:
             _merge(self._tables, table)
+        for table in others:
+            _fill(self._tables, table)
         self._chosen: dict[tuple[str, Kind, str], list[Template]] = {}
 
     def texts(self, *path: str) -> list[str]:
@@ -58,6 +60,15 @@ def _merge(into: dict[str, Any], table: Mapping[str, Any]) -> None:
             into.setdefault(key, value)
 
 
+def _fill(into: dict[str, Any], table: Mapping[str, Any]) -> None:
+    """Adds what is missing."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            _fill(into.setdefault(key, {}), value)
+        else:
+            into.setdefault(key, value)
+
+
 def _folder() -> Traversable:
     return files(__package__) / "templates"
 
@@ -76,10 +87,18 @@ def languages() -> tuple[str, ...]:
 
 
 @lru_cache
-def load_phrases(language: str) -> Phrases:
-    """The templates of all authors in the language, with those that have none."""
-    found = [_folder() / author / f"{name}.toml" for author in authors() for name in (language, NEUTRAL)]
-    return Phrases([tomllib.loads(file.read_text(encoding="utf-8")) for file in found if file.is_file()])
+def load_phrases(language: str, chosen: tuple[str, ...]) -> Phrases:
+    """The templates of the chosen authors in the language, with those that have none.
+
+    What none of them has written is taken from the other authors.
+    """
+    others = tuple(author for author in authors() if author not in chosen)
+    return Phrases(_tables(language, chosen), _tables(language, others))
+
+
+def _tables(language: str, chosen: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = [_folder() / author / f"{name}.toml" for author in chosen for name in (language, NEUTRAL)]
+    return [tomllib.loads(file.read_text(encoding="utf-8")) for file in found if file.is_file()]
 
 
 def slots(template: str) -> list[str]:
