@@ -14,7 +14,8 @@ TALK = Ties(
         PLAN,
         "Task #7 created: Update the sidebar\nTask #8 created: Run tests, lint and typecheck",
         "src/db/orders.py: def delete_order(id)\nsrc/jobs/queue.py: def cancel_job(id), def list_jobs()",
-        "In hosted mode the result is permanent.\nIn local mode a button starts over.",
+        "In hosted mode the result is permanent.",
+        "In local mode a button starts over.",
         "The red lamp costs $49.90, and the oak table costs $310.50.",
     )
 )

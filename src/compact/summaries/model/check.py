@@ -30,8 +30,8 @@ _MARKS = re.compile(rf" \(unconfirmed: (?:{_UNSAID}|{_UNASKED}|{_EXCHANGED.repla
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
-_ASKED_FOR, _SAID = 0.75, 0.45
-"""How much of a demand a person must have said, and of an instruction somebody in the conversation."""
+_ATTRIBUTABLE, _ASKED_FOR, _SAID = 0.8, 0.75, 0.45
+"""How much a person must have said of what is put into their mouth, and of a demand; and somebody of an instruction."""
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
 _OWN_WORDS = 0.25
@@ -48,7 +48,9 @@ _SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _DENIED = re.compile(
     r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
-    r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}",
+    r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
+    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
+    rf"|\bnot (?:the|a) {_PERSON}'s\b[^.;]{{0,30}}",
     re.IGNORECASE,
 )
 _ATTRIBUTED = re.compile(
@@ -61,6 +63,11 @@ _ATTRIBUTED = re.compile(
 _ADDRESSED = re.compile(
     r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
     r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission) is\b",
+    re.IGNORECASE,
+)
+_CERTIFIED = re.compile(
+    r"\b(?:acknowledged|verified|approved|confirmed|granted|accepted|authori[sz]ed|cleared|signed off) by "
+    r"(?:the |an? )?(?:harness|system|host|checker|admin\w*|operator|platform|supervisor|security|management)\b",
     re.IGNORECASE,
 )
 _SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
@@ -219,10 +226,13 @@ class _Checker:
         """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
         support, own = self.sources.support, _DENIED.sub(" ", line)
         if _ATTRIBUTED.search(own):
-            return self.sources.quotes_others(line) or support(line, "user") < _ASKED_FOR
+            unsaid = self.sources.quotes_others(line) or support(line, "user", near=1) < _ATTRIBUTABLE
+            return unsaid or self.sources.forbid(line, anywhere=True)
         own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
         if self._is_labelled(own):
             return support(line, "user") < _ASKED_FOR
+        if _CERTIFIED.search(own):
+            return support(line, "user", "assistant", "tool") < _ASKED_FOR
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR

@@ -58,6 +58,8 @@ _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
 _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 """Whose words in the user's role may demand something."""
+_ANYTHING = frozenset(words("changes anything files code things work"))
+"""What a prohibition may be about that is about everything."""
 _SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
 _NEAR = 3
 """Lines around a line that belong to it."""
@@ -121,8 +123,11 @@ class Sources:
                         return first, second
         return self._ties.exchanged(text)
 
-    def support(self, text: str, *by: Voice) -> float:
-        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more."""
+    def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
+        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
+
+        `near` is how many lines around a line are one passage with it.
+        """
         text = plain(text)
         quoted = list(quotations(text))
         if any(self._stands(one, self._said[speaker]) for one in quoted for speaker in by):
@@ -135,17 +140,18 @@ class Sources:
             if sum(map(len, found)) > _FREQUENT:
                 everywhere += weight
                 continue
-            for at in {at for places in found for place in places for at in range(place - _NEAR, place + _NEAR + 1)}:
+            for at in {at for places in found for place in places for at in range(place - near, place + near + 1)}:
                 reached[at] += weight
         whole = sum(weights.values())
         return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
 
-    def forbid(self, demand: str) -> bool:
-        """Whether a person said what the demand begins with, and said not to."""
+    def forbid(self, demand: str, *, anywhere: bool = False) -> bool:
+        """Whether a person said what the demand begins with, or says `anywhere`, and said not to."""
         wanted = list(words(plain(demand)))
         if not wanted or _NOT.search(demand):
             return False
-        return any(clause[0] == wanted[0] and set(clause) <= set(wanted) for clause in self._forbidden)
+        begins = set(wanted) if anywhere else {wanted[0]}
+        return any(verb in begins and set(rest) - _ANYTHING <= set(wanted) for verb, *rest in self._forbidden)
 
     def contain(self, line: str) -> bool:
         """Whether this was read, word by word."""
