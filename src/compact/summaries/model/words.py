@@ -87,7 +87,7 @@ def spellings(word: str) -> tuple[str, ...]:
     if not is_name(word):
         return (stem(name),)
     parts = (stem(part) for part in PARTS.split(name) if part and part not in COMMON)
-    return tuple(dict.fromkeys((stem(name), *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
+    return tuple(dict.fromkeys((name, *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
 
 
 def is_name(word: str) -> bool:
