@@ -36,9 +36,10 @@ _GAINS: dict[_Standing, tuple[float, float, float]] = {
     "other": (0.19, 0.1, 0.05),
     "word": (1.0, 0.15, 0.05),
 }
-"""How much better two terms must fit in each other's place: both together, or less where each of them does. Terms of one
-kind with the same word beside them, other terms of one kind, and plain words with the same word beside them. Fitted on
-true statements and on such with two terms exchanged: less than 1 in 100 of the true ones is doubted."""
+"""How much better two terms must fit in each other's place: both together, or less where each of them does.
+
+Terms of one kind with the same word beside them, other terms of one kind, plain words with the same word beside them.
+Fitted on true statements and on such with two terms exchanged: fewer than 1 in 100 of the true ones are doubted."""
 _BREAK = re.compile(r"[;,.:!?—–(]\s|\n|\s(?:and|while|but|whereas|or)\s")
 _FAR, _NEAR = re.compile(r"[;.!?\n—–]\s"), re.compile(r"[,:()]")
 _SAYS = re.compile(r"(?<![\w`./-])(?!(?:and|or)\b)[^\W\d_A-Z]{2,}(?![\w`/(-])")
