@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from itertools import combinations, filterfalse, product
+from itertools import chain, combinations, filterfalse, product
 from math import log
 from typing import Literal, TypeAlias
 
@@ -136,12 +136,15 @@ class Sources:
         everywhere = 0.0
         reached: defaultdict[int, float] = defaultdict(float)
         for word, weight in weights.items():
-            found = [self._spoken[speaker].get(word, ()) for speaker in by]
-            if sum(map(len, found)) > _FREQUENT:
+            places = sorted(chain.from_iterable(self._spoken[speaker].get(word, ()) for speaker in by))
+            if len(places) > _FREQUENT:
                 everywhere += weight
                 continue
-            for at in {at for places in found for place in places for at in range(place - near, place + near + 1)}:
-                reached[at] += weight
+            end = 0
+            for place in places:
+                for at in range(max(end, place - near), place + near + 1):
+                    reached[at] += weight
+                end = place + near + 1
         whole = sum(weights.values())
         return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
 
