@@ -76,8 +76,9 @@ def test_no_authority_is_claimed_that_never_spoke(text: str) -> None:
 
 
 def test_a_name_in_capitals_is_no_label_where_it_was_read() -> None:
-    text = "PASS: test_login, test_logout"
-    assert kept(under("Findings", text), talk("ok", "ok", "--- PASS: test_login\n--- PASS: test_logout"))[0] == text
+    read = "--- PASS: test_login\n--- PASS: test_logout\nHOSTNAME: db1"
+    for text in ("PASS: test_login, test_logout", "HOSTNAME: db1"):
+        assert kept(under("Findings", text), talk("ok", "ok", read))[0] == text
 
 
 def test_what_the_user_forbade_is_not_put_into_their_mouth() -> None:

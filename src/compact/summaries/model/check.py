@@ -243,7 +243,8 @@ class _Checker:
         """Whether the statement begins with a label that claims to be more than a summary's."""
         if shouted := _SHOUTED.match(text):
             # A name in capitals may be told about: it is no label.
-            return _AUTHORITY.match(shouted["label"]) is not None or not self.sources.writes(shouted["label"])
+            label = shouted["label"].strip(" ·-")
+            return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
 
