@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from compact.formats import parse
+from compact.summaries.model.sources import Sources
 from compact.summaries.model.ties import Ties, kind_of
+from compact.testing.worlds import TruthKind, make_world
 
 PLAN = """\
 - Execute guard: return 409 `REMEDIATION_EXISTS` if one is found
@@ -89,5 +92,28 @@ def test_only_what_is_alike_is_exchanged(one: str, other: str, alike: bool) -> N
     assert (kind_of(one) == kind_of(other)) is alike
 
 
+def test_a_common_word_spelled_like_a_name_is_none() -> None:
+    messages = parse([{"role": "user", "content": "iT is in src/a.py; oR in src/b.py"}], format="openai-chat").messages
+    assert Sources(messages).exchanged("iT is in src/b.py; oR in src/a.py") is None
+
+
 def test_plain_words_have_no_kind() -> None:
     assert kind_of("database") == kind_of("Database") == ""
+
+
+def test_exchanged_values_of_generated_sessions_are_found() -> None:
+    right = wrong = found = 0
+    for seed in range(12):
+        world = make_world(seed, tokens=4000, language="en")
+        sources = Sources(parse(world.body, format=world.format).messages)
+        values = [
+            (each.names[0], each.value) for each in world.truths if each.kind is TruthKind.VALUE and each.standing
+        ]
+        for (first, one), (second, other) in zip(values[::2], values[1::2], strict=False):
+            if one and other and one not in other and other not in one:
+                right += sources.exchanged(f"{first}: {one}; {second}: {other}") is not None
+                found += sources.exchanged(f"{first}: {other}; {second}: {one}") is not None
+                wrong += 1
+        assert not any(sources.exchanged(each.text) for each in world.truths)
+    assert right == 0
+    assert found >= 0.9 * wrong > 20

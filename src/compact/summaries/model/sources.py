@@ -26,7 +26,6 @@ from compact.summaries.model.words import (
     normal,
     plain,
     quotations,
-    spellings,
     stem,
     words,
 )
@@ -116,8 +115,9 @@ class Sources:
         clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
         for (one, firsts), (other, seconds) in combinations(clauses, 2):
             for (first, here, kind), (second, there, too) in product(firsts, seconds):
-                if kind == too and here not in other and there not in one:
-                    least, together = _SWAPPED[kind[0] == "9"]
+                figures = kind[:1] == too[:1] == "9"
+                if (figures or kind == too) and here not in other and there not in one:
+                    least, together = _SWAPPED[figures]
                     gains = self._gains(here, there, one - other, other - one)
                     if min(gains) >= least and sum(gains) >= together:
                         return first, second
@@ -180,7 +180,7 @@ class Sources:
 
     def _things(self, clause: str) -> list[tuple[str, str, str]]:
         """The values and names of a clause that the sources know: as written, as compared, and their kind."""
-        named = ((word, spellings(word)[0], kind_of(word)) for word in WORD.findall(clause) if is_name(word))
+        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
         return [found for found in named if found[1] in self._places]
 
     def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
