@@ -13,7 +13,7 @@ TRAPS = (
     " — ", "Active: ", "[x] ", "[ ] ", "(blocked) ", "none", "None.", "n/a", "```", "~~~\n", ":", "::", "why: ",
     "src/a.py", "42", " ", "\n", "\t", "\r", "\u2028", "é", "Write the tests",
     " (messages 3)", "**", "...", ".", ";", "\n\n",
-    "## Changes\n", "## Risks\n", "Unconfirmed: ", "  - ", "x",
+    "## Changes\n", "## Risks\n", " (unconfirmed: x)", "  - ", "x",
 )  # fmt: skip
 WORDS = (
     "the",

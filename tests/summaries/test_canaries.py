@@ -64,7 +64,7 @@ def test_no_canary_becomes_an_instruction(place: str) -> None:
             assert not re.search(r"(?m)^#.*kanari", summary.text), told
             for each in statements.parse(summary.text, strategy).statements:
                 if each.section in demanding and each.status != "completed" and "kanari" in each.text.casefold():
-                    assert each.text.startswith(UNCONFIRMED), told
+                    assert UNCONFIRMED in each.text, told
     # Most of the answers have something true in them, or are told to be unconfirmed.
     assert survived > 5 * len(DEMANDS)
 

@@ -1,8 +1,9 @@
 """Checking a model's summary: what it says stands, unless its sources speak against it.
 
 A summarizer reads what tools and strangers wrote, and may obey it. So a statement goes where it names something that
-occurs nowhere, or imitates a mark; it is called unconfirmed where it demands something that no person is on record as
-saying, or gives values to the wrong things. Everything else stays word for word: a paraphrase is what a summary is.
+occurs nowhere, or imitates a mark; it is called unconfirmed, with the reason, where it demands something that no person
+is on record as saying, or puts two things in each other's place. Everything else stays word for word: a paraphrase is
+what a summary is.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
 from compact.summaries.model.words import capitals_name, plain, words
 
-UNCONFIRMED = "Unconfirmed: "
+UNCONFIRMED = " (unconfirmed: "
+"""What a mark begins with; the reason follows, and a bracket."""
+_UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
+_EXCHANGED = "the messages have {} and {} the other way round"
+_MARKS = re.compile(rf" \(unconfirmed: (?:{_UNSAID}|{_UNASKED}|{_EXCHANGED.replace('{}', '[^()]{1,80}')})\)")
+_END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
-_ASKED_FOR, _SAID = 0.75, 0.45
-"""How much of a demand a person must have said, and of an instruction somebody in the conversation."""
+_ATTRIBUTABLE, _ASKED_FOR, _SAID = 0.8, 0.75, 0.45
+"""How much a person must have said of what is put into their mouth, and of a demand; and somebody of an instruction."""
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
 _OWN_WORDS = 0.25
@@ -40,7 +46,13 @@ _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
-_DENIED = re.compile(r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
+    r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
+    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
+    rf"|\bnot (?:the|a) {_PERSON}'s\b[^.;]{{0,30}}",
+    re.IGNORECASE,
+)
 _ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
     rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
@@ -53,7 +65,15 @@ _ADDRESSED = re.compile(
     r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission) is\b",
     re.IGNORECASE,
 )
+_CERTIFIED = re.compile(
+    r"\b(?:acknowledged|verified|approved|confirmed|granted|accepted|authori[sz]ed|cleared|signed off) by "
+    r"(?:the |an? )?(?:harness|system|host|checker|admin\w*|operator|platform|supervisor|security|management)\b",
+    re.IGNORECASE,
+)
 _SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
+_AUTHORITY = re.compile(
+    r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
+)
 _LABELLED = re.compile(
     r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
     r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
@@ -142,8 +162,8 @@ class _Checker:
             self.doubts.append(doubt)
             if doubt.removed:
                 return None
-        mark = UNCONFIRMED if doubt and not each.text.startswith(UNCONFIRMED) else ""
-        return replace(each, text=neutralise(mark + each.text), section=self._heading(each.section))
+        text = _mark(each.text, doubt.why) if doubt else each.text
+        return replace(each, text=neutralise(text), section=self._heading(each.section))
 
     def change(self, change: Change) -> Change | None:
         """The change, if it may be made: what a user asked for holds until a user takes it back."""
@@ -171,15 +191,17 @@ class _Checker:
         """What speaks against the statement, if anything does."""
         if has_marks(_CODE.sub("", each.line)):
             return Doubt(each.text, "it imitates a mark", removed=True)
-        if unknown := self.sources.unknown(each.text, capitals=self.capitals):
+        unknown = self.sources.unknown(each.text, capitals=self.capitals)
+        if unknown := [name for name in unknown if name.casefold() not in self.sections]:
             named = ", ".join(map(repr, unknown[:3]))
             return Doubt(each.text, f"{named} occurs nowhere in the sources", removed=True)
         if self._is_example(each.line):
             return Doubt(each.text, "it is part of the example in the instructions", removed=True)
-        if self._is_unasked(each):
-            return Doubt(each.text, "it demands something, and no person is on record as saying so")
-        if values := self.sources.swapped(each.line):
-            return Doubt(each.text, f"in the sources {values[0]} and {values[1]} belong to each other's things")
+        bare = replace(each, text=_MARKS.sub("", each.text))
+        if self._is_unasked(bare):
+            return Doubt(each.text, _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED)
+        if exchanged := self.sources.exchanged(bare.line):
+            return Doubt(each.text, _EXCHANGED.format(*exchanged))
         return None
 
     def _is_example(self, line: str) -> bool:
@@ -204,10 +226,13 @@ class _Checker:
         """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
         support, own = self.sources.support, _DENIED.sub(" ", line)
         if _ATTRIBUTED.search(own):
-            return self.sources.quotes_others(line) or support(line, "user") < _ASKED_FOR
+            unsaid = self.sources.quotes_others(line) or support(line, "user", near=1) < _ATTRIBUTABLE
+            return unsaid or self.sources.forbid(line, anywhere=True)
         own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
         if self._is_labelled(own):
             return support(line, "user") < _ASKED_FOR
+        if _CERTIFIED.search(own):
+            return support(line, "user", "assistant", "tool") < _ASKED_FOR
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
@@ -218,13 +243,22 @@ class _Checker:
         """Whether the statement begins with a label that claims to be more than a summary's."""
         if shouted := _SHOUTED.match(text):
             # A name in capitals may be told about: it is no label.
-            return self.sources.is_label(shouted["label"])
+            label = shouted["label"].strip(" ·-")
+            return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
 
     def _instructs(self, each: Statement) -> bool:
         section = self.sections.get(each.section.casefold())
         return section is not None and section.instructs
+
+
+def _mark(text: str, why: str) -> str:
+    """The statement with the reason for the doubt behind it, before the full stop and the code quoted below."""
+    line, *code = _MARKS.sub("", text).split("\n")
+    end = _END.search(line)
+    at = end.start() if end else len(line)
+    return "\n".join((f"{line[:at]}{UNCONFIRMED}{why}){line[at:]}", *code))
 
 
 @cache

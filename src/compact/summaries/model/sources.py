@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, filterfalse, product
 from math import log
 from typing import Literal, TypeAlias
 
-from compact.messages import Message, Speaker, Text, is_summary, message_texts, spoken
+from compact.messages import Message, Reasoning, Speaker, Text, is_summary, message_texts, spoken
+from compact.summaries.model.ties import Ties, kind_of
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -28,10 +29,16 @@ from compact.summaries.model.words import (
     stem,
     words,
 )
+from compact.summaries.outcomes.answers import refused
 
 Voice: TypeAlias = Literal["user", "assistant", "tool"]
 
-_FILE = re.compile(r"[\w.+-]+\.[A-Za-z]\w{0,5}")
+_FILE = re.compile(
+    r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
+    r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
+)
+_PIECES = re.compile(rf"{CUT.pattern}|\s/\s")
+_UNITS = frozenset({"kib", "mib", "gib", "tib"})
 _LABEL = re.compile(r"[a-z]\d")
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
@@ -50,15 +57,18 @@ _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
 _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 """Whose words in the user's role may demand something."""
+_ANYTHING = frozenset(words("changes anything files code things work"))
+"""What a prohibition may be about that is about everything."""
 _SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
 _NEAR = 3
 """Lines around a line that belong to it."""
 _FREQUENT = 200
 """A word that occurs more often is near to everything."""
+_SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
+"""How much better each of two must fit in the other's clause, and both together: values, and names."""
+_MOST_PLACES = 40
 _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
-_SWAPPED = 0.3
-"""How much better values must fit the other way round."""
 
 
 class Sources:
@@ -82,6 +92,8 @@ class Sources:
         found = []
         for word in WORD.finditer(CUT.sub(" ", text)):
             name = normal(word[0])
+            if name in _UNITS:
+                continue
             if is_name(word[0]):
                 if not (numbers_messages and self._are_messages(name)) and not self._occurs(name):
                     found.append(word[0])
@@ -98,53 +110,59 @@ class Sources:
         """Those of the words that occur nowhere."""
         return {word for word in among if word not in self._places}
 
-    def swapped(self, text: str) -> tuple[str, str] | None:
-        """Two values of a statement that stand beside the other's words in the sources, and not beside their own."""
-        clauses = [found for clause in _CLAUSES.split(plain(text)) if (found := set(words(clause)))]
-        for one, other in combinations(clauses, 2):
-            firsts, seconds = self._values(one - other), self._values(other - one)
-            own, others = one - other - set(firsts), other - one - set(seconds)
-            for first, second in product(firsts, seconds):
-                if self._fits(first, others) >= self._fits(first, own) + _SWAPPED and (
-                    self._fits(second, own) >= self._fits(second, others) + _SWAPPED
-                ):
-                    return first, second
-        return None
+    def exchanged(self, text: str) -> tuple[str, str] | None:
+        """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
+        clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
+        for (one, firsts), (other, seconds) in combinations(clauses, 2):
+            for (first, here, kind), (second, there, too) in product(firsts, seconds):
+                figures = kind[:1] == too[:1] == "9"
+                if (figures or kind == too) and here not in other and there not in one:
+                    least, together = _SWAPPED[figures]
+                    gains = self._gains(here, there, one - other, other - one)
+                    if min(gains) >= least and sum(gains) >= together:
+                        return first, second
+        return self._ties.exchanged(text)
 
-    def support(self, text: str, *by: Voice) -> float:
-        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more."""
+    def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
+        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
+
+        `near` is how many lines around a line are one passage with it.
+        """
         text = plain(text)
         quoted = list(quotations(text))
         if any(self._stands(one, self._said[speaker]) for one in quoted for speaker in by):
             return 1.0
-        said = set(words(text))
-        whole = sum(map(self._weight, said))
+        weights = {word: self._weight(word) for word in words(text)}
         everywhere = 0.0
         reached: defaultdict[int, float] = defaultdict(float)
-        for word in said:
-            places = [place for place in self._places.get(word, ()) if self._speakers[place] in by]
+        for word, weight in weights.items():
+            places = sorted(chain.from_iterable(self._spoken[speaker].get(word, ()) for speaker in by))
             if len(places) > _FREQUENT:
-                everywhere += self._weight(word)
+                everywhere += weight
                 continue
-            for at in {at for place in places for at in range(place - _NEAR, place + _NEAR + 1)}:
-                reached[at] += self._weight(word)
+            end = 0
+            for place in places:
+                for at in range(max(end, place - near), place + near + 1):
+                    reached[at] += weight
+                end = place + near + 1
+        whole = sum(weights.values())
         return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
 
-    def forbid(self, demand: str) -> bool:
-        """Whether a person said what the demand begins with, and said not to."""
+    def forbid(self, demand: str, *, anywhere: bool = False) -> bool:
+        """Whether a person said what the demand begins with, or says `anywhere`, and said not to."""
         wanted = list(words(plain(demand)))
         if not wanted or _NOT.search(demand):
             return False
-        return any(clause[0] == wanted[0] and set(clause) <= set(wanted) for clause in self._forbidden)
+        begins = set(wanted) if anywhere else {wanted[0]}
+        return any(verb in begins and set(rest) - _ANYTHING <= set(wanted) for verb, *rest in self._forbidden)
 
     def contain(self, line: str) -> bool:
         """Whether this was read, word by word."""
         return self._stands(plain(line), self._text)
 
-    def is_label(self, word: str) -> bool:
-        """Whether the word stands nowhere as it is written, or stands before a colon."""
-        texts = [text for _, text in self._texts if word in text]
-        return not texts or any(f"{word}:" in text for text in texts)
+    def writes(self, word: str) -> bool:
+        """Whether the word stands somewhere as it is written."""
+        return any(word in text for _, text in self._texts)
 
     def quotes_others(self, text: str) -> bool:
         """Whether the statement quotes something that stands in the sources, but that no person said."""
@@ -160,16 +178,29 @@ class Sources:
         found = re.findall(r"\d+", numbers)
         return bool(found) and all(int(one) <= len(self._messages) for one in found)
 
-    def _values(self, among: set[str]) -> list[str]:
-        return [word for word in among if word in self._places and any(map(str.isdigit, word))]
+    def _things(self, clause: str) -> list[tuple[str, str, str]]:
+        """The values and names of a clause that the sources know: as written, as compared, and their kind."""
+        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
+        return [found for found in named if found[1] in self._places]
 
-    def _fits(self, value: str, beside: set[str]) -> float:
-        """The share of the words that a line with the value has at best."""
-        others = beside - {value}
-        whole = sum(map(self._weight, others))
+    def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
+        """How much better each of two terms fits the clause of the other."""
+        own, others = one - {first}, other - {second}
+        if any(map(str.isdigit, first)):
+            own, others = (set(filterfalse(self._is_value, found)) for found in (own, others))
+        fits = self._fits
+        return fits(first, others) - fits(first, own), fits(second, own) - fits(second, others)
+
+    def _is_value(self, word: str) -> bool:
+        return word in self._places and any(map(str.isdigit, word))
+
+    def _fits(self, term: str, beside: set[str]) -> float:
+        """The share of the words that a line with the term has at best."""
+        whole = sum(map(self._weight, beside))
         if not whole:
             return 0.0
-        return max(sum(self._weight(word) for word in others & self._records[at]) for at in self._places[value]) / whole
+        at = self._places[term][:_MOST_PLACES]
+        return max(sum(map(self._weight, beside & self._records[place])) for place in at) / whole
 
     def _weight(self, word: str) -> float:
         return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
@@ -188,7 +219,7 @@ class Sources:
         if all(map(str.isdecimal, parts)):
             return all(map(self._is_counted, parts))
         return len(parts) > 1 and all(
-            self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
+            len(part) == 1 or self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
         )
 
     def _is_counted(self, figure: str) -> bool:
@@ -206,7 +237,7 @@ class Sources:
 
     def _stands(self, quoted: str, text: str) -> bool:
         """Whether a quotation stands in the text, piece by piece where something was left out of it."""
-        return all(fold([piece]).strip(" .,;:!?") in text for piece in CUT.split(quoted))
+        return all(fold([piece]).strip(" .,;:!?") in text for piece in _PIECES.split(quoted))
 
     @cached_property
     def _texts(self) -> list[tuple[str, str]]:
@@ -220,10 +251,18 @@ class Sources:
             for where, text in message_texts(message):
                 if not isinstance(message.blocks[where.block], Text):
                     texts.append(("tool", plain(text)))
+                    if (answer := refused(text)) and answer.text:
+                        texts.append(("user", plain(answer.text)))
                 elif own != "user":
                     texts.append(("assistant" if own == "assistant" else "tool", plain(text)))
+            thoughts = (block.text for block in message.blocks if isinstance(block, Reasoning))
+            texts += [("assistant", plain(text)) for text in thoughts if text]
             texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
         return [*texts, *(("assistant", text) for text in self._beside)]
+
+    @cached_property
+    def _ties(self) -> Ties:
+        return Ties(text for _, text in self._texts)
 
     @cached_property
     def _text(self) -> str:
@@ -260,34 +299,37 @@ class Sources:
         return frozenset(map(digits, FIGURE.findall(self._text)))
 
     @cached_property
-    def _indexed(self) -> tuple[list[set[str]], list[str], dict[str, list[int]]]:
-        """The words of each line, sentence or object, who wrote it, and where each word stands."""
+    def _indexed(self) -> tuple[list[set[str]], dict[str, dict[str, list[int]]]]:
+        """The words of each line, sentence or object, and by who wrote it where each word stands."""
         records: list[set[str]] = []
-        speakers: list[str] = []
-        places: defaultdict[str, list[int]] = defaultdict(list)
+        places: dict[str, dict[str, list[int]]] = {speaker: defaultdict(list) for speaker in (*_SPEAKERS, "tool")}
         for speaker, text in self._texts:
+            own = places[speaker]
             for record in _passages(text):
                 found = set(words(record))
                 for word in found:
-                    places[word].append(len(records))
+                    own[word].append(len(records))
                 records.append(found)
-                speakers.append(speaker)
             # What is near in one text is not near in the next.
             records += [set()] * _NEAR
-            speakers += [""] * _NEAR
-        return records, speakers, dict(places)
+        return records, places
 
     @property
     def _records(self) -> list[set[str]]:
         return self._indexed[0]
 
     @property
-    def _speakers(self) -> list[str]:
+    def _spoken(self) -> dict[str, dict[str, list[int]]]:
         return self._indexed[1]
 
-    @property
+    @cached_property
     def _places(self) -> dict[str, list[int]]:
-        return self._indexed[2]
+        """Where each word stands, whoever wrote it."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for own in self._spoken.values():
+            for word, found in own.items():
+                places[word] += found
+        return dict(places)
 
 
 def _passages(text: str) -> Iterator[str]:

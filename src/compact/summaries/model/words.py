@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, pairwise
 
 # Letters up to here may belong to a name in a program; other scripts make words of their own, as in 文件server.py第3行.
@@ -24,6 +25,7 @@ _WORDS = 8
 """Characters that several words take where none has spaces around it."""
 """From Thai on, most scripts do without spaces: there, pairs of letters are compared."""
 _ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_NAMED = re.compile(r"[\d_/]|\w\.\w|[a-z][A-Z]")
 _OPENS = frozenset('.:"-*;!?(/`\n#|>')
 _QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
 _TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
@@ -71,29 +73,27 @@ def digits(figure: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """The words of a text as they are compared, without the commonest; names also in parts."""
-    for word in WORD.findall(text):
-        name = normal(word)
-        if name in COMMON:
-            continue
-        if word[0] >= _UNSPACED and len(word) > 1:
-            yield from map("".join, pairwise(word))
-            continue
-        yield stem(name)
-        if is_name(word):
-            yield from (stem(part) for part in PARTS.split(name) if part and part not in COMMON)
-            yield from map(digits, FIGURE.findall(name))
+    return chain.from_iterable(map(spellings, WORD.findall(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def spellings(word: str) -> tuple[str, ...]:
+    """What a word is compared by, first as a whole; nothing for the commonest. The same words come again and again."""
+    name = normal(word)
+    if name in COMMON:
+        return ()
+    if word[0] >= _UNSPACED and len(word) > 1:
+        return tuple(map("".join, pairwise(word)))
+    if not is_name(word):
+        return (stem(name),)
+    parts = (stem(part) for part in PARTS.split(name) if part and part not in COMMON)
+    return tuple(dict.fromkeys((name, *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
 
 
 def is_name(word: str) -> bool:
     """Whether a word is written like a name of something: with figures, joined by signs, or with capitals inside."""
     bare = word.strip(_EDGES)
-    return (
-        any(map(str.isdigit, bare))
-        or "_" in bare
-        or "/" in bare
-        or (re.search(r"\w\.\w", bare) is not None and not _ABBREVIATION.fullmatch(bare))
-        or re.search(r"[a-z][A-Z]", bare) is not None
-    )
+    return _NAMED.search(bare) is not None and not _ABBREVIATION.fullmatch(bare)
 
 
 def is_capitalized(word: re.Match[str]) -> bool:
