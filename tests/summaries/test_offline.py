@@ -34,7 +34,7 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 
 
 def test_a_coding_session() -> None:
-    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
 - read /srv/shop/src/auth/session.py
@@ -44,11 +44,11 @@ def test_a_coding_session() -> None:
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-''')
+""")
 
 
 def test_a_service_call_in_another_format() -> None:
-    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot('''\
+    assert summarize_offline(service_call(), budget=2000, count=count) == snapshot("""\
 - user: "Hi, my name is Noah Ito. I need to change the address of my order #W4219264."
 - get_order_details(order_id=#W4219264): "{'order_id': '#W4219264', 'status': 'pending', 'items': [{'item_id': '8886009523', 'price': 1944.02}]}"
 - assistant: "I found order #W4219264. What is the new address?"
@@ -56,11 +56,11 @@ def test_a_service_call_in_another_format() -> None:
 - set_address(order_id=#W4219264, zip=98187): failed: "Error: order is locked until 18:00"; ok later
 - set_address(order_id=#W4219264, zip=98187): "ok"
 - assistant: "The address of order #W4219264 has been changed. It will arrive on 2026-03-04."\
-''')
+""")
 
 
 def test_less_room_leaves_what_is_worth_most() -> None:
-    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=150, count=count) == snapshot("""\
 - (5 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py: "ttl = SESSION_TTL # seconds"
@@ -68,7 +68,7 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "please use 2 spaces in src/web"\
-''')
+""")
     assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
 - (9 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
