@@ -30,8 +30,12 @@ _FOLLOWING = 60
 _TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
 _QUESTION = 600
-_LONG_NUMBER = 5
-"""Shorter ones are as likely numbers of lines."""
+_INFLECTED = 6
+_SHORT_NUMBER, _LONG_NUMBER = 3, 5
+"""Shorter ones are as likely numbers of lines, the more so in a long request."""
+_LONGEST_RESULT = 20_000
+_RARE = 3
+"""A word that more results have says nothing about any of them."""
 _MOST_ASKED = 20
 _SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
 _ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
@@ -91,9 +95,10 @@ class Told:
         """What an action answered about the latest request."""
         if action.outcome.failed or action.superseded:
             return ""
-        wanted = {word for word in self.asked if word in action.result}
+        result = action.result[:_LONGEST_RESULT].lower()
+        wanted = {word for word in self.asked if word in result}
         if wanted:
-            given = str(action.call.raw)
+            given = str(action.call.raw).lower()
             wanted = {word for word in wanted if word not in given}
         return quote(pick(action.result, wanted, room.found), room.found).replace('"', "'")
 
@@ -172,12 +177,22 @@ def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
 
 
 def _asked(reading: Reading) -> frozenset[str]:
-    """The names of the latest request, and its words where it is short."""
+    """The names of the latest request, and the stems of its words where it is short; all in lower case."""
     spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
     text = next(spoken, "")[:_LONGEST_REQUEST]
-    names = {name for name in names_in(text) if not (name.isdigit() and len(name) < _LONG_NUMBER)}
-    words = set(_ASKED_WORD.findall(text)) if len(text) <= _QUESTION else set()
-    return frozenset([*sorted(names), *sorted(words - names, key=lambda word: (-len(word), word))][:_MOST_ASKED])
+    short = len(text) <= _QUESTION
+    least = _SHORT_NUMBER if short else _LONG_NUMBER
+    names = {name.lower() for name in names_in(text) if not (name.isdigit() and len(name) < least)}
+    words = {_stem(word.lower()) for word in _ASKED_WORD.findall(text)} - names if short else set()
+    chosen = sorted(words, key=lambda word: (-len(word), word))[:_MOST_ASKED]
+    results = [action.result[:_LONGEST_RESULT].lower() for action in reading.actions] if chosen else []
+    rare = [word for word in chosen if sum(word in result for result in results) <= _RARE]
+    return frozenset([*sorted(names)[:_MOST_ASKED], *rare])
+
+
+def _stem(word: str) -> str:
+    """The word without what an inflection may change."""
+    return word[:-2] if len(word) > _INFLECTED and word.isalpha() else word
 
 
 def tell_following(messages: Sequence[Message]) -> str:

@@ -86,10 +86,10 @@ def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
 
 
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
-    """The pieces of a text that hold names or rare words that are wanted, in order; nothing where none does."""
-    text = text[:_LONGEST_LOOK]
-    if not wanted or not any(word in text for word in wanted):
+    """The pieces of a text with names or rare words that are wanted, in lower case; nothing where none has any."""
+    if not wanted:
         return ""
+    text = text[:_LONGEST_LOOK]
     pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text, longest // _RECORDS)]
     chosen: list[str] = []
     left = longest
@@ -101,8 +101,9 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
 
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
-    """The wanted words of each piece, without those that too many pieces have."""
-    found = [{word for word in wanted if word in piece} for piece in pieces]
+    """The wanted words of each piece, in lower case, without those that too many pieces have."""
+    lowered = map(str.lower, pieces)
+    found = [{word for word in wanted if word in piece} for piece in lowered]
     counts = Counter(word for words in found for word in words)
     common = {word for word, count in counts.items() if count > _RARE}
     return [words - common for words in found]

@@ -113,7 +113,8 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
-    wanted = {word for word in interest.asked if word in text}
+    lowered = text.lower() if interest.asked else ""
+    wanted = {word for word in interest.asked if word in lowered}
     asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
     counts = (
         (_ASKED, [len(found) for found in asked]),
