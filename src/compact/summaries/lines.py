@@ -12,7 +12,7 @@ from compact.facts import Source
 from compact.messages import Exchange, Message, exchanges
 from compact.summaries.actions import CHANGES, Action, describe, subject, written_by
 from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.plans import planned_by
+from compact.summaries.plans import planned_by, retell_checks
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
 from compact.summaries.records import names_in, pick, pick_mentioned, words_in
@@ -66,7 +66,7 @@ class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
     `asked` are the names and words of the latest request: what was answered about them is told first. `taken_up` are
-    the words of what was said next.
+    the words of what was said next. `planned` is the message with the newest plan.
     """
 
     role: str
@@ -74,6 +74,7 @@ class Told:
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
     taken_up: AbstractSet[str] = frozenset()
+    planned: int = 0
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
@@ -133,7 +134,8 @@ class Told:
         by_person = spoken.source is Source.USER
         speech = self.speeches.get(id(spoken))
         if speech is None:
-            words = without_announcements(spoken.text) if self.actions and not by_person else spoken.text
+            words = spoken.text if by_person else retell_checks(spoken.text, outdated=spoken.index < self.planned)
+            words = without_announcements(words) if self.actions and not by_person else words
             speech = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
         text = speech.quote(quoted(spoken, room))
         text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
@@ -149,7 +151,8 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
-    asked, groups = _asked(reading), list(groups)
+    asked, groups, plan = _asked(reading), list(groups), reading.plan
+    planned = plan.index if plan else 0
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
@@ -159,6 +162,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             [action for index in group for action in acted[index]],
             asked,
             next_words,
+            planned,
             vocabulary,
         )
         for group, spoken, next_words in zip(groups, words, _taken_up(words), strict=True)

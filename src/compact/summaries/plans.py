@@ -123,6 +123,16 @@ def newest_plan(actions: Sequence[Action], spoken: Iterable[tuple[int, Source, s
     return Plan(at, steps) if steps else None
 
 
+def retell_checks(text: str, *, outdated: bool) -> str:
+    """The text with its check list told by states; without it where a later list says how things stand."""
+    found = list(_CHECKED.finditer(text)) if "[" in text else []
+    if len(found) < _FEWEST_CHECKED:
+        return text
+    plan = Plan(0, tuple(Step(_plain(each[2]), _state(each[1])) for each in found))
+    told = "" if outdated else f"{plan.tell()}."
+    return f"{text[: found[0].start()]}{told}{_CHECKED.sub('', text[found[0].end() :])}"
+
+
 def _keep(kept: dict[str, Step], action: Action) -> None:
     """Brings the list up to date with a call."""
     arguments = action.call.arguments

@@ -33,6 +33,8 @@ _SHORT = 160
 _LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
+_VOWELS = re.compile("[\u064b-\u0652]")
+"""Marks that Arabic is written with or without."""
 _LEANS = 0.8
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
@@ -95,11 +97,12 @@ class Speech:
 
 def orders(text: str) -> bool:
     """Whether something is to be done always, or never."""
-    return _words("ordering").search(text) is not None
+    return _words("ordering").search(_VOWELS.sub("", text)) is not None
 
 
 def corrects(text: str) -> bool:
     """Whether a person takes something back that was said before, or puts something else in its place."""
+    text = _VOWELS.sub("", text)
     if _words("correcting").search(text):
         return True
     if not _words("replacing").search(text):

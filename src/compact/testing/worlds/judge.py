@@ -14,7 +14,7 @@ from compact.testing.worlds.fates import read_fate
 from compact.testing.worlds.figures import read_value
 from compact.testing.worlds.judgement import Judgement, Reading, Reason, Statement, Verdict
 from compact.testing.worlds.lexicon import Lexicon, load_lexicon
-from compact.testing.worlds.mentions import Mention, Names, share
+from compact.testing.worlds.mentions import Mention, Names, quoted_around, share
 from compact.testing.worlds.originals import Originals, originals_of
 from compact.testing.worlds.passages import Line, Passage, read_messages, split_lines
 from compact.testing.worlds.polarity import is_order, read_decision, read_order
@@ -220,6 +220,8 @@ class _Court:
             found = read_order(view)
         else:
             found = read_fate(view)
+        if found == (Reading.FALSE, Reason.FATE) and self._is_quotation(view):
+            return Reading.MENTION, Reason.NOTHING  # a word about another request, in the same answer
         if found[0] is Reading.MENTION and truth.fate is Fate.OPEN and is_quoted_from(view, truth.speaker):
             return Reading.TRUE, Reason.NOTHING  # as the message that asks
         if found[0] is Reading.MENTION and not (truth.kind is TruthKind.REQUEST and view.verbatim):
@@ -227,6 +229,11 @@ class _Court:
         if not speaks_rightly(view):
             return Reading.WRONG_SPEAKER, Reason.SPEAKER
         return found
+
+    def _is_quotation(self, view: View) -> bool:
+        """Whether the mention stands in words that the assistant said so, quoted without a gap."""
+        quote = quoted_around(view.line, view.mention.start)
+        return "assistant" in view.lexicon.speakers.groups(view.label) and self.originals.quotes("assistant", quote)
 
     def _note(self, truth: Truth, passage: Passage, text: str, found: tuple[Reading, Reason]) -> None:
         if found[0] is not Reading.MENTION or not text:

@@ -113,3 +113,14 @@ def same_segment(text: str, first: int, second: int) -> bool:
     """Whether no end of a sentence and no semicolon stands between the places."""
     between = text[min(first, second) : max(first, second)]
     return not any(separator.search(between) for separator in _SEPARATORS[:2])
+
+
+def quoted_around(text: str, place: int) -> str:
+    """The part of a quotation around the place that has no gap; nothing where none is."""
+    opened = max((match.end() for match in _QUOTE.finditer(text, 0, place)), default=-1)
+    closed = _QUOTE.search(text, place)
+    if opened < 0 or closed is None:
+        return "\0"
+    gap = text.rfind("…", opened, place) + 1
+    end = text.find("…", place, closed.start())
+    return text[max(opened, gap) : end if end >= 0 else closed.start()]

@@ -24,6 +24,7 @@ class Originals:
         self._texts: dict[tuple[str, str], list[str]] = {}
         self._messages = world.messages
         self._beside: dict[str, set[str]] = {}
+        self._said: dict[str, str] = {}
         for passage in read_messages(world.messages):
             key = (passage.role, passage.kind)
             self.passages.add((*key, passage.text))
@@ -40,6 +41,13 @@ class Originals:
         if text.strip() in lines or bare in lines:
             return True
         return all(part.strip() in sentences for part in _SENTENCE.split(bare) if part.strip())
+
+    def quotes(self, role: str, text: str) -> bool:
+        """Whether the text, in lower case, is quoted from one message of the role, without a gap."""
+        if role not in self._said:
+            said = self._texts.get((role, "text"), ())
+            self._said[role] = "\n".join(" ".join(each.lower().split()) for each in said)
+        return " ".join(text.split()) in self._said[role]
 
     def beside(self, truth: Truth) -> set[str]:
         """The other sentences of the message that made a request: none of them tells what became of it."""
