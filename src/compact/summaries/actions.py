@@ -147,8 +147,12 @@ def subject(action: Action) -> str:
 
 
 def written_by(action: Action) -> str:
-    """The lines that a change put into a file, without those that say nothing; of a patch, those that it adds."""
-    if action.is_command or action.kind not in ("edited", "wrote"):
+    """The lines that a change put into a file, without those that say nothing; of a patch, those that it adds.
+
+    Nothing where the file was written anew later.
+    """
+    replaced = action.kind == "wrote" and action.superseded
+    if action.is_command or action.kind not in ("edited", "wrote") or replaced:
         return ""
     given = list(strings_in(action.call.raw if action.call.arguments is None else action.call.arguments))
     texts = [text for key, text in given if key in _WRITTEN]

@@ -235,7 +235,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
         return "" if action.superseded else f'planned: "{quote(plan.tell(), room.words)}"'
     shown = ""
     if action.kind in CHANGES:
-        shown = "" if action.superseded else quote(written_by(action), room.written)
+        shown = quote(written_by(action), room.written)
+        did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
         shown = action.outcome.shorten(room.answer)
         if len(action.result) > len(shown) + room.answer:

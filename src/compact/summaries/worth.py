@@ -83,7 +83,7 @@ def weigh(told: Told) -> Worth:
         worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
         if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
             worth = worth._replace(lasting=worth.lasting + deed / 2)
-        if not action.superseded and (wrote := len(written_by(action))):
+        if wrote := len(written_by(action)):
             worth = worth.plus(_said(_CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
