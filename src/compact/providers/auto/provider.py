@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compact.messages import ROLES_NEVER_PRUNED, Message, Pass
+from compact.messages import ROLES_NEVER_PRUNED, Message, Pass, is_summary
 from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
@@ -146,7 +146,9 @@ def _ask(
     if sum(map(task.measure.message, origin)) <= reads * _READABLE:
         last = len(origin)  # it can read everything, and tell how things stand now
     request = Request(
-        messages=tuple(message for message in origin[:last] if message.role not in ROLES_NEVER_PRUNED),
+        messages=tuple(
+            message for message in origin[:last] if message.role not in ROLES_NEVER_PRUNED or is_summary(message)
+        ),
         strategy=settings.chosen_strategy,
         style=Style(settings.detail, focus=settings.focus),
         budget=room,
