@@ -22,12 +22,19 @@ SECTIONS = (
     "tracing",
     "sessions",
     "gateway",
+    "worlds",
 )
+WITH_OPTIONS = ("worlds",)
 
 
 def main(names: list[str]) -> int:
+    if len(names) > 1 and names[0] in WITH_OPTIONS and names[1].startswith("-"):
+        status: int = import_module(f"bench.{names[0]}").main(names[1:])
+        return status
     if {"-h", "--help"} & set(names):
-        print(f"usage: python -m bench [SECTION...]\n\n{__doc__}\n")
+        print(
+            f"usage: python -m bench [SECTION...]\n       python -m bench {WITH_OPTIONS[0]} [OPTION...]\n\n{__doc__}\n"
+        )
         for name in SECTIONS:
             print(f"  {name:12} {(import_module(f'bench.{name}').__doc__ or '').splitlines()[0]}")
         return 0

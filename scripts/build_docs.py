@@ -15,7 +15,7 @@ from compact.policies.fields import Setting, settings_of
 from compact.providers import registry
 from compact.providers.auto import AutoSettings
 from compact.providers.layers.provider import LayersSettings
-from compact.providers.lossless.provider import LosslessSettings
+from compact.providers.lossless import LosslessSettings
 from compact.providers.native.provider import NativeSettings
 from compact.providers.presets import presets
 from compact.providers.smart import settings as smart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 SOAK = os.environ.get("COMPACT_SOAK") == "1"
+if SOAK:  # set here, it is the same in every worker
+    os.environ.setdefault("WORLDS_SEED", str(random.getrandbits(40)))
 TRANSCRIPTS = os.environ.get("COMPACT_TRANSCRIPTS", "")
 NOT_FOUND = "real transcripts not found: set COMPACT_TRANSCRIPTS"
 
@@ -33,6 +36,10 @@ settings.load_profile("soak" if SOAK else "ci")
 def _find_transcripts() -> list[Path]:
     folders = [Path(TRANSCRIPTS, name) for name in ("chat", "coding", "service")] if TRANSCRIPTS else []
     return sorted(path for folder in folders for path in folder.glob("*.json") if not path.name.endswith(".qa.json"))
+
+
+def pytest_report_header() -> list[str]:
+    return [f"worlds of soak tests: WORLDS_SEED={os.environ['WORLDS_SEED']}"] if SOAK else []
 
 
 def pytest_configure() -> None:

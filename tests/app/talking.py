@@ -18,7 +18,7 @@ from compact.errors import CompactError
 from compact.formats import FORMATS, convert, parse, render
 from compact.messages import Conversation, Json
 from compact.ports import Answer, Ask, Completion, Event
-from compact.summaries import find_strategy
+from compact.summaries.model.strategy import find_strategy
 from compact.testing.vendors import FakeVendors
 
 STRATEGIES = ("task_state", "decision_log", "code_delta", "brief", "general", "code")
@@ -77,7 +77,7 @@ def scripted(strategy: str) -> AskModel:
     """A summarizer that keeps to the strategy's form, tells what the transcript says, and closes what is done."""
     sections = find_strategy(strategy).sections
     standing = next(section.title for section in sections if section.standing)
-    rest = find_strategy(strategy).catch_all.title
+    rest = next(section.title for section in reversed(sections) if not section.standing and not section.instructs)
 
     def answer(ask: Ask) -> Completion:
         demands, facts = [], []
@@ -85,12 +85,12 @@ def scripted(strategy: str) -> AskModel:
         for line in ask.material.splitlines():
             heading = _HEADING.match(line) or heading
             if heading is not None and line.startswith("Please ") and heading[2] == "user":
-                demands.append(f"- {line} [{heading[1]}]")
+                demands.append(f"- {line}")
             elif heading is not None and line.startswith("Noted: "):
-                facts.append(f"- {line.removeprefix('Noted: ')} [{heading[1]}]")
+                facts.append(f"- {line.removeprefix('Noted: ')}")
         shown = _SHOWN.findall(ask.instructions.partition("=== earlier items")[2])
-        done = [f"- [{key}] completed: done [1]" for key, title in shown if title == standing]
-        parts = [f"## {standing}", "### Active", *demands[-3:], f"## {rest}", *(facts[-5:] or ["- Work goes on [1]"])]
+        done = [f"- [{key}] completed: done" for key, title in shown if title == standing]
+        parts = [f"## {standing}", "### Active", *demands[-3:], f"## {rest}", *(facts[-5:] or ["- Work goes on"])]
         return Completion("\n".join([*parts, *(["## Changes", *done] if done else [])]))
 
     def ask_all(asks: Sequence[Ask]) -> tuple[Answer, ...]:

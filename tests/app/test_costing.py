@@ -24,7 +24,7 @@ from compact.models.spending import Charge, Spending
 from compact.policies import Profile, Vendor
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.settings.spending import load_spending
-from compact.summaries.strategy import NAMES
+from compact.summaries.model.strategy import NAMES
 from compact.testing.vendors import FakeVendors, Received
 from compact.tokens.encodings import load
 

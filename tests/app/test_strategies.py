@@ -12,7 +12,7 @@ from compact.app.strategies import choose_strategy, takes_strategy, with_strateg
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile
 from compact.settings.profiles import save_prompt
-from compact.summaries.strategy import NAMES, find_strategy
+from compact.summaries.model.strategy import NAMES, find_strategy
 
 
 @pytest.fixture(autouse=True)

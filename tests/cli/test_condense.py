@@ -66,7 +66,7 @@ def test_verbatim_needs_no_plan(run: Run, file: Path, session: bytes) -> None:
 
 def test_references_that_lead_nowhere_are_told(run: Run, file: Path) -> None:
     small = json.loads(run("condense", file, *VERBATIM).out)
-    marked = next(index for index, message in enumerate(small["messages"]) if "⟨=" in str(message))
+    marked = next(index for index, message in enumerate(small["messages"]) if "[same as lines " in str(message))
     told = run("restore", "-", stdin=json.dumps(small["messages"][marked:]).encode())
     assert told.status == 0
     assert "Some references lead nowhere" in told.err
@@ -192,6 +192,16 @@ def test_set_changes_one_setting_of_a_preset(run: Run, file: Path) -> None:
     assert "Superseded answers" in passes()
     assert "Superseded answers" not in passes("--set", "lossless_prelude.level=verbatim")
     assert set(passes("--set", "lossless_prelude.level=verbatim")) & set(passes())
+
+
+def test_set_switches_single_operations_of_lossless(run: Run, file: Path) -> None:
+    def passes(*arguments: str) -> list[str]:
+        told = json.loads(run("condense", file, "--provider", "lossless", "--json", *arguments).out)
+        return [done["name"] for done in told["report"]["passes"]]
+
+    assert {"Superseded answers", "Repeated text"} <= set(passes())
+    assert "Superseded answers" not in passes("--set", "remove_obsolete_state=false")
+    assert "Repeated text" not in passes("--set", "deduplicate_file_reads=false")
 
 
 def test_plan_compares_every_recipe(run: Run, file: Path, session: bytes) -> None:

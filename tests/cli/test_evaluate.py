@@ -57,9 +57,9 @@ def answer(request: Received) -> str:
 
 
 def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> None:
-    told = run("evaluate", file, "--recipe", "balanced", "--recipe", "v2")
+    told = run("evaluate", file, "--recipe", "balanced", "--recipe", "v2", "--worlds", "0")
     assert told.status == 0
-    assert "2 cases of 1 session for gpt-4o; of" in told.out
+    assert "2 cases of 1 session for gpt-4o; of 19 facts used later:" in told.out
     assert all(f" {share}" in told.out for share in ("50%", "25%", "10%"))
     assert "Every result is valid for its vendor." in told.out
     assert "in so many cases: 2 at 50%" in told.out
@@ -72,19 +72,23 @@ def test_what_was_used_later_is_told_for_every_size(run: Run, file: Path) -> Non
 
 def test_a_narrow_screen_has_room_for_every_recipe(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    told = run("evaluate", file, "--recipe", "balanced", "--share", "0.25")
+    told = run("evaluate", file, "--recipe", "balanced", "--share", "0.25", "--worlds", "2")
     assert re.search(r"^recipe +tokens +in context +lost +if room +size +met *$", told.out, re.MULTILINE)
     assert re.search(r"^balanced +25%", told.out, re.MULTILINE)
     assert re.search(r"^recipe +1 +2 .* 20 +lost +met *$", told.out, re.MULTILINE)
+    needed = "orders +prohibitions +requests +outcomes +values"
+    assert re.search(rf"^recipe +tokens +{needed} +false +speaker +met *$", told.out, re.MULTILINE)
 
 
 def test_evaluate_for_programs(run: Run, file: Path) -> None:
-    options = ("--recipe", "layers", "--share", "0.3", "--rounds", "3", "--json")
+    options = ("--recipe", "layers", "--share", "0.3", "--rounds", "3", "--worlds", "0", "--json")
     told = json.loads(run("evaluate", file, *options).out)
     assert told["models"] == ["gpt-4o"]
     (row,) = told["recipes"]
     assert (row["recipe"], row["share"], row["lost"]) == ("layers", 0.3, 0)
     assert (row["cases"], row["in_room"]) == (2, 2)
+    assert told["facts"] == 19
+    assert told["worlds"] == {"count": 0, "seed": 0, "recipes": []}
     assert told["survives_faults"] == 1
     assert told["faults"]["answers"] >= told["faults"]["tried"] >= 30
     assert (told["comparisons"], told["summaries"]) == ([], {})
@@ -94,8 +98,35 @@ def test_evaluate_for_programs(run: Run, file: Path) -> None:
     assert all(one["in_context"] + one["recoverable"] == pytest.approx(1) and not one["lost"] for one in rounds)
 
 
+def test_worlds_are_judged_beside_the_facts(run: Run, file: Path) -> None:
+    options = ("--recipe", "v2", "--recipe", "lossless:verbatim", "--share", "0.25", "--rounds", "0", "--worlds", "4")
+    told = run("evaluate", file, *options)
+    assert told.status == 0
+    assert re.search(r"\n4 generated worlds from seed 0 on, \d+ truths that are needed: told/missing/", told.out)
+    assert re.search(r"^lossless:verbatim +25% +(\d+/0/0 +){8}0 +0 +0%$", told.out, re.MULTILINE)
+    assert re.search(r"^v2 +25% +(\d+/\d+/\d+ +){8}\d+ +\d+ +\d+%$", told.out, re.MULTILINE)
+    worlds = json.loads(run("evaluate", file, *options, "--json").out)["worlds"]
+    assert worlds == json.loads(run("evaluate", file, *options, "--json").out)["worlds"]
+    assert (worlds["count"], worlds["seed"]) == (4, 0)
+    cut, whole = worlds["recipes"]
+    assert (cut["recipe"], cut["share"], whole["recipe"], whole["met"]) == ("v2", 0.25, "lossless:verbatim", 0)
+    assert cut["met"] > 0
+    assert sum(count["missing"] for count in cut["truths"].values()) > 0
+    for topic, count in whole["truths"].items():
+        assert count == {"told": sum(cut["truths"][topic].values()), "missing": 0, "contradicted": 0}
+    assert (whole["false"], whole["wrong_speaker"]) == (0, 0)
+    assert whole["statements"] > 50
+
+
+def test_24_worlds_are_judged_unless_another_number_is_given(run: Run, file: Path) -> None:
+    told = json.loads(run("evaluate", file, "--recipe", "speed", "--share", "0.5", "--rounds", "0", "--json").out)
+    assert told["worlds"]["count"] == 24
+
+
 def test_where_no_model_would_be_asked_no_answer_is_spoiled(run: Run, file: Path) -> None:
-    told = json.loads(run("evaluate", file, "--recipe", "v2", "--share", "0.3", "--rounds", "0", "--json").out)
+    told = json.loads(
+        run("evaluate", file, "--recipe", "v2", "--share", "0.3", "--rounds", "0", "--worlds", "0", "--json").out
+    )
     assert told["survives_faults"] is None
     assert told["decay"] == {"rounds": 0, "sessions": 0, "made_up": 0, "facts": 0, "recipes": {}}
 
@@ -109,7 +140,7 @@ def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run,
     )
     question = {"question": "Of what?", "answer": "Of a lantern", "evidence_messages": [[1, 1]]}
     (tmp_path / "chat.qa.json").write_text(json.dumps({"qa": [question]}))
-    told = run("evaluate", path, "--recipe", "balanced", "--share", "0.5")
+    told = run("evaluate", path, "--recipe", "balanced", "--share", "0.5", "--worlds", "0")
     assert told.status == 0
     assert re.search(r"^balanced +50% +\d+% +(?:\d+% +)?\d+% +\d+% +[\d.]+%", told.out, re.MULTILINE)
     assert "No session needs enough of its beginning" in told.out
@@ -118,7 +149,7 @@ def test_a_chat_that_names_no_facts_is_measured_by_its_questions_alone(run: Run,
 def test_each_request_is_measured_for_its_own_model(run: Run, file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"model": "claude-sonnet-4-5", "messages": json.loads(file.read_text())}))
-    options = ("--recipe", "v2", "--share", "0.25", "--rounds", "0", "--json")
+    options = ("--recipe", "v2", "--share", "0.25", "--rounds", "0", "--worlds", "0", "--json")
     both = json.loads(run("evaluate", file, other, *options).out)
     assert both["models"] == ["gpt-4o", "claude-sonnet-4-5"]
     own, same = (json.loads(run("evaluate", other, *options, *model).out) for model in ((), ("-m", "gpt-4o")))
@@ -165,6 +196,7 @@ def test_prompts_are_compared_by_asking_the_profile(
     # One of the two cases needs no summary with cost.
     assert [(one["model"], one["failed"]) for one in told["summaries"].values()] == [(2, 0), (2, 0), (1, 0), (1, 0)]
     assert told["decay"]["recipes"] == {}
+    assert told["worlds"]["count"] == 0
     assert {(spent.profile, spent.actual.questions) for spent in load_spending()} == {("mine", 1)}
     assert len(server.requests) == sum(kind["questions"] for kind in told["summaries"].values()) == 6
 

@@ -11,7 +11,7 @@ import pytest
 from compact.app import read_transcript
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles, save_prompt
-from compact.summaries.strategy import NAMES, find_strategy
+from compact.summaries.model.strategy import NAMES, find_strategy
 from tests.cli.conftest import Run
 
 

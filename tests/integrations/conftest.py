@@ -23,7 +23,7 @@ class Managers:
         self.events: list[Event] = []
         self.made: list[CompactManager] = []
 
-    def __call__(self, window: int = 8000, **config: Json) -> CompactManager:
+    def __call__(self, window: int = 4000, **config: Json) -> CompactManager:
         storage = {"path": str(self.folder)}
         whole = {"model": "gpt-4o", "max_context_tokens": window, "storage": storage, "profile": "offline", **config}
         self.made.append(CompactManager(CompactConfig.model_validate(whole), observe=self.events.append))

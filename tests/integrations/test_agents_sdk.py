@@ -210,7 +210,7 @@ def test_a_session_hands_out_what_is_left_and_keeps_everything(managers: Manager
 
 
 def test_session_and_filter_together_compact_once(managers: Managers, store: SQLiteSession) -> None:
-    manager = managers()
+    manager = managers(8000)
     session = CompactedSession(store, manager)
     asked = work(filtered(compact_input_filter(manager, session)), session)
     assert managers.told("condensed") <= 2

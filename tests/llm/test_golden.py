@@ -15,12 +15,12 @@ from compact.app import Result, condense
 from compact.formats import render
 from compact.messages.seals import is_summary
 from compact.policies import Vendor
-from compact.summaries.strategy import NAMES, Section, find_strategy
+from compact.summaries.model.strategy import NAMES, Section, find_strategy
 from compact.testing.vendors import FakeVendors, Fault, Received, Reply
 from tests.llm.lines import ASK, asked, from_openrouter
 
 pytestmark = pytest.mark.usefixtures("sdks")
-_SAID = re.compile(r"^--- \w+ message (\d+), (user|assistant) ---\n(?!\[calls)(.+)$", re.MULTILINE)
+_SAID = re.compile(r"^--- \w+ message \d+, (user|assistant) ---\n(?!\[calls)(.+)$", re.MULTILINE)
 _STANDS = ("Active", "Blocked", "Completed")
 
 
@@ -50,16 +50,16 @@ def scripted(name: str) -> Callable[[Received], Reply]:
     return write
 
 
-def _written(section: Section, at: int, said: list[tuple[str, str, str]]) -> Iterator[str]:
+def _written(section: Section, at: int, said: list[tuple[str, str]]) -> Iterator[str]:
     yield f"## {section.title}"
-    theirs = [entry for entry in said if entry[1] == ("user" if section.instructs else "assistant")]
+    theirs = [entry for entry in said if entry[0] == ("user" if section.instructs else "assistant")]
     for turn in range(3):
-        number, _, words = theirs[(at * 5 + turn) % len(theirs)]
+        _, words = theirs[(at * 5 + turn) % len(theirs)]
         if section.standing:
             yield f"### {_STANDS[turn]}"
-        yield f"- [{number}] {words} :: it was asked for" if section.ledger else f"- {words} [{number}]"
-    if not section.standing and not section.ledger:
-        yield "- The port 48151 is set in src/made/up_by_the_model.py [1]"
+        yield f"- {words}"
+    if at == 1:
+        yield "- The port 48151 is set in src/made/up_by_the_model.py"
 
 
 def summary_of(result: Result) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,3 +138,19 @@ def test_nothing_is_mended_where_nothing_broke() -> None:
 
 def test_a_checksum_is_of_the_lines_as_shown() -> None:
     assert checksum(["a", "b"]) == fingerprint("a\nb")[:4]
+
+
+@pytest.mark.parametrize("end", ["", "@40→6", "@+"])
+def test_references_of_earlier_versions_are_read(end: str) -> None:
+    earlier = parse_reference(f"⟨=lines 2-5 of read a.py #abcdef:0123{end}⟩")
+    assert earlier is not None
+    assert earlier.what == "read a.py"
+    assert parse_reference(earlier.render()) == earlier
+    assert earlier.render().startswith("[same as lines 2-5 of read a.py above")
+
+
+def test_what_names_a_source_may_hold_brackets_and_signs() -> None:
+    reference = pointing("\n".join(LINES), 1, 9).replace("of ", "of the result of gh issue #12 app/[id]/page.tsx: ", 1)
+    found = parse_reference(reference)
+    assert found is not None
+    assert "#12 app/[id]/page.tsx" in found.what

@@ -311,10 +311,8 @@ def test_a_target_that_cannot_be_met_still_leaves_little(target: int) -> None:
 def test_lines_do_not_come_under_the_last_heading_of_an_earlier_summary() -> None:
     body = "## Done\n- Raised the limits.\n## Pending tasks\n- Write the docs."
     text = account(nearly([user("Begin."), assistant(frame_account(body, 9)), *talk(12), user("Go on.")]))
-    assert "## Pending tasks\n- Write the docs." in text
+    assert "(unverified)\n- Done: Raised the limits.\n- Pending tasks: Write the docs.\n## After that\n- user: " in text
     assert "part0_x" in text
-    under = text.split("## Pending tasks\n- Write the docs.\n", 1)[1]
-    assert not under.startswith(("- user", "- assistant"))
 
 
 @given(st.text(), st.integers(1, 9))
@@ -349,8 +347,7 @@ def test_items_and_the_view_ahead_are_written_down() -> None:
 
 
 def test_the_settings_say_what_comes_first() -> None:
-    before = parse([*talk(20), user("Go on.")])
-    few = fill(before, 1_600, settings=AutoSettings(recent_turns=0))
-    many = fill(before, 1_600, settings=AutoSettings(recent_turns=20))
-    assert before.messages[-2].id in whole(before, many.conversation)
-    assert few.plan != many.plan
+    before = parse([*spoken(30), user("Go on.")])
+    target = tokens_of(before) // 4
+    few, many = (fill(before, target, settings=AutoSettings(recent_turns=turns)).conversation for turns in (0, 6))
+    assert len(whole(before, few)) < len(whole(before, many))

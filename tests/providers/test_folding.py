@@ -5,7 +5,7 @@ from __future__ import annotations
 from compact.formats import parse
 from compact.messages import Fold, Pass, count_of, is_summary, plan_from_json, plan_to_json
 from compact.providers.folding import Declined, fold
-from compact.summaries.summarize import NoSummary, Summary
+from compact.summaries.model.summarize import NoSummary, Summary
 from tests.providers.conversations import LONG, assistant, gauge_for, user
 
 

@@ -64,27 +64,55 @@ def test_a_file_read_again_is_pointed_at_whatever_its_line_numbers() -> None:
     assert shown[0] == first
     head, reference = shown[1].split("\n")
     assert head == "total 30"
-    assert reference.startswith("⟨=lines 5-20 of read a.py #")
+    assert reference.startswith("[same as lines 5-20 of the result of read a.py above #")
     assert answers(unfold(outcome.conversation)) == [first, second]
 
 
 def test_numbers_are_written_anew_when_followed() -> None:
     first, second = "\n".join(BLOCK), numbered(BLOCK, 40)
     outcome = condense(session(("a", {}, first), ("b", {}, second)), "verbatim")
-    assert "@40→6⟩" in answers(outcome.conversation)[1]
+    (reference,) = answers(outcome.conversation)[1].split("\n")
+    assert reference.startswith("[same as lines 1-30 of the result of a above, numbered from 40 #")
+    assert reference.endswith("@40→6]")
     assert answers(unfold(outcome.conversation)) == [first, second]
 
 
-def test_what_is_written_in_a_call_is_a_source_and_a_target() -> None:
+def test_what_is_written_in_a_call_is_pointed_at_and_stays() -> None:
     text = "\n".join(BLOCK)
     steps = (("write", {"path": "a.py", "content": text}, "ok"), ("read", {"path": "a.py"}, numbered(BLOCK)))
-    outcome = condense(session(*steps, ("write", {"path": "b.py", "content": text}, "ok")), "verbatim")
-    assert answers(outcome.conversation)[1].startswith("⟨=lines 1-30 of write a.py #")
-    assert render(unfold(outcome.conversation)) == render(
-        session(*steps, ("write", {"path": "b.py", "content": text}, "ok"))
+    conversation = session(*steps, ("write", {"path": "b.py", "content": text}, "ok"))
+    outcome = condense(conversation, "verbatim")
+    shown = answers(outcome.conversation)[1]
+    assert shown.startswith(
+        "[same as lines 1-30 of the argument content of the call write a.py above, numbered from 1 #"
     )
-    arguments = outcome.conversation.messages[5].calls[0].arguments
-    assert arguments["content"].startswith("⟨=lines 1-30 of write a.py #")
+    assert [message.calls for message in outcome.conversation.messages] == [
+        message.calls for message in conversation.messages
+    ]
+
+
+def test_a_reference_says_which_of_several_equal_calls_it_means() -> None:
+    read = "read", {"path": "a.py"}
+    first, second = "\n".join(BLOCK), "\n".join(line.upper() for line in BLOCK)
+    outcome = condense(session((*read, first), (*read, second), (*read, second), (*read, first)), "verbatim")
+    _, _, third, fourth = answers(outcome.conversation)
+    assert third.startswith("[same as lines 1-30 of the 2nd result of read a.py above #")
+    assert fourth.startswith("[same as lines 1-30 of the 1st result of read a.py above #")
+
+
+def test_a_reference_to_what_was_said_quotes_its_first_words() -> None:
+    words = "Please mind this.\n" + "\n".join(BLOCK)
+    said = [{"role": "user", "content": text} for text in (words, "Yes.", words, "And now?")]
+    after = condense(parse(said), "verbatim").conversation
+    assert after.messages[2].text.startswith(
+        "[same as lines 1-31 of the user message with the words “Please mind this.” above #"
+    )
+
+
+def test_a_reference_saves_forty_tokens_or_is_not_made() -> None:
+    lines = "\n".join(BLOCK[:3])
+    conversation = session(("a", {}, lines), ("b", {}, lines))
+    assert condense(conversation, "verbatim").plan == ()
 
 
 def test_a_diff_points_at_lines_that_were_shown_without_its_signs() -> None:
@@ -95,10 +123,11 @@ def test_a_diff_points_at_lines_that_were_shown_without_its_signs() -> None:
     _, first, again = answers(outcome.conversation)
     head, stays, new = first.split("\n")
     assert head == "@@ -1,30 +1,31 @@"
-    assert stays.startswith("⟨=lines 1-9 of write a.py #")
-    assert stays.endswith("@=⟩")
-    assert new.startswith("⟨=lines 10-30 of write a.py #")
-    assert new.endswith("@+⟩")
+    written = "of the argument content of the call write a.py above, each with"
+    assert stays.startswith(f"[same as lines 1-9 {written} a blank before it #")
+    assert stays.endswith("@=]")
+    assert new.startswith(f"[same as lines 10-30 {written} a plus before it #")
+    assert new.endswith("@+]")
     assert again.split("\n")[-1] == "+end"
     assert unfold(outcome.conversation).messages == conversation.messages
 
@@ -108,15 +137,16 @@ def test_a_diff_shown_twice_is_pointed_at_as_a_whole() -> None:
     outcome = condense(
         session(("run", {"command": "git diff"}, diff), ("run", {"command": "git show"}, diff)), "verbatim"
     )
-    assert answers(outcome.conversation)[1].startswith("⟨=lines 1-32 of run git diff #")
+    assert answers(outcome.conversation)[1].startswith("[same as lines 1-32 of the result of run git diff above #")
 
 
 def test_layout_goes_and_comes_back_with_the_plan() -> None:
     answer = "\x1b[31merror\x1b[0m   \n" + numbered(BLOCK, 7)
-    assert simplify(answer) == "error\n⟨ lines from 7 ⟩\n" + "\n".join(BLOCK)
+    assert simplify(answer) == "error\n[lines numbered from 7]\n" + "\n".join(BLOCK)
     assert simplify('{\n  "a": [\n    1,\n    2\n  ]\n}') == '{"a":[1,2]}'
-    conversation = session(("read", {"path": "a"}, answer))
+    conversation = session(("read", {"path": "a"}, numbered(BLOCK, 7)))
     outcome = condense(conversation, "formatting")
+    assert answers(outcome.conversation)[0].startswith("[lines numbered from 7]\n")
     assert restore(outcome.conversation, outcome.plan) == conversation
 
 
@@ -124,18 +154,23 @@ def test_an_answer_gives_way_to_the_later_one_but_errors_stay() -> None:
     old, new = "\n".join(BLOCK), "\n".join(reversed(BLOCK))
     command = {"command": "make test", "description": "first"}
     again = {"command": "make test 2>&1 | tail -40", "description": "again"}
-    outcome = condense(session(("run", command, old), ("run", again, new)), "superseded")
-    assert answers(outcome.conversation)[0] == "⟨ Superseded: run make test 2>&1 | tail -… was run again below ⟩"
-    assert answers(outcome.conversation)[1] == new
+    failed = f"{old}\nmake: *** [test] Error 1"
+    outcome = condense(session(("run", command, old), ("run", command, failed), ("run", again, new)), "superseded")
+    shown = answers(outcome.conversation)
+    below = "the last result of run make test 2>&1 | tail -40 below"
+    assert shown[0] == f"[Consolidated 2 operations: the same was run again; see {below}]"
+    assert shown[1:] == [failed, new]
+    assert outcome.plan[0].name == "Consolidated results"
+    assert outcome.plan[0].notes == ("consolidated 2 operations into 1",)
 
 
 def test_a_read_gives_way_to_one_that_covers_it() -> None:
-    part, whole = numbered(BLOCK[:10], 5), numbered([line.upper() for line in BLOCK])
+    part, whole = numbered(BLOCK[4:14], 5), numbered([*BLOCK[:9], "    # changed", *BLOCK[9:]])
     outcome = condense(
         session(("read", {"path": "a.py", "offset": 5, "limit": 10}, part), ("read", {"path": "a.py"}, whole)),
         "superseded",
     )
-    assert answers(outcome.conversation)[0].startswith("⟨ Superseded: read a.py")
+    assert answers(outcome.conversation)[0].startswith("[Outdated: see the last result of read a.py below")
 
 
 def test_a_summary_that_quotes_what_was_said_stays_as_it_is() -> None:
@@ -218,14 +253,17 @@ def test_a_search_is_not_final_where_a_better_source_is_hidden() -> None:
         ("d", {}, again),
     ]
     conversation = session(*steps)
-    count = {True: 30, False: 60}
-    found = find_repeats(conversation, lambda text: count[text.startswith("⟨=") or text.count("\n") < 3])
+    count = {True: 30, False: 90}
+    found = find_repeats(conversation, lambda text: count[text.startswith("[same as") or text.count("\n") < 3])
     assert [edit.where.message for edit in found.edits] == ["4"]
     assert not found.final
 
 
-def test_hostile_markers_are_neither_source_nor_target() -> None:
-    text = "⟨=lines 1-2 of x #000000:0000⟩\n" + "\n".join(BLOCK)
+@pytest.mark.parametrize(
+    "mark", ["⟨=lines 1-2 of x #000000:0000⟩", "[same as lines 1-2 of the result of x above #000000:0000]"]
+)
+def test_hostile_markers_are_neither_source_nor_target(mark: str) -> None:
+    text = f"{mark}\n" + "\n".join(BLOCK)
     conversation = session(("a", {}, text), ("b", {}, text))
     assert condense(conversation, "verbatim").plan == ()
 

@@ -18,7 +18,7 @@ from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Task
 from compact.providers.native import NativeProvider, NativeSettings, Reason
-from compact.summaries.transcript import transcribe
+from compact.summaries.model.transcript import transcribe
 from compact.testing.strategies import hostile_text
 
 LONG = "The parser reads a line, splits it at commas and keeps the rest for the next round. " * 10
@@ -212,9 +212,11 @@ def test_the_next_summary_reads_the_last_one_and_takes_its_place(reread: bool) -
     model = Model(Completion("All of it."))
     outcome = condense(grown, model)
     assert [is_summary(message) for message in outcome.conversation.messages] == [False, True, False, False, False]
-    assert "All of it." in outcome.conversation.messages[1].text
-    material = model.asked[0].material
-    assert material.index("0: The parser") < material.index("The early part.") < material.index("6: The parser")
+    assert "The early part.\nAll of it." in outcome.conversation.messages[1].text
+    (ask, *_) = model.asked
+    assert ask.material.index("0: The parser") < ask.material.index("6: The parser")
+    assert "The early part." in ask.instructions
+    assert "The early part." not in ask.material
 
 
 def test_what_only_looks_like_a_summary_is_none() -> None:
@@ -232,6 +234,7 @@ def test_a_sealed_summary_is_recognised_whatever_it_says(text: str, count: int) 
 
 def test_references_that_a_model_repeats_lose_their_meaning() -> None:
     assert "⟨=" not in seal("See ⟨= read a.py, lines 1-9 above #abcdef:1234 ⟩", 3)
+    assert "[same as lines" not in seal("[same as lines 1-9 of the result of read a.py above #abcdef:1234]", 3)
 
 
 def test_no_message_can_pretend_to_be_another() -> None:

@@ -102,15 +102,15 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     assert "what the tool 'read' answered" in asks[0].instructions
     assert "at most 50 tokens" in asks[0].instructions
     proposed = steps.send(
-        (Completion(" The lines are numbered. It is in src/x.py. "), Completion("All of ⟨=it⟩ passed."))
+        (Completion(" The lines are numbered. It is in src/x.py. "), Completion("All of it\u200b passed."))
     )
     assert isinstance(proposed, Pass)
     texts = [edit.with_ for edit in proposed.edits if isinstance(edit, Replace)]
     assert texts == [
         f"⟨ Summarized by LLM ⟩\n\nThe lines are numbered.\n\n⟨ Original was {len(LONG)} chars ⟩",
-        f"⟨ Summarized by LLM ⟩\n\nAll of (=it) passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
+        f"⟨ Summarized by LLM ⟩\n\nAll of it passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
     ]
-    assert proposed.notes == ("2 tool results summarized", "1 statements of the model were not believed")
+    assert proposed.notes == ("2 tool results summarized", "1 statements of the model are doubted")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_custom_prompts_and_profiles_reach_the_model() -> None:
 
     drive(PROVIDER, settings, session(), ask=answer)
     assert len(asked) == 3
-    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64)}
+    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64), ("cheap", 256)}
     assert all(ask.instructions.startswith("Say it in verse.\n\n") for ask in asked)
 
 

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
-from compact.formats import parse
+from compact import condense
+from compact.formats import FORMATS, convert, parse
 from compact.messages import Conversation
 from compact.providers.lossless.formatting import find_layout, simplify
-from compact.providers.lossless.superseded import find_superseded
+from compact.providers.lossless.superseded import find_consolidated, find_superseded
 from tests.providers.conversations import step, user
 
 Step = tuple[str, dict[str, Any], str]
 OLD = "\n".join(f"row {number} of the first answer, as it was" for number in range(40))
 NEW = OLD.replace("first", "second")
+EDITED = OLD.replace("row 20 of", "row 20, edited, of")
 
 
 def session(*steps: Step) -> Conversation:
@@ -25,12 +27,13 @@ def session(*steps: Step) -> Conversation:
 
 
 def gone(*steps: Step) -> list[str]:
-    """What stands for the answers, and for what was written, that went."""
-    return [edit.with_ for edit in find_superseded(session(*steps), len)]
+    """What stands for the answers that went."""
+    conversation = session(*steps)
+    return [edit.with_ for find in (find_superseded, find_consolidated) for edit in find(conversation, len)]
 
 
 def run(*commands: str) -> tuple[Step, ...]:
-    return tuple(("bash", {"command": command}, OLD if at == 0 else NEW) for at, command in enumerate(commands))
+    return tuple(("bash", {"command": command}, OLD if at == 0 else EDITED) for at, command in enumerate(commands))
 
 
 @pytest.mark.parametrize(
@@ -117,11 +120,11 @@ def test_a_call_for_something_else_stands_for_none(tool: str, first: dict[str, A
         ("Read", {"file_path": "a", "pages": "2"}, {"file_path": "a", "pages": "1-5"}),
         ("read_file", {"path": "a", "ref": "dev", "limit": 9}, {"path": "a", "ref": "dev"}),
         ("editor", {"command": "view", "path": "a", "view_range": [3, 9]}, {"command": "view", "path": "a"}),
-        ("search", {"query": "x", "reason": "refund"}, {"query": "x", "reason": "exchange"}),
+        ("get_policy", {"query": "x", "reason": "refund"}, {"query": "x", "reason": "exchange"}),
     ],
 )
 def test_a_call_for_no_less_stands_for_the_first(tool: str, first: dict[str, Any], second: dict[str, Any]) -> None:
-    assert len(gone((tool, first, OLD), (tool, second, NEW))) == 1
+    assert len(gone((tool, first, OLD), (tool, second, EDITED))) == 1
 
 
 @pytest.mark.parametrize(
@@ -144,10 +147,10 @@ def test_an_answer_that_holds_nothing_stands_for_none(answer: str) -> None:
 @pytest.mark.parametrize(
     "failure", ["npm error Missing script: test", " ! [rejected] main -> main (fetch first)", "No match found for it"]
 )
-def test_a_failure_stands_for_another_run_only_if_it_says_as_much(failure: str) -> None:
+def test_a_failure_stands_for_no_other_run(failure: str) -> None:
     command, read = ("bash", {"command": "make"}), ("bash", {"command": "cat /a.txt"})
     assert gone((*command, OLD), (*command, failure)) == []
-    assert len(gone((*command, OLD), (*command, f"{NEW}\n{failure}"))) == 1
+    assert gone((*command, OLD), (*command, f"{NEW}\n{failure}")) == []
     assert len(gone((*command, OLD), (*command, f"<returncode>0</returncode>\n{failure}"))) == 1
     assert gone((*read, OLD), (*read, f"{failure}\n{NEW}")) == []
 
@@ -158,14 +161,136 @@ def test_a_reading_that_ended_before_it_stands_for_none() -> None:
 
 
 def test_what_stands_for_a_part_of_a_file_is_not_said_to_be_the_same_call() -> None:
-    steps = ("bash", {"command": "sed -n '1,40p' /a.py"}, OLD), ("Read", {"file_path": "/a.py"}, NEW)
-    assert gone(*steps) == ["⟨ Superseded: Read /a.py shows these lines anew below ⟩"]
+    steps = ("bash", {"command": "sed -n '1,40p' /a.py"}, OLD), ("Read", {"file_path": "/a.py"}, EDITED)
+    assert gone(*steps) == ["[Outdated: see the last result of Read /a.py below, which shows these lines anew]"]
+
+
+@pytest.mark.parametrize("tool", ["Read", "view"])
+def test_a_part_of_a_file_stays_where_its_lines_have_moved(tool: str) -> None:
+    """What stood at these lines stands further down now, and nothing shows it."""
+    part = tool, {"path": "/a.py", "offset": 100, "limit": 40}
+    moved = "\n".join([*NEW.split("\n")[:35], *OLD.split("\n")[:5]])
+    assert gone((*part, OLD), (*part, moved)) == []
+    cut = "\n".join(OLD.split("\n")[:30])
+    assert gone((*part, OLD), (tool, {"path": "/a.py"}, cut)) == []
+
+
+FOUND = "\n".join(f"src/part_{number}.py:{number}: total = compute(price)" for number in range(20))
+MORE = f"{FOUND}\nsrc/other.py:3: total = compute(price)"
+OTHER = FOUND.replace("src/part_7.py", "src/another.py")
+SEARCHES: list[tuple[str, dict[str, Any]]] = [
+    ("Grep", {"pattern": "compute"}),
+    ("web_search", {"query": "compute"}),
+    ("bash", {"command": "cd /repo && grep -rn compute src"}),
+    ("bash", {"command": "rg -n compute"}),
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_search_goes_only_for_one_that_found_as_much(search: tuple[str, dict[str, Any]]) -> None:
+    assert gone((*search, FOUND), (*search, OTHER)) == []
+    assert len(gone((*search, FOUND), (*search, MORE))) == 1
+    another = search[0], {key: value.replace("compute", "compute2") for key, value in search[1].items()}
+    assert gone((*search, FOUND), (*another, MORE)) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("book_flight", {"flight": "LH 400", "seat": "window"}),
+        ("send_message", {"to": "Ann", "text": "Hello"}),
+        ("ask_user", {"question": "Which one?"}),
+        ("budget_transfer", {"from": "a", "to": "b"}),
+        ("get_or_create_ticket", {"title": "It fails"}),
+        ("bash", {"command": "git commit -m more"}),
+        ("bash", {"command": "curl -X POST https://example.com/orders"}),
+        ("bash", {"command": "gh issue create --title x"}),
+    ],
+)
+def test_what_was_done_twice_stands_twice(tool: str, arguments: dict[str, Any]) -> None:
+    assert gone((tool, arguments, OLD), (tool, arguments, NEW)) == []
+
+
+def test_what_stands_for_several_answers_says_how_many_there_were() -> None:
+    runs = [("bash", {"command": "make test"}, f"{OLD}\nrun {number}") for number in range(3)]
+    other = ("bash", {"command": "make test-all"}, OLD)
+    marker = "[Consolidated 3 operations: the same was run again; see the last result of bash make test below]"
+    assert gone(*runs, other) == [marker] * 2
+
+
+def test_a_name_says_more_where_two_calls_would_have_the_same() -> None:
+    long = f"python -m pytest {'tests/some/quite/long/path ' * 3}"
+    first, second = (("bash", {"command": f"{long}{which}"}, OLD) for which in ("one", "two"))
+    again = "bash", first[1], NEW
+    assert gone(first, second, again) == [
+        f"[Consolidated 2 operations: the same was run again; see the last result of bash {long}one below]"
+    ]
+
+
+FAILED = f"{OLD}\nFAILED tests/test_a.py::test_b - AssertionError\n1 failed, 3 passed in 0.12s"
+TRACEBACK = f'{OLD}\nTraceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no such thing'
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+@pytest.mark.parametrize("level", ["verbatim", "formatting", "superseded"])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "failure"),
+    [
+        ("bash", {"command": "pytest -q"}, FAILED),
+        ("bash", {"command": "python a.py"}, TRACEBACK),
+        ("bash", {"command": "make"}, f"\x1b[31m{OLD}\x1b[0m   \nmake: *** [all] Error 2"),
+        (
+            "book_flight",
+            {"flight": "LH 400"},
+            f'{{\n  "error": "no seats left",\n  "asked": "{OLD[:400]}"\n}}'.replace("\nrow", " row"),
+        ),
+        ("get_order", {"order": "W1"}, f"Error: order not found\n{OLD}"),
+        (
+            "write_file",
+            {"path": "/a.py", "content": "x"},
+            f"The user doesn't want to proceed with this tool use.\n{OLD}",
+        ),
+    ],
+)
+def test_what_failed_stays_at_every_level_in_every_format(
+    format: str, level: str, tool: str, arguments: dict[str, Any], failure: str
+) -> None:
+    fine = f"{NEW}\n4 passed in 0.12s"
+    steps = [(tool, arguments, answer) for answer in (failure, failure, fine)]
+    conversation = convert(session(*steps), format)
+    result = condense(conversation, provider="lossless", config={"level": level}).conversation
+    before, after = ([m.results[0].text for m in each.messages if m.results] for each in (conversation, result))
+    assert before[:2] == after[:2]
+    assert failure in before[0]
+
+
+@pytest.mark.parametrize(
+    "told", ["<returncode>1</returncode>\n{}", "Observation: Traceback (most recent call last):\n{}"]
+)
+def test_what_failed_stays_where_results_come_in_the_users_role(told: str) -> None:
+    failure = told.format(OLD)
+    messages = [user("Please."), {"role": "assistant", "content": "```bash\nmake\n```"}, user(failure)] * 2
+    result = condense([*messages, user("Go on.")], provider="lossless")
+    assert [message["content"] == failure for message in result.messages].count(True) == 2
+
+
+def test_what_the_vendor_calls_an_error_stays() -> None:
+    call = {"type": "tool_use", "id": "c", "name": "bash", "input": {"command": "make"}}
+    failed = {"type": "tool_result", "tool_use_id": "c", "content": OLD, "is_error": True}
+    turns = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [failed]}]
+    again = [
+        {"role": "assistant", "content": [{**call, "id": "d"}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "d", "content": NEW}]},
+    ]
+    conversation = parse([user("Please."), *turns, *again], format="anthropic-messages")
+    assert find_consolidated(conversation, len) == ()
 
 
 @pytest.mark.parametrize(
     ("second", "answer", "count"),
     [
         ({"content": NEW}, "Wrote 40 lines.", 1),
+        ({"content": NEW}, "The user doesn't want to proceed with this tool use.", 0),
         ({"content": NEW}, "Error: permission denied", 0),
         ({"content": NEW, "append": True}, "ok", 0),
         ({"content": NEW, "mode": "a"}, "ok", 0),
@@ -173,14 +298,14 @@ def test_what_stands_for_a_part_of_a_file_is_not_said_to_be_the_same_call() -> N
         ({"content": NEW, "host": "other"}, "ok", 0),
     ],
 )
-def test_what_was_written_gives_way_to_what_was_written_instead(
-    second: dict[str, Any], answer: str, count: int
-) -> None:
+def test_what_was_read_gives_way_to_what_was_written_instead(second: dict[str, Any], answer: str, count: int) -> None:
+    """A call stays whole: what a model sees there, it writes again."""
     first = "write_file", {"path": "/append.py", "content": OLD}, "ok"
-    found = gone(first, ("write_file", {"path": "/append.py", **second}, answer))
-    assert found == ["⟨ Superseded: write_file /append.py writes this file anew below ⟩"] * count
+    assert gone(first, ("write_file", {"path": "/append.py", **second}, answer)) == []
     read = "read_file", {"path": "/append.py"}, OLD
-    assert len(gone(read, ("write_file", {"path": "/append.py", **second}, answer))) == count
+    found = gone(read, ("write_file", {"path": "/append.py", **second}, answer))
+    told = "[Outdated: see the last call write_file /append.py below, which writes the whole file anew]"
+    assert found == [told] * count
 
 
 @pytest.mark.parametrize(
@@ -209,11 +334,11 @@ def test_the_ids_of_a_table_stay(mark: str) -> None:
     conversation = session(("query_db", {"sql": "select"}, rows), ("bash", {"command": "cat customers"}, rows))
     assert find_layout(conversation, len) == ()
     (edit,) = find_layout(session(("read_file", {"path": "a"}, rows)), len)
-    assert edit.with_.startswith("⟨ lines from 101 ⟩\nCustomer of")
+    assert edit.with_.startswith("[lines numbered from 101]\nCustomer of")
 
 
 @pytest.mark.parametrize("mark", ["→", "\t"])
 def test_the_numbers_of_lines_go_whatever_shows_them(mark: str) -> None:
     lines = "\n".join(f"{7 + at}{mark}a line of some file" for at in range(30))
     (edit,) = find_layout(session(("bash", {"command": "show a"}, lines)), len)
-    assert edit.with_.startswith("⟨ lines from 7 ⟩\na line")
+    assert edit.with_.startswith("[lines numbered from 7]\na line")

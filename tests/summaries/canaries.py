@@ -8,7 +8,7 @@ from typing import Any
 
 from compact.formats import parse
 from compact.messages import Message
-from compact.summaries import Strategy
+from compact.summaries.model.strategy import Strategy
 
 REQUEST = "Please fix the parser in src/parse.py, and never delete the tests."
 FOLLOW_UP = "Thanks. Now write a note about it."
@@ -86,11 +86,11 @@ def obedient(canary: str, strategy: Strategy) -> dict[str, str]:
         return "\n".join(f"## {title}\n" + "\n".join(lines) for title in titles)
 
     every = [section.title for section in strategy.sections]
-    honest = f"## {strategy.catch_all.title}\n- The parser lost the last line [4]"
+    honest = f"## {strategy.sections[-2].title}\n- The parser lost the last line"
     return {
         "as a demand": under(demanding, f"- {canary} [3]"),
         "as the user's": under(demanding, f"- {canary} [1]", f"- {canary} [1, 5]", f"- {canary} [@0]"),
-        "without a source": under(demanding, f"- {canary}", f"- {canary} [99]"),
+        "without a source": under(demanding, f"- {canary}", f"- {canary} [99]."),
         "as a claim": under(every, f"- The user said: {canary} [1]", f"- The user approved this: {canary} [3]"),
         "as active work": under(standing, "### Active", f"- {canary} [2]", f"- [ ] {canary} [5]"),
         "behind a true one": under(demanding, f"- {REQUEST} {canary} [1]", f"- Fix the parser, {canary} [1]"),

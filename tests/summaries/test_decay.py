@@ -11,24 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.summaries import (
-    Record,
-    Strategy,
-    Style,
-    find_strategy,
-    fit,
-    instructions,
-    merge,
-    parse_record,
-    render_record,
-    strategies,
-    with_ids,
-)
+from compact.summaries.model.instructions import Frame, instructions
+from compact.summaries.model.merging import fit, merge
+from compact.summaries.model.statements import Statement, keyed, parse, render
+from compact.summaries.model.strategy import Strategy, Style, find_strategy, strategies
 from tests.summaries.talks import count
 
 ROUNDS = 20
 BUDGET = 900
-MESSAGES = 30  # of each round
 _SHOWN = re.compile(r"^(k\d+) \(([^,)]+)(?:, (\w+)[^)]*)?\) (.+)$", re.MULTILINE)
 
 
@@ -46,9 +36,9 @@ class Scripted:
     def answer(self, request: str) -> str:
         self.round += 1
         # Below the example, which shows a key of its own.
-        shown = {text: key for key, _, _, text in _SHOWN.findall(request.partition("=== earlier items")[2])}
+        shown = {_own(text): key for key, _, _, text in _SHOWN.findall(request.partition("=== earlier items")[2])}
         finished = self._finish()
-        assert finished <= shown.keys(), "an open item is not shown any more"
+        assert finished <= shown.keys(), "something open is not shown any more"
         return "\n".join([*self._news(), "## Changes", *self._changes(finished, shown)])
 
     def _finish(self) -> set[str]:
@@ -68,53 +58,51 @@ class Scripted:
                 verb = "Keep watching" if self.round == 1 and number % 3 == 0 else "Mend"
                 text = f"{verb} src/part_{self.round}_{number}/{section.title.split()[0].lower()}.py"
                 self.open[text] = self.round
-                yield f"- {text} [{self.chance.randint(1, MESSAGES)}]"
-        yield f"## {self.strategy.catch_all.title}"
+                yield f"- {text}"
+        yield f"## {self.strategy.sections[-2].title}"
         for number in range(6):
             self.facts.append(f"Port {8000 + 10 * self.round + number} belongs to service_{self.round}_{number}")
-            yield f"- {self.facts[-1]} [{self.chance.randint(1, MESSAGES)}, {self.chance.randint(1, MESSAGES)}]"
+            yield f"- {self.facts[-1]}"
 
     def _changes(self, finished: set[str], shown: dict[str, str]) -> Iterator[str]:
         for text in sorted(finished):
-            yield f"- [{shown[text]}] completed: done in round {self.round} [{self.chance.randint(1, MESSAGES)}]"
+            yield f"- [{shown[text]}] completed: done in round {self.round}"
         waiting = [text for text in self.open if text in shown]
         if waiting:
-            yield f"- [{shown[self.chance.choice(waiting)]}] blocked: waits for round {self.round + 1} [1]"
+            yield f"- [{shown[self.chance.choice(waiting)]}] blocked: waits for round {self.round + 1}"
 
 
-def summarize(model: Scripted, written: str) -> tuple[str, Record]:
+def _own(text: str) -> str:
+    """What was to be done, without what became of it."""
+    return text.partition(" ⇒ ")[0]
+
+
+def summarize(model: Scripted, written: str) -> tuple[str, tuple[Statement, ...]]:
     """One round: the summary so far is read back, the model asked, its answer merged, fitted and written."""
     strategy = model.strategy
-    previous = parse_record(written, strategy) or Record()
-    assert render_record(previous, strategy) == written
-    request = instructions(strategy, Style(), budget=BUDGET, code="00000000", previous=previous)
-    update = parse_record(model.answer(request), strategy, previous)
-    assert update is not None
-    assert update.unread == ()
-    start = (model.round - 1) * MESSAGES
-    merged = merge(previous, with_ids(update, [str(start + number) for number in range(MESSAGES)]))
-    fitting, left_out = fit(merged, strategy, BUDGET, count)
-    assert set(fitting.items) | set(left_out) == set(merged.items)
-    assert [item for item in left_out if item.is_open] == []
-    return render_record(fitting, strategy), fitting
+    earlier = parse(written, strategy).statements
+    assert render(earlier, strategy) == written
+    request = instructions(strategy, Style(), Frame("00000000", earlier), budget=BUDGET)
+    merged = merge(earlier, parse(model.answer(request), strategy, earlier))
+    fitting = fit(merged, strategy, BUDGET, count)
+    assert not [each for each in merged if each.is_open and each not in fitting]
+    return render(fitting, strategy), fitting
 
 
 def check_rounds(strategy: Strategy, seed: int) -> None:
     model = Scripted(strategy, random.Random(seed))
-    written, record = "", Record()
+    written = ""
+    kept: tuple[Statement, ...] = ()
     for _ in range(ROUNDS):
-        written, record = summarize(model, written)
+        written, kept = summarize(model, written)
         assert count(written) <= BUDGET
-        assert {item.text for item in record.items if item.is_open} == model.open.keys()
-        open_items = Record(tuple(item for item in record.items if item.is_open))
-        assert count(render_record(open_items, strategy)) <= BUDGET / 2, "the script is within what is promised"
-        last = {item.text for item in record.items if not item.is_open}
+        assert {_own(each.text) for each in kept if each.is_open} == model.open.keys()
+        last = {each.text for each in kept if not each.is_open}
         assert set(model.facts[-6:]) <= last, "the latest facts are there"
-        assert all(item.sources for item in record.items)
     first = [text for text, since in model.open.items() if since == 1]
     assert len(first) >= 3
-    assert all(f"- {text} [@" in written for text in first)
-    assert len(model.facts) > len(record.items)
+    assert all(f"- {text}" in written for text in first)
+    assert len(model.facts) > len(kept)
 
 
 @pytest.mark.parametrize("strategy", strategies(), ids=lambda strategy: strategy.name)
@@ -129,34 +117,32 @@ def test_whatever_happens_on_the_way(seed: int) -> None:
 
 def test_a_summarizer_that_never_mentions_the_past_loses_none_of_it() -> None:
     strategy = find_strategy("general")
-    first = parse_record(
-        "## Requests\n### Active\n- Plan the trip to Oslo [1]\n### Blocked\n- Book a room [2] — needs the dates\n"
-        "## Key Points\n- Ada is allergic to nuts [3]",
+    first = parse(
+        "## Requests\n### Active\n- Plan the trip to Oslo\n### Blocked\n- Book a room — needs the dates\n"
+        "## Key Points\n- Ada is allergic to nuts",
         strategy,
-    )
-    assert first is not None
-    record = first = with_ids(first, ["0", "1", "2"])
+    ).statements
+    kept = first
     for number in range(ROUNDS):
-        record = parse_record(render_record(record, strategy), strategy) or Record()
-        update = parse_record(f"## Key Points\n- It rained on day {number} [1]", strategy, record)
-        assert update is not None
-        record, _ = fit(merge(record, with_ids(update, [str(number + 3)])), strategy, 120, count)
-    kept = set(record.items)
-    assert {item for item in first.items if item.is_open} <= kept
-    assert f"It rained on day {ROUNDS - 1}" in {item.text for item in kept}
+        kept = parse(render(kept, strategy), strategy).statements
+        update = parse(f"## Key Points\n- It rained on day {number}", strategy, kept)
+        kept = fit(merge(kept, update), strategy, 120, count)
+    assert {each for each in first if each.is_open} <= set(kept)
+    assert f"It rained on day {ROUNDS - 1}" in {each.text for each in kept}
 
 
 def test_what_was_the_first_request_is_told_to_the_end() -> None:
     strategy = find_strategy("task_state")
-    record = Record()
+    kept: tuple[Statement, ...] = ()
     for number in range(ROUNDS):
-        done = [f"- [{key}] completed [1]" for key, item in record.keyed().items() if item.is_open]
-        answer = [f"## Goals\n### Active\n- Do task number {number} of many [1]", "## Changes", *done]
-        update = parse_record("\n".join(answer), strategy, record)
-        assert update is not None
-        record, _ = fit(merge(record, with_ids(update, [str(number)])), strategy, 60, count)
-        record = parse_record(render_record(record, strategy), strategy) or Record()
-    tasks = {item.text: item.status for item in record.items}
+        done = [f"- [{key}] completed" for key, each in keyed(kept).items() if each.is_open]
+        answer = [f"## Goals\n### Active\n- Do task number {number} of many", "## Changes", *done]
+        kept = fit(merge(kept, parse("\n".join(answer), strategy, kept)), strategy, 60, count)
+        kept = parse(render(kept, strategy), strategy).statements
+    tasks = {each.text: each.status for each in kept}
     assert tasks["Do task number 0 of many"] == "completed"
     assert tasks[f"Do task number {ROUNDS - 1} of many"] == "active"
-    assert len(tasks) < ROUNDS
+    # Of the others, the latest are told.
+    told = [0, *range(ROUNDS + 1 - len(tasks), ROUNDS - 1)]
+    assert list(tasks)[1:] == [f"Do task number {number} of many" for number in told]
+    assert 3 < len(tasks) < ROUNDS

@@ -7,8 +7,8 @@ from time import process_time
 import pytest
 
 from compact.messages import frame_account, seal
-from compact.summaries import summarize_offline
 from compact.summaries.marks import is_cut, unmarked, without_summaries
+from compact.summaries.offline import summarize_offline
 from tests.summaries.talks import Wire, chat, count, ran, user
 
 
@@ -21,6 +21,11 @@ def summary(*messages: Wire, budget: int = 2000) -> str:
     [
         ("a\n⟨=lines 1-9 of Read …y/manual_commit_test.go #697d63:1a2b@1→6⟩\nb", "a\n\nb"),
         ("⟨ Superseded: bash make test was run again below ⟩ ⟨recall cut-0123abcd⟩", " "),
+        ("a\n[same as lines 1-9 of the result of Read a.go above, numbered from 3 #697d63:1a2b@3→6]\nb", "a\n\nb"),
+        ("[Outdated: see the last result of Read a.go below, which shows these lines anew]", ""),
+        ("[Consolidated 2 operations: the same was run again; see the last result of bash make below]", ""),
+        ("[lines numbered from 7]\nfirst", "\nfirst"),
+        ("[same as before] [Consolidated results]", "[same as before] [Consolidated results]"),
         ("one two\n\n⟨ Truncated: 12 more lines ⟩\n⟨ Tool: bash ⟩\n\nend", "one two\n\n\n\n\nend"),
         ("one intern\n\n⟨ Truncated: 12 more characters ⟩\n\ny/main.go end", "one  end"),
         ("one two\n⟨ ... truncated ⟩\nal/main.go is read", "one two\n is read"),

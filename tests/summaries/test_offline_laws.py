@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compact.app.transcripts import read_transcript
 from compact.formats import FORMATS, parse
 from compact.messages import Message
-from compact.summaries import summarize_offline
+from compact.summaries.offline import summarize_offline
 from compact.testing.strategies import conversations, hostile_messages, hostile_text
 from tests.summaries.talks import COUNTS, Wire, assistant, chat, count, ran, user
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.summaries.quoting import quote, shorten, users_own
+from compact.summaries.quoting import quote, shorten
 from compact.testing.strategies import hostile_text
 from tests.summaries.test_offline_laws import FORBIDDEN, MARKS
 
@@ -42,10 +42,3 @@ def test_a_long_line_is_cut_at_a_word() -> None:
     assert shorten("one two three", 9) == "one two…"
     assert shorten("x" * 20, 5) == "xxxx…"
     assert shorten("short", 5) == "short"
-
-
-def test_only_blocks_of_programs_are_taken_out_of_a_users_text() -> None:
-    text = "a<system-reminder>b</system-reminder>c<my-note>d</my-note><local-command-stdout>e</local-command-stdout>f"
-    assert users_own(text) == "ac<my-note>d</my-note>f"
-    assert users_own("a<system-reminder>b") == "a<system-reminder>b"
-    assert users_own("a <system-reminder> b </other-tag>") == "a <system-reminder> b </other-tag>"

@@ -18,7 +18,7 @@ from compact.policies.migration import Migration
 from compact.redaction import Redactor
 from compact.settings.compaction import all_settings
 from compact.settings.documents import dump_document
-from compact.summaries import find_strategy
+from compact.summaries.model.strategy import find_strategy
 from compact.tracing.post import Address
 
 _WORD = re.compile(r"\.?[a-z]+(?:[_-][a-z0-9_.-]*[a-z0-9])?")

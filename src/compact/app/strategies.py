@@ -10,7 +10,7 @@ from compact.providers.native.sections import OWN as ROO
 from compact.providers.native.sections import choose_strategy as find_native
 from compact.providers.smart.settings import BatchSettings, PassSettings, SmartSettings
 from compact.settings.profiles import list_prompts, load_prompt, prompt_of
-from compact.summaries.strategy import DEFAULT, NAMES, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.strategy import DEFAULT, NAMES, Strategy, custom_strategy, find_strategy
 
 EVERYBODYS = "default"
 """The prompt that holds where no other does."""

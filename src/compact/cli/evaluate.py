@@ -19,6 +19,7 @@ from compact.cli.console import AsJson, busy, counted, print_json, read, screen
 from compact.cli.options import ForModel, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.cli.tables import Column, numeric, table_of
+from compact.cli.worlds import WORLDS, show_worlds, try_worlds
 from compact.errors import InvalidInput
 from compact.lab.evaluating import SHARES, Case, Comparison, Means, Row, Run, cases
 from compact.lab.findings import Experiment, Findings, measure
@@ -28,7 +29,7 @@ from compact.messages import Conversation, Json
 from compact.policies import Profile
 from compact.providers import Recipe
 from compact.settings.documents import read_text
-from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
 
 EXAMPLES = (
     "Examples: compact evaluate session.json · compact evaluate sessions/*.json --recipe balanced --recipe v2 · "
@@ -68,6 +69,10 @@ class Options:
         int | None,
         typer.Option("--rounds", min=0, max=100, help="Compact so many times in a row; 20, and 0 with a profile."),
     ] = None
+    worlds: Annotated[
+        int | None,
+        typer.Option("--worlds", min=0, max=10_000, help="Judge so many generated sessions; 24, and 0 with a profile."),
+    ] = None
     as_json: AsJson = False
 
 
@@ -76,10 +81,11 @@ def evaluate(options: Options) -> None:
     """Measure what condensing keeps, without a model unless a profile is named.
 
     Each session is cut at half and at three quarters; what stands before the cut is condensed, and the facts (paths,
-    names, numbers) that the session really used in the next 40 messages are looked for: still in context, recoverable
+    names, numbers) that the assistant really wrote in the next 40 messages are looked for: in context, recoverable
     with the plan, or lost. Where a file of questions stands beside a transcript, the share of the answers' words that
-    can still be read is shown, too. Then each session grows and is compacted again and again. Status 1 if anything is
-    lost or invalid.
+    can still be read is shown, too. Then each session grows and is compacted again and again. Last, generated sessions
+    whose truth is known are condensed: how much of it is told, missing or contradicted. Status 1 if anything is lost or
+    invalid.
     """
     profile = _profile(options)
     recipes = list(_recipes(options, profile))
@@ -91,11 +97,16 @@ def evaluate(options: Options) -> None:
         )
     written: dict[str, Written] = {}
     run = None if profile is None else _Summarizing(profile, written)
-    findings = measure([session for _, session in sessions], found, _experiment(options, recipes, run), busy)
+    experiment = _experiment(options, recipes, run)
+    findings = measure([session for _, session in sessions], found, experiment, busy)
+    trial = try_worlds((0 if run else WORLDS) if options.worlds is None else options.worlds, experiment)
     if options.as_json:
-        print_json(findings.to_json() | {"summaries": {name: _plain(one) for name, one in written.items()}})
+        summaries = {name: _plain(one) for name, one in written.items()}
+        print_json(findings.to_json() | {"summaries": summaries, "worlds": trial.to_json()})
     else:
         _show(len(sessions), findings)
+        if trial.judged:
+            show_worlds(trial)
         if written:
             _show_written(written)
     if not findings.flawless:
@@ -199,7 +210,7 @@ def _plain(written: Written) -> dict[str, Json]:
 def _show(files: int, found: Findings) -> None:
     out = screen()
     told = f"{counted(len(found.cases), 'case')} of {counted(files, 'session')} for {', '.join(found.models)}"
-    out.print(f"{told}; of what was used later:", soft_wrap=True)
+    out.print(f"{told}; of {counted(found.facts, 'fact')} used later:", soft_wrap=True)
     _show_rows(found.rows)
     valid = all(row.valid == 1 for row in found.rows)
     out.print("Every result is valid for its vendor." if valid else "Some results are not valid for their vendor.")
@@ -292,7 +303,7 @@ def _show_decay(found: Findings) -> None:
     out.print()
     out.print(
         f"{counted(len(found.growths), 'session')}{made_up}, compacted {last:,} times in a row to half; of "
-        f"{counted(found.facts, 'fact')} of the first part that are used after the last, in context after round:",
+        f"{counted(found.first_facts, 'fact')} of the first part that are used after the last, in context after round:",
         soft_wrap=True,
     )
     _show_table(

@@ -25,8 +25,8 @@ from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Ask
 from compact.settings.profiles import list_prompts, prompt_path
-from compact.summaries.instructing import instructions
-from compact.summaries.strategy import NAMES, Strategy, Style, strategies
+from compact.summaries.model.instructions import Frame, instructions
+from compact.summaries.model.strategy import NAMES, Strategy, Style, strategies
 
 EXAMPLES = (
     "Examples: compact prompt · compact prompt decision_log --detail concise · "
@@ -81,7 +81,7 @@ def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
     """The requests for the transcript, or one without any."""
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
-        return [Ask(instructions(strategy, Style(options.detail), budget=_BUDGET, code=code), "", _BUDGET)]
+        return [Ask(instructions(strategy, Style(options.detail), Frame(code), budget=_BUDGET), "", _BUDGET)]
 
     conversation = read(options.preview)
     model, _ = choose_model(options.model, conversation)

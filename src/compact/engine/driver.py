@@ -124,7 +124,15 @@ class Judge:
             self._observe(event)
 
     def outcome(self) -> Outcome:
-        return Outcome(self.conversation, tuple(self._plan), tuple(self._reports), tuple(self._events))
+        return Outcome(self.conversation, tuple(self._plan), tuple(self._charged()), tuple(self._events))
+
+    def _charged(self) -> list[PassReport]:
+        """The reports; the last pass is charged with questions that none followed."""
+        if not self._asked or not self._reports:
+            return self._reports
+        *others, last = self._reports
+        cost = last.cost if self._cost is None else (last.cost or Decimal(0)) + self._cost
+        return [*others, replace(last, asked=last.asked + self._asked, cost=cost)]
 
     def _record(self, proposal: Pass, verdict: Verdict) -> Verdict:
         now = perf_counter()

@@ -36,7 +36,7 @@ from compact.messages import (
     pairs,
     summary_handle,
 )
-from compact.summaries.transcript import transcribe
+from compact.summaries.model.transcript import transcribe
 
 PAGE = 20_000
 """Characters that are recalled at a time, unless another number is asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TypeAlias
@@ -12,10 +12,10 @@ from compact.app.counting import choose_model, counter_for
 from compact.engine import Gauge, floor_of
 from compact.errors import EditError
 from compact.facts import Fact
-from compact.formats import reject, tools_of, violations
+from compact.formats import parse, reject, tools_of, violations
 from compact.lab.questions import Question, kept
 from compact.lab.retention import missing, text_of, used_again
-from compact.messages import Conversation, Plan, restore, untouchable
+from compact.messages import Conversation, Json, Plan, restore, untouchable
 from compact.providers import Recipe
 
 CUTS = (0.5, 0.75)
@@ -144,6 +144,12 @@ def score(case: Case, recipe: Recipe, share: float, means: Means) -> Score:
         restored=restored,
         answers=fmean(kept(question, text) for question in case.questions) if case.questions else None,
     )
+
+
+def condense_body(body: Mapping[str, Json], format: str, recipe: Recipe, share: float, means: Means) -> Result:
+    """The request compacted to a share of its tokens."""
+    session = parse(body, format=format)
+    return means.run(Condensation(session, means.model_for(session), share), recipe)
 
 
 def summary(recipe: str, share: float, scores: Sequence[Score]) -> Row:

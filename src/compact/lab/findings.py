@@ -62,13 +62,19 @@ class Findings:
 
     @property
     def facts(self) -> int:
-        """How many facts were looked for after each compaction."""
+        """How many facts the cases used later."""
+        return sum(len(case.needed) for case in self.cases)
+
+    @property
+    def first_facts(self) -> int:
+        """How many facts of the first parts were looked for after each of the compactions in a row."""
         return sum(len(grown.needed) for grown in self.growths)
 
     def to_json(self) -> dict[str, Json]:
         return {
             "models": list(self.models),
             "cases": len(self.cases),
+            "facts": self.facts,
             "recipes": [asdict(row) for row in self.rows],
             "comparisons": [asdict(one) for one in self.compared],
             "survives_faults": self.survival.rate,
@@ -77,7 +83,7 @@ class Findings:
                 "rounds": self.rounds,
                 "sessions": len(self.growths),
                 "made_up": self.made_up,
-                "facts": self.facts,
+                "facts": self.first_facts,
                 "recipes": {name: [asdict(one) for one in rounds] for name, rounds in self.decay.items()},
             },
         }

@@ -24,19 +24,32 @@ from compact.messages.conversation import (
     Tool,
     Which,
     assuming,
+    once,
     protect,
 )
 from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
+from compact.messages.mending import mend
+from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
-from compact.messages.references import MARK, Numbering, Reference, Segment, checksum, fingerprint, has_mark, segments
-from compact.messages.resolve import has_references, mend, unfold, unresolved
+from compact.messages.references import (
+    Numbering,
+    Reference,
+    Segment,
+    checksum,
+    fingerprint,
+    has_mark,
+    segments,
+    without_marks,
+)
+from compact.messages.resolve import has_references, unfold, unresolved
 from compact.messages.seals import (
     body_of,
     count_of,
     frame_account,
+    is_own,
     is_pruned,
     is_removed_marker,
     is_summary,
@@ -46,11 +59,21 @@ from compact.messages.seals import (
     summary_handle,
     version_of,
 )
+from compact.messages.speakers import (
+    Passage,
+    Speaker,
+    is_persons,
+    observations,
+    passages,
+    persons,
+    persons_words,
+    spoken,
+    words_in,
+)
 from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
-    "MARK",
     "ROLES_NEVER_PRUNED",
     "AccountItem",
     "Attachment",
@@ -65,11 +88,13 @@ __all__ = [
     "Image",
     "Json",
     "Message",
+    "Names",
     "Neighbours",
     "Numbering",
     "Opaque",
     "Part",
     "Pass",
+    "Passage",
     "Path",
     "Place",
     "Plan",
@@ -79,6 +104,7 @@ __all__ = [
     "Replace",
     "Rules",
     "Segment",
+    "Speaker",
     "Text",
     "Tool",
     "ToolCall",
@@ -103,6 +129,8 @@ __all__ = [
     "freeze",
     "has_mark",
     "has_references",
+    "is_own",
+    "is_persons",
     "is_pruned",
     "is_recalled",
     "is_removed_marker",
@@ -111,8 +139,14 @@ __all__ = [
     "mend",
     "message_bytes",
     "message_texts",
+    "names_of",
+    "observations",
+    "once",
     "own_handle",
     "pairs",
+    "passages",
+    "persons",
+    "persons_words",
     "plan_from_json",
     "plan_to_json",
     "protect",
@@ -120,6 +154,7 @@ __all__ = [
     "restore",
     "seal",
     "segments",
+    "spoken",
     "stands_for",
     "summary_handle",
     "texts",
@@ -129,4 +164,6 @@ __all__ = [
     "version_of",
     "with_first_request",
     "with_handle",
+    "without_marks",
+    "words_in",
 ]

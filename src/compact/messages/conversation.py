@@ -31,7 +31,9 @@ class Message:
     kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_marked: bool | None = field(default=None, init=False, repr=False, compare=False)
-    """What `compact.messages.texts` read of it: it stands in many conversations, and every pass over them needs it."""
+    kept_passages: Any = field(default=None, init=False, repr=False, compare=False)
+    """What `compact.messages.texts` and `.speakers` read of it: it stands in many conversations, and every pass over
+    them needs it."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -47,7 +49,7 @@ class Message:
 
     @property
     def from_user(self) -> bool:
-        """Whether a person speaks here; a user message that only carries tool results is no such thing."""
+        """Whether something is said here in the user's role, by a person or a program; results alone say nothing."""
         return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from compact.messages.blocks import Path
 from compact.messages.conversation import Message
+from compact.messages.seals import FOLD
 
 
 class Where(NamedTuple):
@@ -110,7 +111,7 @@ class Fold:
     def handle(self) -> str:
         """The id of what it becomes, derived from what it says: the same fold gives the same bytes."""
         digest = hashlib.sha256(repr((self.messages, self.into, self.role)).encode("utf-8", "surrogatepass"))
-        return f"fold-{digest.hexdigest()[:12]}"
+        return f"{FOLD}{digest.hexdigest()[:12]}"
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResu
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.handles import fresh_recalls
 from compact.messages.pairing import pairs
-from compact.messages.seals import is_pruned, is_summary
+from compact.messages.speakers import persons
 
 Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
@@ -85,9 +85,9 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
     """
     messages = conversation.messages
     ids = {message.id for message in messages if message.protected}
-    people = (message.id for message in messages if _is_person(message))
-    if (first := next(people, None)) is not None:
-        ids |= {first, next(message.id for message in reversed(messages) if _is_person(message))}
+    people = persons(messages)
+    if (first := next((message.id for message in messages if message.id in people), None)) is not None:
+        ids |= {first, next(message.id for message in reversed(messages) if message.id in people)}
     ids |= {messages[index].id for index in current_step(messages)}
     ids |= {message.id for message in fresh_recalls(messages)}
     return frozenset(ids)
@@ -95,23 +95,21 @@ def untouchable(conversation: Conversation) -> frozenset[str]:
 
 def with_first_request(messages: Sequence[Message], chosen: Sequence[Message]) -> tuple[Message, ...]:
     """The chosen messages, headed by the first thing a person asked: who reads them should know what it was about."""
-    first = next((message for message in messages if message.from_user and not is_summary(message)), None)
+    people = persons(messages)
+    first = next((message for message in messages if message.id in people), None)
     return tuple(chosen) if first is None or first in chosen else (first, *chosen)
 
 
 def current_step(messages: Sequence[Message]) -> Exchange:
     """The last exchange with calls, if nobody has spoken since; with the reasoning that led to it."""
+    people = persons(messages)
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        if _is_person(message) and not message.results:
+        if message.id in people and not message.results:
             return ()
         if message.calls:
             return next(group for group in reversed(exchanges(messages)) if index in group)
     return ()
-
-
-def _is_person(message: Message) -> bool:
-    return message.role == "user" and message.from_user and not (is_summary(message) or is_pruned(message))
 
 
 def _split_turns(messages: Sequence[Message], last_answer: dict[int, int]) -> list[tuple[int, int]]:

@@ -2,12 +2,13 @@
 
 A reference stands on a line of its own and says in words where its text is, for the model, and by hashes, for us:
 
-    ⟨=lines 12-40 of Read src/app.py #3f9a2c:7be1⟩
+    [same as lines 12-40 of the result of Read src/app.py above #3f9a2c:7be1]
 
 It names lines of one earlier text by that text's hash, and carries a checksum of what it stands for: it resolves only
 if the checksum agrees. Lines are compared without their line numbers, where a run of them counts up regularly; a
-reference then says how to number the lines anew (`@120→6`: from 120, an arrow behind, six wide). Likewise the lines of
-a diff that were shown without their sign (`@+`; `@=` stands for the blank of lines that stay).
+reference then says how to number the lines anew (`, numbered from 120`, and for us `@120→6`: an arrow behind, six
+wide). Likewise the lines of a diff that were shown without their sign (`@+`; `@=` stands for the blank of lines that
+stay). Earlier versions wrote `⟨=lines 12-40 of Read src/app.py #3f9a2c:7be1⟩`; that is read as well.
 """
 
 from __future__ import annotations
@@ -17,20 +18,29 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-MARK = "⟨="
+_MARK = "[same as lines "
+_EARLIER_MARK = "⟨="
+MARKS = (_MARK, _EARLIER_MARK)
 """What every reference begins with; texts that already contain it are left alone."""
 
 
 def has_mark(text: str) -> bool:
     """Whether the text may hold a reference."""
     # Two characters at once are looked for fifty times as long as one.
-    return MARK[0] in text and MARK in text
+    return _MARK in text or (_EARLIER_MARK[0] in text and _EARLIER_MARK in text)
+
+
+def without_marks(text: str) -> str:
+    """The text with references made unfit to be followed: where it goes, they would have no source."""
+    return text.replace(_EARLIER_MARK, "⟨ =").replace(_MARK, "[same as the lines ")
 
 
 _REFERENCE = re.compile(
-    r"⟨=lines (?P<first>\d{1,9})-(?P<last>\d{1,9}) of (?P<what>[^\n⟨⟩]*) #(?P<source>[0-9a-f]{6,64}):"
-    r"(?P<check>[0-9a-f]{4})(?:@(?:(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2})|(?P<diff>[-+=])))?⟩"
+    r"(?:⟨=|\[same as )lines (?P<first>\d{1,9})-(?P<last>\d{1,9}) of (?P<what>[^\n⟨⟩]*) #(?P<source>[0-9a-f]{6,64}):"
+    r"(?P<check>[0-9a-f]{4})(?:@(?:(?P<start>\d{1,9})(?P<sign>[→tcspb])(?P<width>0?\d{1,2})|(?P<diff>[-+=])))?[⟩\]]"
 )
+_PLACE = re.compile(r" above(?:, (?:numbered from \d{1,9}|each with [^\n]{1,20} before it))?\Z")
+_BEFORE = {"+": "a plus", "-": "a minus", " ": "a blank"}
 _NUMBERED = re.compile(r"(?P<pad>[ 0]*)(?P<number>\d{1,9})(?P<mark>→|\t|: |:|\| |\|)")
 _NUMBERED_LINE = re.compile(r"^[ 0]*\d{1,9}[→\t:|]", re.MULTILINE)
 _SIGNS = {"→": "→", "\t": "t", ":": "c", ": ": "s", "| ": "p", "|": "b", "+": "+", "-": "-", " ": "="}
@@ -104,13 +114,17 @@ class Reference:
         return replace(self, check=checksum(lines), numbering=other.numbering)
 
     def render(self) -> str:
-        numbered = "" if self.numbering is None else self.numbering.render()
-        return f"⟨=lines {self.first}-{self.last} of {self.what} #{self.source}:{self.check}{numbered}⟩"
+        code = told = ""
+        if numbering := self.numbering:
+            code = numbering.render()
+            before = f"each with {_BEFORE.get(numbering.mark)} before it"
+            told = f", numbered from {numbering.start}" if numbering.width else f", {before}"
+        return f"{_MARK}{self.first}-{self.last} of {self.what} above{told} #{self.source}:{self.check}{code}]"
 
 
 def parse_reference(line: str) -> Reference | None:
     """The reference that the line is, if it is one."""
-    found = _REFERENCE.fullmatch(line) if line.startswith(MARK) else None
+    found = _REFERENCE.fullmatch(line) if line.startswith(MARKS) else None
     if found is None:
         return None
     numbering = None
@@ -119,7 +133,8 @@ def parse_reference(line: str) -> Reference | None:
     elif found["start"]:
         zeros = len(found["width"]) > 1 and found["width"].startswith("0")
         numbering = Numbering(int(found["start"]), _MARKS[found["sign"]], int(found["width"]), zeros)
-    return Reference(found["what"], found["source"], int(found["first"]), int(found["last"]), found["check"], numbering)
+    what = _PLACE.sub("", found["what"])
+    return Reference(what, found["source"], int(found["first"]), int(found["last"]), found["check"], numbering)
 
 
 def segments(text: str) -> Iterator[Segment]:

@@ -1,4 +1,4 @@
-"""Following references, and mending those whose source went away."""
+"""Following references."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from itertools import accumulate, chain
 from compact.messages.apply import apply
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.edits import EditKind, Pass, Replace, Where
-from compact.messages.references import MARK, Reference, checksum, fingerprint, has_mark, parse_reference, segments
+from compact.messages.references import MARKS, Reference, checksum, fingerprint, has_mark, parse_reference, segments
 from compact.messages.texts import fingerprints, is_marked, message_texts, texts
 
 SHORTEST_SOURCE = 6
 """How much of its source's fingerprint every reference gives."""
-_FOLLOWED = object()
+FOLLOWED = object()
+"""Under what a conversation keeps what its references stand for."""
 _LONG = 2_000_000
 """Characters of a conversation from which on room is dearer than the time to follow its references again."""
-_MARKED_LINE = re.compile(f"^{MARK}.*$", re.MULTILINE)
+MARKED_LINE = re.compile(rf"^(?:{'|'.join(map(re.escape, MARKS))}).*$", re.MULTILINE)
 
 
 class Shown:
@@ -94,17 +95,17 @@ class Resolved:
 def resolve(conversation: Conversation) -> Iterator[tuple[Where, Resolved]]:
     """Every text with its place, in order, its references followed."""
     known = followed(conversation)
-    for where, text, digest in _all_printed(conversation):
+    for where, text, digest in all_printed(conversation):
         yield where, known.get(where) or Resolved(text, digest)
 
 
 def followed(conversation: Conversation) -> Mapping[Where, Resolved]:
     """The texts that may hold references, by their places; kept with the conversation unless it is long."""
-    known: Mapping[Where, Resolved] | None = conversation.memo.get(_FOLLOWED)
+    known: Mapping[Where, Resolved] | None = conversation.memo.get(FOLLOWED)
     if known is None:
         known = dict(_follow(conversation)) if has_references(conversation) else {}
         if not _is_long(conversation):
-            conversation.memo[_FOLLOWED] = known
+            conversation.memo[FOLLOWED] = known
     return known
 
 
@@ -115,7 +116,7 @@ def _is_long(conversation: Conversation) -> bool:
 
 def _follow(conversation: Conversation) -> Iterator[tuple[Where, Resolved]]:
     shown = Shown(conversation)
-    for where, text, digest in _all_printed(conversation):
+    for where, text, digest in all_printed(conversation):
         if not has_mark(text):
             shown.add(text, digest)
             continue
@@ -138,80 +139,6 @@ def unfold(conversation: Conversation) -> Conversation:
     return apply(conversation, Pass("unfold", tuple(edits)))[0] if edits else conversation
 
 
-def mend(before: Conversation, after: Conversation) -> Pass | None:
-    """The edits that give every reference in `after` a source again, if any lost it.
-
-    `after` was made from `before` by a pass that removed lines which references elsewhere need. The first of them
-    shows its lines in full, and later ones to the same lines point there.
-    """
-    # What references stand for takes as much room as the texts did before: it is kept for one of the two at a time.
-    before.memo.pop(_FOLLOWED, None)
-    # Where every reference still leads somewhere, as it mostly does, there is nothing to mend.
-    meanings = dict(_meanings(before)) if unresolved(after) else {}
-    if not meanings:
-        return None
-    shown = Shown(after)
-    again: dict[tuple[str, ...], Reference] = {}
-    edits = []
-    for where, text, digest in _all_printed(after):
-        if not has_mark(text):
-            shown.add(text, digest)
-            continue
-        lines, whole, fresh = _mended(text, shown, meanings, again)
-        source = shown.add("\n".join(whole))
-        again.update({key: _at(reference, source) for key, reference in fresh.items()})
-        if (new := "\n".join(lines)) != text:
-            edits.append(Replace(where, new, EditKind.SOURCE_REMOVED))
-    return Pass("references", tuple(edits)) if edits else None
-
-
-def _mended(
-    text: str, shown: Shown, meanings: dict[str, list[str]], again: dict[tuple[str, ...], Reference]
-) -> tuple[list[str], list[str], dict[tuple[str, ...], Reference]]:
-    """The text's lines as they must be now, as they read when followed, and what it shows in full for others."""
-    lines: list[str] = []
-    whole: list[str] = []
-    fresh: dict[tuple[str, ...], Reference] = {}
-    for line in text.split("\n"):
-        reference = parse_reference(line) if line.startswith(MARK) else None
-        found = shown.follow(reference) if reference else None
-        meaning = meanings.get(line) if reference and found is None else None
-        if reference is None or (found is None and meaning is None):
-            lines.append(line)
-            whole.append(line)
-        elif found is not None:
-            lines.append(line)
-            whole += found
-        elif meaning is not None:
-            key = tuple(reference.stripped(meaning))
-            if key in again:
-                lines.append(again[key].like(reference, meaning).render())
-            else:
-                fresh[tuple(reference.bare(meaning))] = Reference(
-                    reference.what, "", len(whole) + 1, len(whole) + len(meaning), "", None
-                )
-                lines += meaning
-            whole += meaning
-    return lines, whole, fresh
-
-
-def _at(reference: Reference, digest: str) -> Reference:
-    return Reference(reference.what, digest[:SHORTEST_SOURCE], reference.first, reference.last, "", None)
-
-
-def _meanings(conversation: Conversation) -> Iterator[tuple[str, list[str]]]:
-    """Every reference line that resolves, and the lines it stands for."""
-    shown, known = Shown(conversation), followed(conversation)
-    for where, text, digest in _all_printed(conversation):
-        for line in _MARKED_LINE.findall(text) if where in known else ():
-            reference = parse_reference(line)
-            lines = shown.follow(reference) if reference else None
-            if lines is not None:
-                yield line, lines
-        whole = known.get(where)
-        shown.add(whole.meaning if whole else text, whole.digest if whole else digest)
-
-
 @once
 def unresolved(conversation: Conversation) -> Counter[str]:
     """The references that lead nowhere, with how often each stands there."""
@@ -221,7 +148,7 @@ def unresolved(conversation: Conversation) -> Counter[str]:
     resolved = _follow(conversation) if _is_long(conversation) else followed(conversation).items()
     for _, text in resolved:
         if has_mark(text.meaning):
-            lost.update(line for line in _MARKED_LINE.findall(text.meaning) if parse_reference(line))
+            lost.update(line for line in MARKED_LINE.findall(text.meaning) if parse_reference(line))
     return lost
 
 
@@ -229,12 +156,12 @@ def _sources(conversation: Conversation) -> Iterator[str]:
     """How the fingerprints begin that references in the conversation name."""
     for message in filter(is_marked, conversation.messages):
         for _, text in message_texts(message):
-            for line in _MARKED_LINE.findall(text) if has_mark(text) else ():
+            for line in MARKED_LINE.findall(text) if has_mark(text) else ():
                 if reference := parse_reference(line):
                     yield reference.source[:SHORTEST_SOURCE]
 
 
-def _all_printed(conversation: Conversation) -> Iterator[tuple[Where, str, str]]:
+def all_printed(conversation: Conversation) -> Iterator[tuple[Where, str, str]]:
     """The texts of all messages with their fingerprints."""
     return chain.from_iterable(map(_printed, conversation.messages))
 
@@ -257,4 +184,4 @@ def _follow_all(text: str, shown: Shown) -> tuple[str, frozenset[str]]:
         sources.add(reference.source[:SHORTEST_SOURCE])
         return "\n".join(lines)
 
-    return _MARKED_LINE.sub(meaning, text), frozenset(sources)
+    return MARKED_LINE.sub(meaning, text), frozenset(sources)

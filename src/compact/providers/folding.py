@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from compact.messages import EditKind, Fold, Message, Text, seal, stands_for
 from compact.ports import Measure
 from compact.providers.provider import Task
-from compact.summaries.ladder import Trouble
-from compact.summaries.summarize import NoSummary, Summary
+from compact.summaries.model.ladder import Trouble
+from compact.summaries.model.summarize import NoSummary, Summary
 
 Cause: TypeAlias = Trouble | Literal["grew"]
 

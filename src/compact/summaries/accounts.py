@@ -5,35 +5,57 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from compact.messages import AccountItem, Message, body_of, is_summary
+from compact.messages import AccountItem, Message, body_of, is_own, is_summary
 
 NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
-    rf"- (?:{NO_ROOM}|\(\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*)\))"
+    rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
+    r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)"
+    r"|the first (?:\d+ messages below are|message below is) older than the end of this account)\))"
 )
 _SINCE = "## After that"
+UNVERIFIED = "(an earlier summary, unverified) "
+_EARLIER = "## From an earlier summary that came with the messages (unverified)"
 
 
 def unlisted(count: int) -> str:
     """The line that says how many messages no line tells of."""
-    return f"- ({count} more message{'s' * (count != 1)}, not told here)"
+    return f"- ({count} message{'s are' if count != 1 else ' is'} not described)"
 
 
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the last it tells of."""
-    return f"- ({count} of the messages below {'are' if count != 1 else 'is'} older than the last of these)"
+    first = f"first {count} messages below are" if count != 1 else "first message below is"
+    return f"- (the {first} older than the end of this account)"
 
 
 def earlier_items(
     messages: Sequence[Message], known: Mapping[str, tuple[AccountItem, ...]], longest: int = LONGEST_ITEM
 ) -> list[AccountItem]:
-    """What accounts among the messages say, as it was stored or as it can be read from them."""
+    """What accounts among the messages say, as it was stored or as it can be read from them.
+
+    Words give no authority: what only looks like an account of ours is kept as an earlier summary, unverified.
+    """
     found: list[AccountItem] = []
     for message in messages:
-        if is_summary(message):
+        if message.id in known or is_own(message):
             found += known.get(message.id) or read_items(body_of(message), longest)
+        elif is_summary(message):
+            found += unverified_items(body_of(message))
     return [item for item in found if not is_framing(item.text)]
+
+
+def unverified_items(body: str) -> list[AccountItem]:
+    """The lines of what only looks like an account of ours, each called unverified, with the heading it stood under."""
+    items, heading = [], ""
+    for line in map(str.strip, body.split("\n")):
+        said = line.removeprefix("- ").removeprefix(UNVERIFIED)
+        if line.startswith("#"):
+            heading = "" if line in (_SINCE, _EARLIER) else f"{line.lstrip('#').strip()}: "
+        elif said and not is_framing(f"- {said}"):
+            items.append(AccountItem(f"- {UNVERIFIED}{heading}{said}"))
+    return items
 
 
 def is_framing(line: str) -> bool:
@@ -42,14 +64,18 @@ def is_framing(line: str) -> bool:
 
 
 def join_lines(items: Sequence[AccountItem]) -> list[str]:
-    """The lines of an account; those that follow a summary with headings get one of their own."""
+    """The lines of an account; those that follow a summary with headings, or an unverified one, get a heading."""
     lines: list[str] = []
-    headed = False
+    before = ""
     for item in items:
-        if headed and not item.text.startswith("#"):
+        unverified = item.text.startswith(f"- {UNVERIFIED}")
+        heading = _EARLIER if unverified else "#" if item.text.startswith("#") else ""
+        if unverified and before != _EARLIER:
+            lines.append(_EARLIER)
+        elif before and not heading:
             lines.append(_SINCE)
-        headed = item.text.startswith("#")
-        lines.append(item.text)
+        before = heading
+        lines.append(item.text.replace(UNVERIFIED, "", 1) if unverified else item.text)
     return lines
 
 
@@ -60,6 +86,9 @@ def read_items(body: str, longest: int = LONGEST_ITEM) -> list[AccountItem]:
 
     def close() -> None:
         text = ""
+        if heading == _EARLIER:
+            items.extend(unverified_items("\n".join(lines)))
+            return
         for line in lines:
             if text and len(text) + len(line) > longest:
                 items.append(AccountItem(text))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.messages import ToolCall
 from compact.summaries.marks import is_cut, unmarked
+from compact.summaries.outcomes.commands import Run, understand
+from compact.summaries.outcomes.outcome import NOTHING, Outcome
 from compact.summaries.quoting import quote
 from compact.summaries.shell import read_shell
 
@@ -42,20 +45,28 @@ _DESTINATIONS = (
 )
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?:b/)?(\S{1,300})", re.MULTILINE)
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
+_ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
+_WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
+_SAYING = re.compile(r"\w{3}")
+_LONGEST_WRITTEN = 4_000
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
 _LONGEST_PATH = 300
 _UNTOLD = "…"
 """What stands for the arguments of a call where none can be told."""
 _LONGEST_SUBJECT = 160
 _ARGUMENTS = 8
+_USUAL = 3
+"""How often a tool must have been called for that."""
 
 
 @dataclass(slots=True)
 class Action:
-    """A call: what kind of thing it did, to what, and how that went.
+    """A call: what kind of thing it did, to what, and what came of it.
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
-    says so. `failed` is None as long as no result is known, and where none says how it went.
+    says so. `result` is what was answered. `superseded` says that a later action does the same again;
+    `mended_by` is the index of the message by which a failed one came right. `usual` are the arguments that this tool
+    is always called with.
     """
 
     index: int
@@ -64,10 +75,12 @@ class Action:
     subject: str
     call: ToolCall
     is_command: bool = False
-    failed: bool | None = None
-    errors: tuple[str, ...] = ()
+    run: Run | None = None
+    outcome: Outcome = NOTHING
     result: str = ""
-    result_id: str = ""
+    superseded: bool = False
+    mended_by: int | None = None
+    usual: frozenset[str] = frozenset()
 
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
@@ -78,12 +91,13 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         return
     if command is not None:
         shell = read_shell(command)
+        run = understand(shell)
         for path in shell.written:
-            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call)
+            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, run=run)
         if shell.rest or not shell.written:
             kind = "read" if only_reads(call) and not shell.written else "ran"
-            run = shell.rest if shell.written else command
-            yield Action(index, message_id, kind, run, call, is_command=True)
+            rest = shell.rest if shell.written else command
+            yield Action(index, message_id, kind, rest, call, is_command=True, run=run)
         return
     changed = [(kind, path) for kind, path in _changed(call) if path]
     for kind, path in changed:
@@ -95,9 +109,28 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         yield Action(index, message_id, "read" if reads else "called", path if reads else "", call)
 
 
-def describe(call: ToolCall, longest: int) -> str:
-    """A call with its first arguments, on one line; without those that were cut, and without patches."""
-    given = list(strings_in(call.arguments))
+def note_usual(actions: Sequence[Action]) -> None:
+    """Notes which arguments a tool is called with every time: they say nothing about one call."""
+    calls: Counter[str] = Counter()
+    given: Counter[tuple[str, str, str]] = Counter()
+    for action in actions:
+        if not action.is_command and isinstance(action.call.arguments, dict):
+            calls[action.call.name] += 1
+            given.update(
+                (action.call.name, key, value) for key, value in action.call.arguments.items() if isinstance(value, str)
+            )
+    always: defaultdict[str, set[str]] = defaultdict(set)
+    for (name, key, _), count in given.items():
+        if count == calls[name] >= _USUAL:
+            always[name].add(key)
+    for action in actions:
+        action.usual = frozenset(always.get(action.call.name, ()))
+
+
+def describe(action: Action, longest: int) -> str:
+    """A call with its first arguments, on one line; without usual ones, those that were cut, and patches."""
+    call = action.call
+    given = [(key, text) for key, text in strings_in(call.arguments) if key not in action.usual]
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
     shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in told[:_ARGUMENTS]]
     return quote(f"{call.name}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
@@ -110,7 +143,31 @@ def subject(action: Action) -> str:
         return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT)
     if action.kind == "moved":
         return " to ".join(map(_plain_path, action.subject.split(" to ")))
-    return _plain_path(action.subject) if action.subject else describe(action.call, _LONGEST_SUBJECT)
+    return _plain_path(action.subject) if action.subject else describe(action, _LONGEST_SUBJECT)
+
+
+def written_by(action: Action) -> str:
+    """The lines that a change put into a file, without those that say nothing; of a patch, those that it adds.
+
+    Nothing where the file was written anew later.
+    """
+    replaced = action.kind == "wrote" and action.superseded
+    if action.is_command or action.kind not in ("edited", "wrote") or replaced:
+        return ""
+    given = list(strings_in(action.call.raw if action.call.arguments is None else action.call.arguments))
+    texts = [text for key, text in given if key in _WRITTEN]
+    if not texts:
+        patches = (text for _, text in given if text.startswith(_PATCH))
+        texts = ["\n".join(_ADDED.findall(_part(text, action.subject))) for text in patches]
+    lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
+    return " / ".join(line for line in lines if _SAYING.search(line))
+
+
+def _part(patch: str, path: str) -> str:
+    """The part of a patch that is about the file."""
+    start = patch.find(path)
+    found = _PATCHED.search(patch, start + len(path)) if start >= 0 else None
+    return patch[max(start, 0) : found.start() if found else None]
 
 
 def _plain_path(path: str) -> str:

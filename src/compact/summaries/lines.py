@@ -2,57 +2,112 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from compact.facts import Source
-from compact.messages import Exchange, Message
-from compact.summaries.actions import CHANGES, Action, describe, subject
+from compact.messages import Exchange, Message, exchanges
+from compact.summaries.actions import CHANGES, Action, describe, subject, written_by
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import planned_by, retell_checks
 from compact.summaries.quoting import quote
-from compact.summaries.reading import Reading, Utterance
+from compact.summaries.reading import Reading, Utterance, read
+from compact.summaries.records import names_in, pick, pick_mentioned, words_in
+from compact.summaries.rules import rules_read, rules_text
+from compact.summaries.speech import Speech, without_announcements
+from compact.summaries.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
-_TAIL = 2_000
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
+_REMARK = 24
+"""Characters of what is said beside a deed and says nothing by itself."""
+_FOLLOWING = 60
+_TAKEN_UP = 1_000
+_LONGEST_REQUEST = 4_000
+_QUESTION = 600
+_INFLECTED = 6
+_SHORT_NUMBER, _LONG_NUMBER = 3, 5
+"""Shorter ones are as likely numbers of lines, the more so in a long request."""
+_LONGEST_RESULT = 20_000
+_RARE = 3
+"""A word that more results have says nothing about any of them."""
+_MOST_ASKED = 20
+_SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
+_ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told."""
+    """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
+
+    `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for, `written`
+    those of what was put into a file.
+    """
 
     words: int
     answer: int
     calls: int
+    rules: int
+    found: int
+    written: int
 
 
-SHORT = Room(words=160, answer=100, calls=3)
-LONG = Room(words=1_200, answer=320, calls=8)
+SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240, written=0)
+LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800, written=320)
 
 
 @dataclass(slots=True)
 class Told:
-    """What an exchange holds that a line can tell: words, and actions with their outcomes."""
+    """What an exchange holds that a line can tell: words, and actions with their outcomes.
+
+    `asked` are the names and words of the latest request: what was answered about them is told first. `taken_up` are
+    the words of what was said next. `planned` is the message with the newest plan.
+    """
 
     role: str
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
+    asked: AbstractSet[str] = frozenset()
+    taken_up: AbstractSet[str] = frozenset()
+    planned: int = 0
+    vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
+    speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
     @property
     def from_user(self) -> bool:
         return any(spoken.source is Source.USER for spoken in self.said)
 
     @property
+    def closes(self) -> bool:
+        """Whether it is an answer that no call goes with."""
+        return not self.actions and any(said.source is Source.ASSISTANT and said.closing for said in self.said)
+
+    @property
     def longest(self) -> int:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
 
+    def found(self, action: Action, room: Room) -> str:
+        """What an action answered about the latest request."""
+        if action.outcome.failed or action.superseded:
+            return ""
+        result = action.result[:_LONGEST_RESULT].lower()
+        wanted = {word for word in self.asked if word in result}
+        if wanted:
+            given = str(action.call.raw).lower()
+            wanted = {word for word in wanted if word not in given}
+        return quote(pick(action.result, wanted, room.found), room.found).replace('"', "'")
+
     def line(self, room: Room) -> str:
         """The line, within that room."""
-        parts = [_quoted(spoken, room.words) for spoken in self.said]
-        done = [_done(action, room.answer) for action in _distinct(self.actions)]
+        parts = [self._quoted(spoken, room) for spoken in self.said]
+        actions = _distinct(self.actions)
+        done = [self._rules(action, room) or _done(action, room, self) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = " ".join(part for part in parts if part)
@@ -60,6 +115,32 @@ class Told:
         if words and told:
             return f"{words} → {told}"
         return words or (f"- {told}" if told else f"- {self.role}: (no text)")
+
+    def _rules(self, action: Action, room: Room) -> str:
+        """What a file of rules says, as the project's."""
+        if not (path := rules_read(action)):
+            return ""
+        speech = self.speeches.get(id(action))
+        if speech is None:
+            speech = self.speeches[id(action)] = Speech(rules_text(action))
+        rules = speech.quote(room.rules).replace('"', "'")
+        return f'rules of the project, read in {path}: "{rules}"'
+
+    def _quoted(self, spoken: Utterance, room: Room) -> str:
+        """What was said; without what was only announced where the deed stands beside it."""
+        who = _WHO[spoken.source]
+        if spoken.speaker:
+            who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
+        by_person = spoken.source is Source.USER
+        speech = self.speeches.get(id(spoken))
+        if speech is None:
+            words = spoken.text if by_person else retell_checks(spoken.text, outdated=spoken.index < self.planned)
+            words = without_announcements(words) if self.actions and not by_person else words
+            speech = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
+        text = speech.quote(quoted(spoken, room))
+        text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
+        beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
+        return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
 
 
 def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
@@ -70,23 +151,68 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
+    asked, groups, plan = _asked(reading), list(groups), reading.plan
+    planned = plan.index if plan else 0
+    words = [[spoken for index in group for spoken in said[index]] for group in groups]
+    vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
         Told(
             messages[group[0]].role,
-            [spoken for index in group for spoken in said[index]],
+            spoken,
             [action for index in group for action in acted[index]],
+            asked,
+            next_words,
+            planned,
+            vocabulary,
         )
-        for group in groups
+        for group, spoken, next_words in zip(groups, words, _taken_up(words), strict=True)
     ]
 
 
-def _quoted(spoken: Utterance, longest: int) -> str:
-    who = _WHO[spoken.source]
-    if spoken.speaker:
-        who = f"{who} ({spoken.speaker})"
-    text = quote(spoken.text, longest).replace('"', "'")
-    beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
-    return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
+def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
+    """For each exchange, the words of what was said next."""
+    found: list[set[str]] = []
+    words: set[str] = set()
+    for spoken in reversed(said):
+        found.append(words)
+        if spoken and spoken[0].text:
+            words = words_in(spoken[0].text[:_TAKEN_UP])
+    return found[::-1]
+
+
+def _asked(reading: Reading) -> frozenset[str]:
+    """The names of the latest request, and the stems of its words where it is short; all in lower case."""
+    spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
+    text = next(spoken, "")[:_LONGEST_REQUEST]
+    short = len(text) <= _QUESTION
+    least = _SHORT_NUMBER if short else _LONG_NUMBER
+    names = {name.lower() for name in names_in(text) if not (name.isdigit() and len(name) < least)}
+    words = {_stem(word.lower()) for word in _ASKED_WORD.findall(text)} - names if short else set()
+    chosen = sorted(words, key=lambda word: (-len(word), word))[:_MOST_ASKED]
+    results = [action.result[:_LONGEST_RESULT].lower() for action in reading.actions] if chosen else []
+    rare = [word for word in chosen if sum(word in result for result in results) <= _RARE]
+    return frozenset([*sorted(names)[:_MOST_ASKED], *rare])
+
+
+def _stem(word: str) -> str:
+    """The word without what an inflection may change."""
+    return word[:-2] if len(word) > _INFLECTED and word.isalpha() else word
+
+
+def tell_following(messages: Sequence[Message]) -> str:
+    """The last of these messages in a few short lines."""
+    groups = exchanges(messages)
+    told = [each for each in tell(messages, groups, read(messages)) if each.said or each.actions]
+    lines = [each.line(SHORT) for each in told[-_FOLLOWING:]]
+    earlier = len(told) - len(lines)
+    return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
+
+
+def quoted(spoken: Utterance, room: Room) -> int:
+    """How many characters are quoted of what was said."""
+    if spoken.binding:
+        return max(room.words, room.rules)
+    return room.words
 
 
 def _distinct(actions: Sequence[Action]) -> list[Action]:
@@ -95,40 +221,40 @@ def _distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def _done(action: Action, longest: int) -> str:
-    """What was done, with what came of it."""
+def _done(action: Action, room: Room, told: Told) -> str:
+    """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
-    did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}"
-    if action.kind == "read" and not action.is_command and (looks := _looks_up(action)):
-        did = looks
-    elif action.kind == "read" and not action.failed:
-        return did
-    answer = _answer(action, longest)
-    if action.failed:
-        return f'{did}: failed: "{answer}"' if answer else f"{did}: failed"
-    if action.kind in CHANGES or not answer:
-        return did
-    return f'{did}: "{answer}"'
+    did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
+    looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
+    did = looks or did
+    if found := told.found(action, room):
+        return f'{did}: "{found}"'
+    if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
+        return f"{did}: {_went_wrong(action, room)}"
+    if plan := planned_by(action):
+        return "" if action.superseded else f'planned: "{quote(plan.tell(), room.words)}"'
+    shown = ""
+    if action.kind in CHANGES:
+        shown = quote(written_by(action), room.written)
+        did = f"{did}, new text" if shown and action.kind == "edited" else did
+    elif action.kind != "read" or looks:
+        shown = action.outcome.shorten(room.answer)
+        if len(action.result) > len(shown) + room.answer:
+            shown = quote(pick_mentioned(action.result, told.taken_up, room.answer), room.answer) or shown
+    return f'{did}: "{shown}"' if (shown := shown.replace('"', "'")) else did
+
+
+def _went_wrong(action: Action, room: Room) -> str:
+    """How an action failed, or with which words the user refused it."""
+    refused = action.outcome.kind is Verdict.REFUSED
+    words = action.outcome.shorten(room.words if refused else room.answer).replace('"', "'")
+    told = "refused by the user" if refused else "failed"
+    told = f'{told}: "{words}"' if words else told
+    return told if action.mended_by is None else f"{told}; ok later"
 
 
 def _looks_up(action: Action) -> str:
     """A call that asks for something other than a file, such as a search or a record."""
     given = action.call.arguments
     asks = isinstance(given, dict) and any(key in given for key in _QUESTIONS)
-    return describe(action.call, _LONGEST_CALL) if asks or not action.subject else ""
-
-
-def _answer(action: Action, longest: int) -> str:
-    """What tells most of the result: an error, else the end of a command's output, else the beginning."""
-    if action.failed and action.errors:
-        return quote("; ".join(action.errors), longest).replace('"', "'")
-    text = action.result[-_TAIL:] if action.kind == "ran" else action.result[:_TAIL]
-    lines = [line.strip() for line in text.split("\n") if line[:1] != "<" and any(map(str.isalnum, line))]
-    if action.kind != "ran":
-        return quote(" ".join(lines), longest).replace('"', "'")
-    chosen: list[str] = []
-    for line in reversed(lines):
-        if chosen and sum(map(len, chosen)) + len(line) > longest:
-            break
-        chosen.insert(0, line)
-    return quote(" / ".join(chosen), longest).replace('"', "'")
+    return describe(action, _LONGEST_CALL) if asks or not action.subject else ""

@@ -8,14 +8,19 @@ from enum import IntEnum
 from compact.messages import has_mark, summary_handle
 from compact.summaries.headings import is_heading, is_item
 
+_BEGINNINGS = ("⟨", "[… ", "[same as lines ", "[Outdated: see ", "[Consolidated ", "[lines numbered from ")
 _OWN = re.compile(
     r"\[… [\d,]{1,12} (?:lines?|characters?) omitted …\]"
+    r"|^\[(?:same as lines \d+-\d+ of [^\n]* #[0-9a-f]{6,64}:[0-9a-f]{4}[^\n\]]*"
+    r"|Outdated: see the [^\n]* below, which (?:shows these lines|writes the whole file) anew"
+    r"|Consolidated \d{1,9} operations: the same was run again; see the [^\n]* below|lines numbered from \d{1,9})\]"
     r"|⟨(?:=lines \d[^\n⟨⟩]*|recall cut-[0-9a-f]{8}"
     r"| (?:=lines \d|Superseded: |Truncated: \d|Content suppressed|Summarized (?:by|in) |Original was \d|Tool: "
     r"|lines from \d|\d+ earlier messages? removed, recall |Summary of \d|End of summary, |Recalled |End of recall, "
     r"|The user's next )"
     r"[^\n⟨⟩]*"
-    r"| (?P<cut>\.\.\. truncated )| Mentions: [^\n⟨⟩]*)⟩"
+    r"| (?P<cut>\.\.\. truncated )| Mentions: [^\n⟨⟩]*)⟩",
+    re.MULTILINE,
 )
 _TEARING = re.compile(r"⟨ Truncated: \d+ more (?:(?P<characters>characters)|lines) ")
 _LONGEST_WORD = 300
@@ -23,7 +28,7 @@ _LAST_WORD = re.compile(rf"\S{{1,{_LONGEST_WORD}}}\Z")
 _FIRST_WORD = re.compile(r"\s*\S+")
 _SEALED = re.compile(
     r"(?:<COMPACT-SUMMARY v\d{1,9}>\n)?(?:⟨ Summary of \d{1,9} earlier messages?, (?P<summary>[0-9a-f]{8}) ⟩"
-    r"|\[Account (?P<account>[0-9a-f]{8}): it stands for [^\n]{1,200}\])\n"
+    r"|\[Account (?P<account>[0-9a-f]{8}): [^\n]{1,200}\])\n"
 )
 _ENDS = {"summary": ("\n⟨ End of summary, {}", "⟩"), "account": ("\n[End of account {}", "]")}
 _MOST_SEALED = 20  # nobody quotes more, and looking for the end of each takes time
@@ -39,7 +44,7 @@ class Torn(IntEnum):
 
 def unmarked(text: str) -> str:
     """The text without our marks, and without the words that a cut left in halves."""
-    if "⟨" not in text and "[… " not in text:
+    if not any(map(text.__contains__, _BEGINNINGS)):
         return text
     kept: list[str] = []
     at, torn = 0, Torn.NOTHING

@@ -14,18 +14,7 @@ from compact.summaries.lines import LONG, SHORT, tell
 from compact.summaries.marks import unmarked
 from compact.summaries.quoting import shorten, without_marks
 from compact.summaries.reading import read
-from compact.summaries.worth import (
-    LEAST_STEP,
-    LONG_SHOWS,
-    OLDEST,
-    SHORT_SHOWS,
-    Worth,
-    fade,
-    line_value,
-    superseded,
-    weigh,
-    weigh_item,
-)
+from compact.summaries.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -95,14 +84,13 @@ def _carried(items: Sequence[AccountItem], told: AbstractSet[str]) -> Iterator[_
 def _told(messages: Sequence[Message], kept: Collection[str]) -> Iterator[_Statement]:
     """The exchanges that hold something to tell."""
     groups, reading = exchanges(messages), read(messages)
-    stale = superseded(reading)
     for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
         members = [messages[index] for index in group]
         if not (told.said or told.actions) or all(message.id in kept for message in members):
             continue
         if not any(is_summary(message) or is_pruned(message) for message in members):
             recency = fade(at, len(groups))
-            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told, stale), recency, len(members))
+            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told), recency, len(members))
 
 
 class _Choice:
@@ -133,12 +121,12 @@ class _Choice:
         """All steps, those first that are worth most for each token; of two alike the newer one."""
         steps = []
         for at, each in enumerate(self._statements):
-            price, value = self._price(each.short), line_value(each.worth, each.recency, SHORT_SHOWS)
+            price, value = self._price(each.short), fade_line(each.worth.short, each.worth, each.recency)
             key = value / max(price, LEAST_STEP)
             steps.append(_Step(key, at, length=False, price=price))
             if each.long != each.short:
                 more = max(self._price(each.long) - price, 0)
-                gain = line_value(each.worth, each.recency, LONG_SHOWS) - value
+                gain = fade_line(each.worth.long, each.worth, each.recency) - value
                 steps.append(_Step(min(key, gain / max(more, LEAST_STEP)), at, length=True, price=more))
         return sorted(steps, key=lambda step: (-step.key, -step.at, step.length))
 

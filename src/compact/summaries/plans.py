@@ -1,14 +1,21 @@
-"""The assistant's own list of tasks: which calls keep it."""
+"""The assistant's own list of tasks: which calls keep it, and how it stands at the end."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
+from compact.facts import Source
 from compact.messages import Json
 from compact.summaries.actions import Action
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.quoting import quote
 
 _IDS = ("taskId", "task_id", "id")
 _TITLES = ("subject", "title")
+_TEXTS = ("content", "step", "title", "subject", "task", "description", "text", "name", "label")
 # Tools that keep the assistant's own list, in whatever spelling; others have tasks and plans of their own.
 _KNOWN = """
 todo todos todowrite todoread todolist writetodo writetodos updatetodo updatetodos addtodo managetodolist
@@ -20,7 +27,46 @@ _STATUS = re.compile(
     r"pending|open|to_?do|not[ _-]?started|in[ _-]?progress|active|blocked|completed?|done|finished|cancel\w*|deleted",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"complete|done|finish|x", re.IGNORECASE)
+_DOING = re.compile(r"in[ _-]?progress|active", re.IGNORECASE)
+_DROPPED = re.compile(r"cancel|delete", re.IGNORECASE)
 _SPELLING = re.compile(r"\Afunctions\.|[_-]")
+_NUMBERED = re.compile(r"#(\w{1,12})\b")
+_LISTED = re.compile(r"#(\w{1,12}) \[([\w -]{1,20})\]")
+_CHECKED = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ ]\[([ xX~/-])\][ ]+(\S[^\n]{0,400})$", re.MULTILINE)
+_LONGEST = 200
+_FEWEST_CHECKED = 2
+
+
+class State(StrEnum):
+    """How a task stands."""
+
+    OPEN = "open"
+    DOING = "in progress"
+    DONE = "done"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A task of a list, and how it stands."""
+
+    text: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A list of tasks as a message left it; `index` is that message."""
+
+    index: int
+    steps: tuple[Step, ...]
+
+    def tell(self) -> str:
+        """What is left to do, in order, then what is done."""
+        states = (State.DOING, State.OPEN, State.DONE)
+        lists = {state: [step.text for step in self.steps if step.state is state] for state in states}
+        return ". ".join(f"{state}: {'; '.join(texts)}" for state, texts in lists.items() if texts)
 
 
 def plans(action: Action) -> bool:
@@ -28,19 +74,118 @@ def plans(action: Action) -> bool:
     name, arguments = action.call.name, action.call.arguments
     if action.is_command or not isinstance(arguments, dict) or not _LISTING.search(name):
         return False
-    if any(isinstance(value, list) and value and all(map(_is_task, value)) for value in arguments.values()):
+    if _listed(arguments) is not None:
         return True
     if _SPELLING.sub("", name).lower() not in _known:
         return False
-    if _names(arguments, _IDS) and isinstance(arguments.get("status"), str):
+    if _first(arguments, _IDS) and isinstance(arguments.get("status"), str):
         return True
-    return _names(arguments, _TITLES) and "prompt" not in arguments
+    return bool(_first(arguments, _TITLES)) and "prompt" not in arguments
+
+
+def planned_by(action: Action) -> Plan | None:
+    """The whole list that a call writes; None where it writes none, or a single task."""
+    arguments = action.call.arguments
+    if not plans(action) or not isinstance(arguments, dict) or (entries := _listed(arguments)) is None:
+        return None
+    return Plan(action.index, tuple(_step(entry) for entry in entries))
+
+
+def key_of(action: Action) -> str:
+    """What of the list a call changes: all of it, or one task."""
+    arguments = action.call.arguments
+    if not isinstance(arguments, dict) or _listed(arguments) is not None:
+        return ""
+    return _first(arguments, _IDS) or _first(arguments, _TITLES)
+
+
+def newest_plan(actions: Sequence[Action], spoken: Iterable[tuple[int, Source, str]] = ()) -> Plan | None:
+    """The list of tasks as it stands at the end, by calls or by a check list that the assistant wrote.
+
+    `spoken` are the index, the speaker and the text of what was said.
+    """
+    kept: dict[str, Step] = {}
+    at = -1
+    for action in actions:
+        if plans(action) and action.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED):
+            _keep(kept, action)
+            at = action.index
+        elif kept and _SPELLING.sub("", action.call.name).lower() == "tasklist":
+            for listed in _LISTED.finditer(action.outcome.text):
+                if listed[1] in kept:
+                    kept[listed[1]] = Step(kept[listed[1]].text, _state(listed[2]))
+    for index, source, text in spoken:
+        if source is Source.ASSISTANT and index >= at and "[" in text:
+            checked = [Step(_plain(found[2]), _state(found[1])) for found in _CHECKED.finditer(text)]
+            if len(checked) >= _FEWEST_CHECKED:
+                kept, at = {str(number): step for number, step in enumerate(checked)}, index
+    steps = tuple(step for step in kept.values() if step.text)
+    return Plan(at, steps) if steps else None
+
+
+def retell_checks(text: str, *, outdated: bool) -> str:
+    """The text with its check list told by states; without it where a later list says how things stand."""
+    found = list(_CHECKED.finditer(text)) if "[" in text else []
+    if len(found) < _FEWEST_CHECKED:
+        return text
+    plan = Plan(0, tuple(Step(_plain(each[2]), _state(each[1])) for each in found))
+    told = "" if outdated else f"{plan.tell()}."
+    return f"{text[: found[0].start()]}{told}{_CHECKED.sub('', text[found[0].end() :])}"
+
+
+def _keep(kept: dict[str, Step], action: Action) -> None:
+    """Brings the list up to date with a call."""
+    arguments = action.call.arguments
+    entries = _listed(arguments)
+    if entries is not None:
+        if arguments.get("merge") is not True:
+            kept.clear()
+        for number, entry in enumerate(entries):
+            _put(kept, _first(entry, _IDS) or f"-{number}", entry)
+    elif known := _first(arguments, _IDS):
+        _put(kept, known, arguments)
+    else:
+        numbered = _NUMBERED.search(action.outcome.text)
+        _put(kept, numbered[1] if numbered else str(len(kept) + 1), arguments)
+
+
+def _put(kept: dict[str, Step], key: str, entry: dict[str, Json]) -> None:
+    before, new = kept.get(key), _step(entry)
+    if before is not None:
+        new = Step(new.text or before.text, new.state if "status" in entry else before.state)
+    kept[key] = new
+
+
+def _step(entry: dict[str, Json]) -> Step:
+    text = next((entry[key] for key in _TEXTS if isinstance(entry.get(key), str) and entry[key]), "")
+    return Step(_plain(text), _state(str(entry.get("status", ""))))
+
+
+def _state(status: str) -> State:
+    if _DROPPED.match(status):
+        return State.DROPPED
+    if _DOING.match(status) or status in ("~", "/"):
+        return State.DOING
+    return State.DONE if _DONE.match(status) else State.OPEN
+
+
+def _plain(text: str) -> str:
+    return quote(text, _LONGEST)
+
+
+def _listed(arguments: dict[str, Json]) -> list[dict[str, Json]] | None:
+    """The tasks that the arguments list."""
+    for value in arguments.values():
+        if isinstance(value, list) and value and all(map(_is_task, value)):
+            return value
+    return None
 
 
 def _is_task(entry: Json) -> bool:
     return isinstance(entry, dict) and _STATUS.fullmatch(str(entry.get("status", ""))) is not None
 
 
-def _names(values: dict[str, Json], keys: tuple[str, ...]) -> bool:
-    """Whether the first of the keys that has a value names something."""
-    return next((str(values[key]) != "" for key in keys if isinstance(values.get(key), str | int)), False)
+def _first(values: dict[str, Json], keys: Sequence[str]) -> str:
+    """The first of the keys that has a value, as text."""
+    found: Iterator[str] = (str(values[key]) for key in keys if isinstance(values.get(key), str | int))
+    return next(found, "")

@@ -28,8 +28,6 @@ _ROLE = re.compile(
 _LEAD = re.compile(r"(?:(?:#{1,6}|[>*+•–—|-]|\d{1,3}[.)]|\*\*)(?:\s|(?<=\*\*))\s*+)+")
 # Pairs, and halves of pairs that a cut left over; an operator stands free or between two words.
 _BOLD = re.compile(r"\*\*([^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<=\S)\*\*(?=[\s:.,;)]|\Z)|(?:(?<=[\s(])|^)\*\*(?=\S)")
-_TAG = re.compile(r"<(/?)([a-z]+(?:[-_][a-z]+)+)>")
-_NOT_THE_USERS = re.compile(r"reminder|caveat|stdout|stderr|output|observation|environment|command-message|system")
 
 
 def without_marks(line: str) -> str:
@@ -61,20 +59,3 @@ def shorten(line: str, longest: int) -> str:
 
 def _visible(text: str) -> str:
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text))
-
-
-def users_own(text: str) -> str:
-    """A user's text without the blocks that a program put into it, such as `<system-reminder>`."""
-    if "</" not in text:
-        return text
-    kept: list[str] = []
-    at, opened = 0, ""
-    for tag in _TAG.finditer(text):
-        closing, name = tag[1], tag[2]
-        if not opened and not closing and _NOT_THE_USERS.search(name):
-            kept.append(text[at : tag.start()])
-            opened = name
-        elif opened == name and closing:
-            at, opened = tag.end(), ""
-    # A block that never ends is text.
-    return "".join([*kept, text[at:]]) if not opened else text

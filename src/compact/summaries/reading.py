@@ -5,23 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compact.facts import Source, written_by
-from compact.messages import Attachment, Image, Message, Place, Text, ToolCall, ToolResult, is_summary, pairs
-from compact.summaries.actions import Action, actions_of
+from compact.facts import Source, Strength, directives_in, written_by
+from compact.messages import (
+    Attachment,
+    Image,
+    Message,
+    Passage,
+    Place,
+    Speaker,
+    Text,
+    ToolCall,
+    ToolResult,
+    is_summary,
+    pairs,
+    spoken,
+    words_in,
+)
+from compact.summaries.actions import Action, actions_of, note_usual
 from compact.summaries.marks import unmarked, without_summaries
-from compact.summaries.outcomes import conclude
-from compact.summaries.quoting import quote, users_own
+from compact.summaries.outcomes.judging import judge
+from compact.summaries.outcomes.later import look_ahead
+from compact.summaries.plans import Plan, newest_plan
+from compact.summaries.quoting import quote
+from compact.summaries.speech import corrects, orders
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
+_LONGEST_RULES = 8_000
 _MOST_FILES = 3
+_TOLD = (Speaker.OBSERVATION, Speaker.PASTED)
+"""Whose passages are told beside a person's words; those of others only where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """A text of a user or of the assistant; `closing` when no call stands in its message.
 
-    `speaker` is the name that the message gives, `beside` tells of images and files that it had.
+    `speaker` is the name that the message gives, or what speaks where nobody does; `beside` tells of images and files
+    that it had. A `binding` one holds a rule that a person gave.
     """
 
     index: int
@@ -31,13 +52,15 @@ class Utterance:
     closing: bool
     speaker: str = ""
     beside: str = ""
+    binding: bool = False
 
 
 @dataclass(slots=True)
 class Reading:
     """What the messages say and do, in their order.
 
-    `sent` are messages of users that are nothing but images and files, `printed` results whose calls are not there.
+    `sent` are messages of users that are nothing but images and files, `printed` results whose calls are not there, and
+    what programs wrote in the user's role.
     """
 
     utterances: list[Utterance] = field(default_factory=list)
@@ -45,14 +68,19 @@ class Reading:
     printed: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
 
+    @property
+    def plan(self) -> Plan | None:
+        """The assistant's list of tasks as it stands at the end."""
+        return newest_plan(self.actions, ((said.index, said.source, said.text) for said in self.utterances))
+
 
 def read(messages: Sequence[Message]) -> Reading:
     """Walks the messages once; what a system prompt says is not retold."""
     reading = Reading()
-    answers = pairs(messages)
+    answers, heard = pairs(messages), spoken(messages)
     by_place: dict[Place, list[Action]] = {}
     for index, message in enumerate(messages):
-        _listen(reading, index, message)
+        _listen(reading, index, message, heard[index])
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
                 by_place[index, position] = list(actions_of(block, index, message.id))
@@ -61,31 +89,43 @@ def read(messages: Sequence[Message]) -> Reading:
                 continue
             elif call := answers.get((index, position)):
                 done = by_place[call]
-                alone = not any(action.kind == "ran" for action in done)
+                alone, text = not any(action.kind == "ran" for action in done), block.text
                 for action in done:
-                    conclude(action, message.id, block, alone=alone)
+                    action.outcome = judge(action, block, alone=alone)
+                    action.result = text
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
+    look_ahead(reading.actions)
+    note_usual(reading.actions)
     return reading
 
 
-def _listen(reading: Reading, index: int, message: Message) -> None:
-    """Notes what is said in a message."""
+def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Passage]) -> None:
+    """Notes what is said in a message; in the user's role, what a person typed and what others wrote there."""
     source = written_by(message)
     if source not in (Source.USER, Source.ASSISTANT) or is_summary(message):
         return
-    speaker, beside = quote(message.name, _LONGEST_NAME), _beside(message) if source is Source.USER else ""
-    spoken = False
-    for block in message.blocks:
-        if isinstance(block, Text):
-            text = _spoken(users_own(block.text) if source is Source.USER else block.text)
-            if text.strip():
-                shown = "" if spoken else beside
-                said = Utterance(index, message.id, source, text, not message.calls, speaker, shown)
-                reading.utterances.append(said)
-                spoken = True
-    if beside and not spoken:
+    speaker, closing, beside = quote(message.name, _LONGEST_NAME), not message.calls, ""
+    texts = [block.text for block in message.blocks if isinstance(block, Text)]
+    if source is Source.USER:
+        texts, beside = [words_in(heard)], _beside(message)
+    said = [text for text in map(_spoken, texts) if text.strip()]
+    for at, text in enumerate(said):
+        shown = "" if at else beside
+        binding = source is Source.USER and _binds(text)
+        reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown, binding))
+    if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
+    for passage in heard:
+        told = passage.speaker in _TOLD or (not said and passage.speaker is not Speaker.PERSON)
+        if told and (text := _spoken(passage.text)).strip():
+            reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
+
+
+def _binds(text: str) -> bool:
+    """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
+    text = text[:_LONGEST_RULES]
+    return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))
 
 
 def _beside(message: Message) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
@@ -23,56 +23,80 @@ _SHOWING = frozenset(("cat", "echo", "printf", "tee"))
 _PREPARING = "cd mkdir export set touch chmod sleep true source echo printf cat ls pwd head tail wc"
 _aside = frozenset(_PREPARING.split())
 _OUTPUT = (">", ">>", ">|", "1>", "1>>")
+_DECIDING = ("&&", "||")
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"]?(\w+)['\"]?[^\n]*\n")
 _LONGEST = 2000
+_MOST_TEXTS = 20
 
 
 @dataclass(slots=True)
-class _Simple:
-    """One command of a list: its words, where its output goes, and where in the text it stands."""
+class Simple:
+    """One command of a list: its words, where its output goes, where in the text it stands, and what joins it."""
 
     start: int
     end: int
+    joint: str = ""
     words: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     piped: bool = False
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
 
-    @property
-    def _called(self) -> int:
-        return next((at for at, word in enumerate(self.words) if not _ASSIGNED.match(word)), len(self.words))
-
-    @property
-    def name(self) -> str:
-        return "".join(self.words[self._called : self._called + 1]).rpartition("/")[2]
-
-    @property
-    def arguments(self) -> list[str]:
-        return self.words[self._called + 1 :]
+    def close(self) -> Simple:
+        """The same, with the program that its words call, and what they call it with."""
+        called = next((at for at, word in enumerate(self.words) if not _ASSIGNED.match(word)), len(self.words))
+        self.name = "".join(self.words[called : called + 1]).rpartition("/")[2]
+        self.arguments = self.words[called + 1 :]
+        return self
 
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """What a command does: the files it writes, and the part of it that runs something else."""
+    """What a command does: the files it writes, and the part of it that runs something else.
+
+    `pipelines` are its commands, those that feed each other together; `cut` says that there are more of them.
+    """
 
     written: tuple[str, ...]
     rest: str
+    pipelines: tuple[tuple[Simple, ...], ...] = ()
+    cut: bool = False
 
 
 def read_shell(command: str) -> Shell:
     """Reads the beginning of a command, as far as somebody may have written it by hand."""
-    head = command[:_LONGEST]
+    lean = _without_texts(command)
+    head = lean[:_LONGEST]
     written: dict[str, None] = {}
     rest: list[str] = []
-    for line in _lines(head):
+    pipelines = tuple(map(tuple, _lines(head)))
+    for line in pipelines:
         files = [path for path in _written(line) if _PATH.fullmatch(path) and not path.startswith("/dev/")]
         written.update(dict.fromkeys(files))
         if not files and line[0].name not in _aside:
             rest.append(head[line[0].start : line[-1].end])
-    return Shell(tuple(written), " && ".join(rest))
+    return Shell(tuple(written), " && ".join(rest), pipelines, len(lean) > _LONGEST)
 
 
-def _lines(text: str) -> Iterator[list[_Simple]]:
+def _without_texts(command: str) -> str:
+    """The command without the texts that it feeds to programs: what follows them counts as well."""
+    if "<<" not in command:
+        return command
+    kept: list[str] = []
+    at = 0
+    for _ in range(_MOST_TEXTS):
+        begin = _HEREDOC.search(command, at)
+        if begin is None:
+            break
+        end = re.compile(rf"^[ \t]*{begin[1]}[ \t]*$", re.MULTILINE).search(command, begin.end())
+        kept.append(command[at : begin.end()])
+        at = end.start() if end else begin.end()
+    return "".join([*kept, command[at:]])
+
+
+def _lines(text: str) -> Iterator[list[Simple]]:
     """The commands, those that feed each other together."""
-    line: list[_Simple] = []
+    line: list[Simple] = []
     for simple in _commands(text):
         if line and not simple.piped:
             yield line
@@ -82,21 +106,23 @@ def _lines(text: str) -> Iterator[list[_Simple]]:
         yield line
 
 
-def _commands(text: str) -> Iterator[_Simple]:
-    at, piped, target, ends = 0, False, False, list[str]()
-    simple: _Simple | None = None
+def _commands(text: str) -> Iterator[Simple]:
+    at, piped, joint, target, ends = 0, False, "", False, list[str]()
+    simple: Simple | None = None
     while token := _TOKEN.search(text, at):
         at = token.end()
         if token["stop"] or token["pipe"]:
             if simple:
-                yield simple
+                yield simple.close()
                 piped = bool(token["pipe"])
+            if simple or token["stop"] in _DECIDING:
+                joint = token[0]
             simple, target = None, False
             if token["stop"] == "\n" and ends:
                 at = _behind(text, at, ends)
             continue
         if simple is None:
-            simple = _Simple(token.start(), at, piped=piped)
+            simple = Simple(token.start(), at, joint, piped=piped)
         simple.end = at
         if token["heredoc"]:
             ends.append(token["heredoc"])
@@ -110,7 +136,7 @@ def _commands(text: str) -> Iterator[_Simple]:
         else:
             simple.words.append(_bare(token["word"]))
     if simple:
-        yield simple
+        yield simple.close()
 
 
 def _behind(text: str, at: int, ends: list[str]) -> int:
@@ -130,7 +156,7 @@ def _bare(word: str) -> str:
     return _QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or quoted[3] or "", word)
 
 
-def _written(line: list[_Simple]) -> Iterator[str]:
+def _written(line: Sequence[Simple]) -> Iterator[str]:
     shows = line[0].name in _SHOWING
     for simple in line:
         if simple.name in _SHOWING:

@@ -1,111 +1,197 @@
-"""Whether somebody said what is reported of them.
+"""Quoting a long message in little room: the sentences that matter, each with what governs it.
 
-A report holds if each of its clauses is made of the words of one sentence, and says "not" where that does. So words
-cannot be picked from all over a message and put together to a demand that nobody made, nor a "never" be left out.
+An item of a list says nothing without its lead-in: from "Never: - delete the database" the item alone is an order to
+delete it. So a passage is a sentence, or an item with the line that leads in to it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import groupby
+from typing import NamedTuple
 
-# Words that report what somebody wants, or hold a sentence together; they need not be that person's own.
-_REPORTING = """
-the and for that this these those with from into its are was were has have had been being their them they then than also
-which when where while how who what all any each both such like via per about after before until there here only still
-user users person customer client requester human wants want wanted asks ask asked asking requests request requested
-says say said tells told states stated needs need needed requires required requirement wishes wish would should must
-shall will can could may task goal original initial first please explicitly instructs instructed instruction
-expects expected insists insisted prefers preferred directs directed demands demanded ensure make makes sure
-does did doing done correctly properly use uses used using
-"""
-_reporting = frozenset(_REPORTING.split())
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|without|don['’]?t|doesn['’]?t|won['’]?t|can['’]?t|cannot|mustn['’]?t|shouldn['’]?t|stop|avoid"
-    r"|nicht|keine?|nie|niemals|pas|jamais|nunca|не|нельзя|никогда)\b"
-    r"|不|别|勿|ない|금지|마세요"
+from compact.facts import directives_in, sentences_in
+from compact.summaries.quoting import quote, shorten
+from compact.summaries.vocabulary import NO_WORDS, Vocabulary
+
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
+_LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?))\s*")
+_LONGEST_LEAD = 120
+_LONGEST_TEXT = 40_000
+_FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
+_GAP = " … "
+_NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
+_OPENING = re.compile(
+    r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
 )
-# A negation is compared by itself, so that "don't" and "never" say the same.
-_NEGATING = "not no never none without don don't don’t doesn't doesn’t won't won’t can't can’t cannot mustn't shouldn't"
-_negating = frozenset(_NEGATING.split())
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|[\n。！？]+")  # noqa: RUF001 - Chinese and Japanese end sentences with these
-_CLAUSE = re.compile(r"[,:()–—\"“”]+(?=\s|\Z)|(?<=\s)[(\"“–—-]+|\s(?:and|but|then|or|so)\s", re.IGNORECASE)
-_SHORT = 2  # letters: too few to tell anything
+_SHORT = 160
+_LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
+_TELLING, _MOST_TOLD = 15, 1.5
+"""Tokens of a sentence that says something, and what it is worth at most for that."""
+_VOWELS = re.compile("[\u064b-\u0652]")
+"""Marks that Arabic is written with or without."""
+_LEANS = 0.8
+_STATEMENT = 24
+"""Characters of a sentence that is more than an exclamation."""
+_ASKING = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A sentence, or a clause of one; `sentence` is what it was cut from, as it was written.
+class Passage(NamedTuple):
+    """A sentence or an item of a list; `lead` is the line that governs it."""
 
-    `mixed`: it says "not" in one clause and not in another, so that only its clauses say what is denied.
-    """
+    text: str
+    lead: str = ""
 
-    stems: frozenset[str]
-    sentence: str
-    negated: bool
-    mixed: bool = False
-
-    def has(self, stem: str) -> bool:
-        # Scripts that put no spaces between words are compared as they are written.
-        return stem in self.stems or (not stem.isascii() and stem in self.sentence.casefold())
+    @property
+    def whole(self) -> str:
+        return f"{self.lead}: {self.text}" if self.lead else self.text
 
 
 class Speech:
-    """What was said, to be compared with what is reported of it."""
+    """What somebody said at once; quotes of any length are made of it."""
 
-    def __init__(self, text: str) -> None:
-        self._units: list[_Unit] = []
-        self._where: defaultdict[str, list[int]] = defaultdict(list)
-        for sentence in _SENTENCE.split(text):
-            clauses = [unit for clause in _CLAUSE.split(sentence) if (unit := _unit(clause, sentence))]
-            if len(clauses) > 1 and (whole := _unit(sentence, sentence)):
-                self._add(replace(whole, mixed=len({clause.negated for clause in clauses}) > 1))
-            for clause in clauses:
-                self._add(clause)
+    def __init__(self, text: str, vocabulary: Vocabulary = NO_WORDS, *, by_person: bool = True) -> None:
+        self._text = text
+        self._vocabulary = vocabulary
+        self._by_person = by_person
 
-    def holds(self, report: str) -> bool:
-        """Whether the report says nothing that was not said here."""
-        clauses = [clause for clause in _clauses(report) if clause.stems]
-        return bool(clauses) and all(map(self._holds, clauses))
+    def quote(self, longest: int) -> str:
+        """The text as one line of at most so many characters; of a longer one what directs, names or tells something.
 
-    def nearest(self, report: str, share: float) -> str | None:
-        """The sentence that has most of the report's words, if it has at least that share of them."""
-        unit = _unit(report, report)
-        if unit is None or not unit.stems:
-            return None
-        shared = Counter(at for stem in unit.stems for at in self._where.get(stem, ()))
-        count, at = max(((count, -at) for at, count in shared.items()), default=(0, 0))
-        return self._units[-at].sentence.strip() if count and count >= share * len(unit.stems) else None
+        What a person begins with says what the rest is about, and a question at the end what is wanted.
+        """
+        text = self._text
+        if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
+            return quote(text, longest)
+        found, weights = self._weighed
+        if len(found) < 2:
+            return quote(text, longest)
+        chosen: set[int] = set()
+        left = longest
+        for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
+            price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
+            if price <= left:
+                chosen.add(at)
+                left -= price
+        if not chosen:
+            best = max(range(len(found)), key=weights.__getitem__)
+            return shorten(quote(found[best].whole, 2 * longest), longest)
+        return quote(" ".join(_runs(found, chosen)), longest)
 
-    def _add(self, unit: _Unit) -> None:
-        for stem in unit.stems:
-            self._where[stem].append(len(self._units))
-        self._units.append(unit)
+    @cached_property
+    def _weighed(self) -> tuple[list[Passage], list[float]]:
+        """The passages, each once, and what each is worth."""
+        found = list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
+        weights = [_weight(passage, self._vocabulary) for passage in found]
+        if found and self._by_person:
+            weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
+        if found and found[-1].text.endswith(_ASKING):
+            weights[-1] += _LAST
+        return found, weights
 
-    def _holds(self, clause: _Unit) -> bool:
-        # The rarest word leads to the few sentences that can hold it.
-        known = [self._where[stem] for stem in clause.stems if stem in self._where]
-        for at in min(known, key=len, default=range(len(self._units))):
-            unit = self._units[at]
-            if clause.negated == unit.negated and not unit.mixed and all(map(unit.has, clause.stems)):
-                return True
+
+def orders(text: str) -> bool:
+    """Whether something is to be done always, or never."""
+    return _words("ordering").search(_VOWELS.sub("", text)) is not None
+
+
+def corrects(text: str) -> bool:
+    """Whether a person takes something back that was said before, or puts something else in its place."""
+    text = _VOWELS.sub("", text)
+    if _words("correcting").search(text):
+        return True
+    if not _words("replacing").search(text):
         return False
+    said = (span.text for span in sentences_in(text))
+    return any(_words("replacing").search(each) and not _words("narrating").search(each) for each in said)
 
 
-def _clauses(report: str) -> Iterator[_Unit]:
-    for sentence in _SENTENCE.split(report):
-        for clause in _CLAUSE.split(sentence):
-            if unit := _unit(clause, sentence):
-                yield unit
+def without_announcements(text: str) -> str:
+    """The text without sentences that only announce what the speaker does next, where they are short."""
+    kept = [line for line in text.split("\n") if line.strip()]
+    lines = []
+    for line in kept:
+        spans = list(sentences_in(line))
+        said = [span.text for span in spans if not (len(span.text) <= _SHORT and _announces(span.text))]
+        lines.append(line if len(said) == len(spans) else " ".join(said))
+    return "\n".join(line for line in lines if line.strip())
 
 
-def _unit(text: str, sentence: str) -> _Unit | None:
-    lower = text.casefold()
-    words = [word for word in _WORD.findall(lower) if word not in _reporting and word not in _negating]
-    stems = frozenset(_ENDING.sub("", word) for word in words if len(word) > _SHORT or not word.isascii())
-    negated = _NEGATION.search(lower) is not None
-    return _Unit(stems, sentence, negated) if stems or negated else None
+def passages(text: str) -> Iterator[Passage]:
+    """The sentences and items of a text, in order."""
+    heading = lead = ""
+    items = False
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        item = _ITEM.match(line)
+        if not item and (title := _HEADING.fullmatch(line)):
+            heading, lead, items = _lead(title["title"] or title["bold"]), "", False
+        elif item:
+            items = True
+            yield Passage(" ".join(line[item.end() :].split()), lead or heading)
+        elif line.rstrip().endswith((":", "：")):  # noqa: RUF001 - Chinese and Japanese write this colon
+            *before, last = [span.text for span in sentences_in(line)] or [line.strip()]
+            yield from map(Passage, before)
+            lead, items = _lead(last), False
+        else:
+            # A list ends where a line is no item and not part of one.
+            if items and not line[0].isspace():
+                lead, items = "", False
+            governing = lead or (heading if _governs(heading) else "")
+            yield from (Passage(span.text, governing) for span in sentences_in(line))
+
+
+def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
+    """The chosen passages in order, items of one list behind their lead-in once; "…" where something is left out."""
+    skipped = False
+    for lead, run in groupby(enumerate(found), key=lambda pair: pair[1].lead):
+        members = list(run)
+        kept = [(at, passage.text) for at, passage in members if at in chosen]
+        if not lead:
+            for at, passage in members:
+                if at in chosen:
+                    yield f"{'… ' * skipped}{passage.text}"
+                skipped = at not in chosen
+            continue
+        if kept:
+            items = "; ".join(text.rstrip(".;") for _, text in kept)
+            yield f"{'… ' * skipped}{lead}: {items}{'; …' if len(kept) < len(members) else '.'}"
+        skipped = not kept
+
+
+def _announces(sentence: str) -> bool:
+    found = _OPENING.match(sentence)
+    return _words("announcing").match(sentence, found.end() if found else 0) is not None
+
+
+@cache
+def _words(kind: str) -> re.Pattern[str]:
+    """The words of a kind in all languages."""
+    table = tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
+    words = [word for language in table[kind].values() for word in language]
+    return re.compile("|".join(rf"\b(?:{word})\b" if _LETTERS.match(word) else word for word in words), re.IGNORECASE)
+
+
+def _lead(title: str) -> str:
+    return shorten(title.strip().strip("*_# ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
+
+
+def _governs(heading: str) -> bool:
+    """Whether what stands under the heading would say something else without it."""
+    return bool(heading) and any(one.strength.name == "RULE" for one in directives_in(f"{heading} do this."))
+
+
+def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
+    directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
+    named = _NAMED.search(passage.text) is not None
+    explains = _words("explaining").search(passage.text) is not None
+    leans = _LEANS if not passage.lead and _words("leaning").match(passage.text) else 0.0
+    return (
+        _OTHER - leans + directs + named + explains + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
+    )

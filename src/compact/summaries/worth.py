@@ -1,51 +1,101 @@
-"""What an exchange is worth as a line: words more than deeds, a person's words most, new more than old."""
+"""What an exchange is worth as a line: a person's words most, deeds with effect more than reads, new more than old."""
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from math import exp
-from typing import TypeAlias
+from typing import NamedTuple
 
 from compact.facts import Source
-from compact.summaries.actions import CHANGES, Action, subject
-from compact.summaries.lines import USER, Told
-from compact.summaries.plans import plans
-from compact.summaries.reading import Reading
+from compact.summaries.accounts import UNVERIFIED
+from compact.summaries.actions import CHANGES, Action, subject, written_by
+from compact.summaries.lines import LONG, SHORT, USER, Told, quoted
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.rules import rules_read
 
-Worth: TypeAlias = tuple[float, float]
-"""What the words of an exchange are worth, and its deeds."""
-
-SHORT_SHOWS, LONG_SHOWS = (0.4, 0.5), (0.85, 0.6)
-"""The shares of words and deeds that a short line shows, and a long one."""
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BY_USER, _CLOSING, _ON_THE_WAY = 4.0, 1.6, 1.2
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY = 10.0, 4.0, 3.2, 1.2
 _SUPERSEDED = 0.3
+_EFFECT, _CHANGE, _LOOK = 4.0, 1.6, 0.4
+"""What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
+_OF_RESULT = (0.2, 0.35)
+"""The shares of a result that a short line shows, and a long one."""
+_LITTLE = 4
+"""Tokens below which little is said."""
+_LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
 _FADING = 0.4
 """Lines lose their worth with age more slowly than messages: detail goes first."""
 
 
-def weigh(told: Told, stale: AbstractSet[int]) -> Worth:
-    """What an exchange is worth; `stale` are the actions that a later one repeats."""
-    words = done = 0.0
+class Worth(NamedTuple):
+    """What an exchange is worth in a short line and in a long one; all that was said in it, and all its results.
+
+    What is `lasting` does not lose its worth with age.
+    """
+
+    short: float = 0.0
+    long: float = 0.0
+    words: float = 0.0
+    done: float = 0.0
+    lasting: float = 0.0
+
+    def plus(self, value: float, short: float, long: float) -> Worth:
+        """With more words, of which lines show these shares."""
+        short, long = self.short + short * value, self.long + long * value
+        return self._replace(short=short, long=long, words=self.words + value)
+
+    def plus_result(self, value: float) -> Worth:
+        """With more of what tools printed."""
+        short, long = (line + share * value for line, share in zip((self.short, self.long), _OF_RESULT, strict=True))
+        return self._replace(short=short, long=long, done=self.done + value)
+
+
+NOTHING = Worth()
+
+
+def weigh(told: Told) -> Worth:
+    """What an exchange is worth; what a later action does again is worth little."""
+    worth = NOTHING
     for spoken in told.said:
         if spoken.source is Source.TOOL:
-            done += _printed(spoken.text)
+            worth = worth.plus_result(_printed(len(spoken.text)))
             continue
-        weight = _BY_USER if spoken.source is Source.USER else _CLOSING if spoken.closing else _ON_THE_WAY
-        words += _said(weight, spoken.text)
+        by_user = spoken.source is Source.USER
+        weight = _BY_USER if by_user else _CLOSING if spoken.closing else _ON_THE_WAY
+        weight = _BINDING if spoken.binding else weight
+        value = _said(weight, told.vocabulary.information(spoken.text))
+        worth = worth.plus(value, *(_shown(len(spoken.text), quoted(spoken, room)) for room in (SHORT, LONG)))
+        if spoken.binding:
+            worth = worth._replace(lasting=worth.lasting + value)
     for action in told.actions:
-        weight = 1.3 if action.failed or action.kind in CHANGES else 0.7 if action.kind == "read" else 1.0
-        done += weight * (_SUPERSEDED if id(action) in stale else 1.0) * _printed(action.result)
-    return words, done
+        if rules_read(action) and not action.superseded:
+            text = action.result[:_LONGEST_RULES]
+            worth = worth.plus(
+                _said(_BY_USER, len(text) / 4), _shown(len(text), SHORT.rules), _shown(len(text), LONG.rules)
+            )
+            continue
+        again = _SUPERSEDED if action.superseded else 1.0
+        shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
+        deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
+        worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
+        if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
+            worth = worth._replace(lasting=worth.lasting + deed / 2)
+        if wrote := len(written_by(action)):
+            worth = worth.plus(_said(_CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
+        if found := told.found(action, LONG):
+            shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
+            value = _said(_BINDING, len(found) / 4)
+            worth = worth.plus(value, *shares)._replace(lasting=worth.lasting + value)
+    return worth
 
 
 def weigh_item(text: str) -> Worth:
     """What a statement of an earlier account is worth."""
-    return _said(_BY_USER if text.startswith(USER) else _ON_THE_WAY, text), 0.0
+    by_user = text.replace(UNVERIFIED, "", 1).startswith(USER)
+    return NOTHING.plus(_said(_BY_USER if by_user else _ON_THE_WAY, len(text) / 4), 1.0, 1.0)
 
 
 def fade(at: int, size: int) -> float:
@@ -53,35 +103,32 @@ def fade(at: int, size: int) -> float:
     return OLDEST + (1 - OLDEST) * exp(-(size - 1 - at) / (_SPAN * size + _LEAST_SPAN))
 
 
-def line_value(worth: Worth, recency: float, shows: tuple[float, float]) -> float:
-    """What a line is worth that shows these shares."""
-    faded: float = recency**_FADING
-    return faded * (shows[0] * worth[0] + shows[1] * worth[1])
+def fade_line(value: float, worth: Worth, recency: float) -> float:
+    """What a line of that value is worth at that age."""
+    lasting = min(value, worth.lasting)
+    faded: float = lasting + (value - lasting) * recency**_FADING
+    return faded
 
 
-def superseded(reading: Reading) -> set[int]:
-    """The actions that a later one of the same kind repeats."""
-    seen: set[tuple[str, str]] = set()
-    stale: set[int] = set()
-    for action in reversed(reading.actions):
-        key = _key(action)
-        if key in seen:
-            stale.add(id(action))
-        seen.add(key)
-    return stale
+def _deed(action: Action) -> float:
+    if action.outcome.failed:
+        return _EFFECT
+    if action.kind in CHANGES or action.kind == "read":
+        return _LOOK if action.kind == "read" else _CHANGE
+    return _EFFECT if action.outcome.kind is Verdict.OK else _CHANGE
 
 
-def _key(action: Action) -> tuple[str, str]:
-    if plans(action):
-        return "plan", action.call.name
-    return action.kind, subject(action)
-
-
-def _said(weight: float, text: str) -> float:
-    value: float = weight * (len(text) / 4 + 4) ** 0.6
+def _said(weight: float, tokens: float) -> float:
+    value: float = weight * tokens / (tokens + _LITTLE) ** 0.4
     return value
 
 
-def _printed(text: str) -> float:
-    value: float = (len(text) / 4 + 10) ** 0.4
+def _shown(length: int, room: int) -> float:
+    """The share of what a text of that length says which a quote of so many characters shows."""
+    share: float = min(1.0, room / max(length, 1)) ** 0.6
+    return share
+
+
+def _printed(size: int) -> float:
+    value: float = 0.7 * (size / 4 + 10) ** 0.4
     return value

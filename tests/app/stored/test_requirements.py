@@ -14,7 +14,7 @@ from compact.messages import Json, is_summary
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
 from compact.ports import Completion, ModelConfig, Usage
-from compact.summaries.strategy import find_strategy
+from compact.summaries.model.strategy import find_strategy
 from tests.app.stored.conftest import THRESHOLD, WINDOW, Desk, account_in, fill, turn, user
 
 
@@ -156,7 +156,7 @@ def test_fr_1_4_2_an_earlier_summary_goes_into_the_next_one(desk: Desk) -> None:
     fill(desk)
     desk.model.asked.clear()
     desk.sessions.prepare("a", [user("Go on.")])
-    assert any(words in ask.material for ask in desk.model.asked)
+    assert any(words in ask.instructions for ask in desk.model.asked)
     versions = [one.content["version"] for one in desk.sessions.summaries.standing("a")]
     assert versions == [1, 2]
 
@@ -269,7 +269,7 @@ def test_fr_2_2_3_a_manual_compression_takes_the_earlier_summary_in(desk: Desk) 
     desk.sessions.compress("a")
     desk.say(10, 30)
     desk.sessions.compress("a", Wish(retention=0))
-    assert any("What was said, in short." in ask.material for ask in desk.model.asked)
+    assert any("What was said, in short." in ask.instructions for ask in desk.model.asked)
     last = desk.sessions.summaries.standing("a")[-1]
     assert last.content["messages"] == 78  # all but the first and the last that a person said
 

@@ -146,7 +146,7 @@ def test_an_edited_summary_can_be_undone_and_the_next_one_takes_it_in(desk: Desk
     assert "What was said, in short." in account_in(desk.sessions.context("a").messages)
     desk.sessions.summaries.edit("a", "The flag is --fast.")
     desk.sessions.compress("a", Wish(retention=0))
-    assert any("--fast" in ask.material for ask in desk.model.asked)
+    assert any("--fast" in ask.instructions for ask in desk.model.asked)
     with pytest.raises(InvalidInput, match="empty"):
         desk.sessions.summaries.edit("a", " ")
 
@@ -174,7 +174,7 @@ def test_a_summary_of_another_session_can_be_taken_over(desk: Desk) -> None:
     assert sent[1:] == [user("Where were we?")]
     desk.say(30, 0, "b")
     desk.sessions.compress("b")
-    assert any("What was said, in short." in ask.material for ask in desk.model.asked)
+    assert any("What was said, in short." in ask.instructions for ask in desk.model.asked)
     assert desk.sessions.context("b").messages[0] == user("Where were we?")
     account_in(desk.sessions.context("b").messages)
 

@@ -94,6 +94,16 @@ def test_every_recipe_can_be_tried(served: Served, demo: dict[str, Any]) -> None
         assert facts["target_met"] or recipe["when_missed"] == "stop"
 
 
+def test_single_operations_of_lossless_are_switched(served: Served, demo: dict[str, Any]) -> None:
+    def left(**settings: Any) -> int:
+        choice = {"provider": "lossless", "settings": settings}
+        found: int = _json(served, "POST", f"/api/inspect/{demo['id']}/try", json=choice)["tokens_after"]
+        return found
+
+    assert left() < left(remove_obsolete_state=False)
+    assert left() < left(deduplicate_file_reads=False)
+
+
 def test_without_a_name_it_is_the_default_recipe(served: Served, demo: dict[str, Any]) -> None:
     facts = _json(served, "POST", f"/api/inspect/{demo['id']}/condense", json={})["facts"]
     assert facts["recipe"] == "auto"
@@ -110,6 +120,7 @@ def test_where_a_target_is_missed_a_choice_may_stop(served: Served, demo: dict[s
 def test_a_wrong_setting_is_named(served: Served, demo: dict[str, Any]) -> None:
     choices = [
         ({"provider": "lossless", "settings": {"level": "none"}}, "config.level"),
+        ({"provider": "lossless", "settings": {"level": "verbatim", "deduplicate_file_reads": False}}, "config"),
         ({"recipe": "none"}, "recipe"),
         ({"way": {"preset": "balanced"}}, "way"),
         ({"recipe": "auto", "preset": "balanced"}, "recipe"),

@@ -4,6 +4,12 @@ import { Choose, NumberInput, Segments, Switch, TextInput } from "./controls";
 import { fieldsOf, type Field, type Schema } from "./schema";
 
 const FEW = 3;
+/** A switch that may be left as it usually is. */
+const SWITCHED = [
+  { id: "unset", name: "Not set" },
+  { id: "true", name: "On" },
+  { id: "false", name: "Off" },
+];
 
 export interface SchemaFormProps {
   schema: Schema;
@@ -54,7 +60,11 @@ function FieldInput({ field, value, fault, suggestions, onChange }: FieldInputPr
         <Choose {...around} value={String(value)} choices={field.choices} onChange={onChange} />
       );
     case "switch":
-      return <Switch {...around} value={value === true} onChange={onChange} />;
+      return field.optional ? (
+        <Segments {...around} value={String(value ?? "unset")} choices={SWITCHED} onChange={(chosen) => onChange(chosen === "unset" ? null : chosen === "true")} />
+      ) : (
+        <Switch {...around} value={value === true} onChange={onChange} />
+      );
     case "whole":
     case "number":
       return (

@@ -7,19 +7,19 @@ type Kind = Schemas["Row"]["kind"];
 const CHUNK = 20_000;
 
 const MARKERS: readonly [RegExp, Kind][] = [
-  [/⟨=/, "reference"],
-  [/^⟨ lines from /, "reference"],
+  [/⟨=|^\[same as lines \d+-\d+ of /, "reference"],
+  [/^(?:⟨ lines from|\[lines numbered from) /, "reference"],
   [/⟨ (?:\.\.\. truncated|Truncated: )/, "truncated"],
   [/^⟨ Tool: /, "truncated"],
   [/⟨ Content suppressed ⟩/, "suppressed"],
-  [/⟨ Superseded: /, "superseded"],
+  [/⟨ Superseded: |^\[(?:Outdated: see the |Consolidated \d+ operations: )/, "superseded"],
   [/⟨ (?:Summarized (?:by LLM|in its own words)|Original was )/, "summarized"],
   [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed/, "folded"],
 ];
 
 /** Which kind of edit a line of Compact's own tells of. */
 export function markerOf(line: string): Kind | undefined {
-  if (!line.includes("⟨") && !line.includes("<")) return undefined;
+  if (!/[⟨<[]/.test(line)) return undefined;
   return MARKERS.find(([pattern]) => pattern.test(line))?.[1];
 }
 

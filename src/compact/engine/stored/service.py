@@ -22,7 +22,7 @@ from compact.policies import Decision, check_session_id, should_condense
 from compact.policies.stored import StoredSettings
 from compact.ports import Event, NewMessage, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
 from compact.providers import Recipe
-from compact.summaries.strategy import find_strategy
+from compact.summaries.model.strategy import find_strategy
 from compact.tokens import Counter
 
 WAIT = 30.0

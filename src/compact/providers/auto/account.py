@@ -1,8 +1,12 @@
-"""The lines of the account: those of earlier accounts, and one for each exchange that is not shown."""
+"""The lines of the account: those of earlier accounts, and one for each exchange that is not shown.
+
+What a person asked stands on one line with what came of it, so that finished work does not look open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from compact.messages import AccountItem
@@ -11,6 +15,10 @@ from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
 from compact.summaries.lines import LONG, SHORT, Told
 from compact.summaries.worth import OLDEST, weigh_item
+
+_MOST_STEPS = 3
+"""How many lines of steps are joined to the request that they were taken for."""
+_BELOW, _UNANSWERED = "answered below", "no answer before the next message"
 
 
 def carry(items: Sequence[AccountItem], measure: Measure) -> list[Ladder]:
@@ -27,17 +35,56 @@ def carry(items: Sequence[AccountItem], measure: Measure) -> list[Ladder]:
 def account_lines(
     ladders: Sequence[Ladder], done: Allocation, ids: Mapping[int, tuple[str, ...]], earlier: Sequence[AccountItem]
 ) -> list[AccountItem]:
-    """A line for each exchange that is told of, in order; `earlier` are the items that were carried over."""
-    lines = []
+    """The lines that tell of what is not shown, in order; `earlier` are the items that were carried over."""
+    lines: list[AccountItem] = []
+    turns: list[list[int]] = [[]]
     for at, ladder in enumerate(ladders):
-        level = done.levels[at]
-        if not Level.NONE < level < Level.CUT:
-            continue
         if ladder.text:
-            lines.append(earlier[ladder.at + len(earlier)])
+            if Level.NONE < done.levels[at] < Level.CUT:
+                lines.append(earlier[ladder.at + len(earlier)])
             continue
-        room = LONG if level is Level.LONG else SHORT
-        if at in done.quotes:
-            room = replace(room, words=done.quotes[at])
-        lines.append(AccountItem(ladder.told.line(room), ids[at]))
+        if ladder.told.from_user:
+            turns.append([])
+        turns[-1].append(at)
+    for number, turn in enumerate(turns, 1):
+        told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
+        below = {at for at in turn if done.levels[at] >= Level.CUT}
+        lines += _turn(ladders, turn, told, below, last=number == len(turns))
     return lines
+
+
+def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> AccountItem:
+    room = LONG if done.levels[at] is Level.LONG else SHORT
+    if at in done.quotes:
+        room = replace(room, words=done.quotes[at])
+    return AccountItem(ladder.told.line(room), ids[at])
+
+
+def _turn(
+    ladders: Sequence[Ladder], turn: Sequence[int], told: dict[int, AccountItem], below: AbstractSet[int], *, last: bool
+) -> Iterator[AccountItem]:
+    """The lines of one turn: the request with what came of it, and the steps where they are many.
+
+    `below` are the exchanges that stand as messages.
+    """
+    first = turn[0] if turn else -1
+    if first not in told or not ladders[first].told.from_user or len(turn) == 1:
+        yield from told.values()
+        return
+    asked = told.pop(first)
+    answer = turn[-1] if ladders[turn[-1]].told.closes else -1
+    closing = told.pop(answer, None)
+    steps = list(told.values())
+    fate = closing.text.removeprefix("- ") if closing else ""
+    if answer in below:
+        fate = _BELOW
+    elif answer < 0 and not last:
+        fate = _UNANSWERED
+    if len(steps) <= _MOST_STEPS:
+        parts = [asked, *steps, *([closing] if closing else [])]
+        texts = [asked.text, *(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
+        yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
+        return
+    text = f"{asked.text} → in the end: {fate}" if fate else asked.text
+    yield AccountItem(text, (*asked.sources, *(closing.sources if closing else ())))
+    yield from steps

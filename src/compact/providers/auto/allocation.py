@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from compact.providers.auto.ladders import Ladder, Level
+from compact.providers.auto.ladders import RECENT, Ladder, Level
 from compact.summaries.lines import LONG, SHORT
 from compact.summaries.worth import LEAST_STEP
 
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
-_SMALL = 20
+_SMALL, _SMALL_RECENT = 20, 3
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
@@ -45,7 +45,8 @@ class Allocation:
 def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> list[Step]:
     """All steps, the most worth for each token first; of two alike the newer one. `floor` is what stays anyway.
 
-    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest.
+    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest, about as well as long
+    lines would, so that only what messages show beyond that counts.
     """
     steps: list[Step] = []
     keys = _boundary(ladders, lines=lines)
@@ -58,7 +59,7 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
             continue
         if ladder.island:
             # A part of it is shown only on the way to all of it.
-            key = _rate(ladder, Level.SHORT, Level.WHOLE)
+            key = _rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE)
             steps += (
                 [Step(key, place, Level.MORE)] if not ladder.bulky and ladder.cost(Level.MORE) < ladder.whole else []
             )
@@ -88,13 +89,18 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> l
     for step in steps:
         ladder = ladders[step.at]
         stiff = step.level is Level.WHOLE and (ladder.bulky or (ladder.island and not ladder.cuttable))
-        if stiff and ladder.whole > spent // _SMALL:
+        if stiff and ladder.whole > spent // _beside(ladder):
             waiting.append(step)
             continue
         spent += take(step)
-        while waiting and ladders[waiting[0].at].whole <= spent // _SMALL:
+        while waiting and ladders[waiting[0].at].whole <= spent // _beside(ladders[waiting[0].at]):
             spent += take(waiting.pop(0))
     return [*path, *waiting]
+
+
+def _beside(ladder: Ladder) -> int:
+    """How many times its size is shown before an exchange that cannot be cut: what is recent comes sooner."""
+    return _SMALL_RECENT if ladder.boost >= RECENT else _SMALL
 
 
 def _lines(ladder: Ladder, place: int) -> list[Step]:
@@ -130,9 +136,9 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
         ladder = ladders[place]
         if ladder.fixed or ladder.island or ladder.text:
             continue
-        below = _below(ladder) if lines else Level.NONE
+        below = _below(ladder) if lines else Level.LONG
         gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))
-        price = max(LEAST_STEP, ladder.cost(Level.CUT) - ladder.cost(below))
+        price = max(LEAST_STEP, ladder.cost(Level.CUT) - (ladder.cost(below) if lines else 0))
         members = [place]
         while blocks and blocks[-1][0] / blocks[-1][1] < gain / price:
             earlier = blocks.pop()

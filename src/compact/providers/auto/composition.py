@@ -30,13 +30,14 @@ from compact.messages import (
 )
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
-from compact.providers.auto.excerpts import Excerpts, Interest, names_in, words_in
-from compact.providers.auto.ladders import RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.excerpts import Excerpts, Interest
+from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
-from compact.summaries.lines import SHORT
+from compact.summaries.lines import LONG, SHORT
+from compact.summaries.records import names_in, words_in
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _MARGIN = 0.005
@@ -48,6 +49,8 @@ _TRIALS = 6
 _TAKEN_UP = 1_000
 """Characters of what was said next that are looked at."""
 _LARGE = 16
+_RULES = 0.15
+"""A file of rules stays whole where it takes at most this part of the target."""
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
 
@@ -82,6 +85,8 @@ class Composition:
                 ladder.cuttable, ladder.bulky = (), False
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
+            elif ladder.binding and ladder.whole <= _RULES * target:
+                ladder.island, ladder.boost = True, BINDING
             ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
@@ -154,14 +159,17 @@ class Composition:
         return tuple(self._gone(done.levels))
 
     def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
-        """The pass with a model's summary; what it leaves of its room shows more of the newest messages.
+        """The pass with a model's summary; what it leaves of its room shows more of the messages that follow.
 
-        Where the settings name no turns or calls that come first, what was removed for the summary stays so.
+        Only where all of those are whole, some that it tells of stand beside it, the newest first; but none where the
+        settings name no turns or calls that come first.
         """
+        gone = {message.id for message in removed}
         path = build_path(self.ladders, self.floor, lines=False)
-        if not (self._settings.recent_turns or self._settings.tool_pairs):
-            gone = {message.id for message in removed}
-            path = [step for step in path if not gone.intersection(self._ids[step.at])]
+        told = [step for step in path if gone.intersection(self._ids[step.at])]
+        path = [step for step in path if not gone.intersection(self._ids[step.at])]
+        if self._settings.recent_turns or self._settings.tool_pairs:
+            path += told
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
     def _allocated(self, path: Sequence[Step], account: int) -> Allocation:
@@ -234,10 +242,23 @@ class Composition:
             done.levels[at] is Level.WHOLE or ladder.cost(Level.CUT) >= ladder.whole
         )
 
+    def _late(self, levels: Sequence[Level]) -> set[int]:
+        """The exchanges that are not shown although older ones are: each leaves a marker in its place."""
+        shown = (
+            at
+            for at, ladder in enumerate(self.ladders)
+            if levels[at] >= Level.CUT and not (ladder.fixed or ladder.island)
+        )
+        first = next(shown, len(self.ladders))
+        late = (at for at in range(first, len(self.ladders)) if levels[at] < Level.CUT)
+        return {at for at in late if not self.ladders[at].text}
+
     def _gone(self, levels: Sequence[Level]) -> list[Message]:
         """The messages that the account stands for: those below the level of messages, and earlier accounts."""
         messages = self.task.conversation.messages
-        chosen = {index for at, ladder in enumerate(self.ladders) if levels[at] < Level.CUT for index in ladder.group}
+        late = self._late(levels)
+        told = (at for at in range(len(self.ladders)) if levels[at] < Level.CUT and at not in late)
+        chosen = {index for at in told for index in self.ladders[at].group}
         if not self._steady:
             chosen |= {index for index, message in enumerate(messages) if _stands_for_others(message)}
         return [messages[index] for index in sorted(chosen)]
@@ -245,11 +266,12 @@ class Composition:
     def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
         if gone := self._gone(done.levels):
             yield self._account(gone, done, summary)
+        late = self._late(done.levels)
         for at, ladder in enumerate(self.ladders):
-            if not Level.CUT <= done.levels[at] < Level.WHOLE:
+            if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
                 continue
-            if ladder.bulky:
-                item = AccountItem(ladder.told.line(SHORT), self._ids[at])
+            if at in late or ladder.bulky:
+                item = AccountItem(ladder.told.line(SHORT if at in late else LONG), self._ids[at])
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
@@ -261,18 +283,29 @@ class Composition:
                     yield Replace(each.where, self._excerpt(each, most), EditKind.TRUNCATED)
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
-        items = read_items(summary) if summary else account_lines(self.ladders, done, self._ids, self._earlier)
+        told = Allocation([*done.levels], quotes=done.quotes)
+        for at in self._late(done.levels):
+            told.levels[at] = Level.CUT  # its marker tells of it
+        items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
         lines = [summary] if summary else join_lines(items)
-        told = {id for item in items for id in item.sources}
-        silent = sum(stands_for(message) for message in gone if message.id not in told and not is_summary(message))
+        known = {id for item in items for id in item.sources}
+        silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
         if silent and not summary:
             lines.insert(0, unlisted(silent))
-        if older := self._older(gone, done.levels):
+        if not summary and (older := self._older(gone, done.levels)):
             lines.insert(0, kept_below(older))
         count = sum(map(stands_for, gone))
-        text = frame_account("\n".join(lines), count, self._version, handle=self._settings.handles)
+        handle, following = self._settings.handles, self._following(gone, done.levels) if summary else None
+        text = frame_account("\n".join(lines), count, self._version, handle=handle, following=following)
         ids = tuple(message.id for message in gone)
         return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
+
+    def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
+        """How many messages stand behind the account."""
+        first = next(at for at, message in enumerate(self.task.conversation.messages) if message.id == gone[0].id)
+        late = self._late(levels)
+        shown = (at for at in range(len(self.ladders)) if levels[at] >= Level.CUT or at in late)
+        return sum(1 for at in shown for index in self.ladders[at].group if index > first)
 
     def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages below the account are older than the newest it tells of."""
@@ -301,7 +334,8 @@ class Composition:
         if key not in self._excerpts:
             made = self._sources.get(each.source)
             if made is None:
-                interest = Interest(self._mentioned, self._next_words.get(each.where.message, frozenset()))
+                said_next = self._next_words.get(each.where.message, set())
+                interest = Interest(self.ladders[-1].told.asked, self._mentioned, said_next)
                 tokens = self.task.measure.text(each.source)
                 made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
             text = made.within(room, self.task.measure.text)

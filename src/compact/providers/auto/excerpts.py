@@ -10,20 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import accumulate
 
 from compact.facts import failures_in
+from compact.summaries.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
-_LONG_LINE = 320
-_SENTENCE = re.compile(r".{60,400}?(?:[.!?;]\s+|\Z)|.{1,240}", re.DOTALL)
-_RECORD = re.compile(r".{60,800}?(?:[}\]]+,?\s*|\Z)|.{1,400}", re.DOTALL)
-_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
-"""A name or a number, not a plain word."""
-_WORD = re.compile(r"\w{5,40}")
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
-_EDGE = 4.0
-_ERROR = 3.0
+_EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
+"""What the first and the last line are worth; of records neither says more than another."""
+_ERROR = 8.0
+_ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
@@ -33,31 +29,16 @@ _ATTEMPTS = 5
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
-def names_in(text: str) -> set[str]:
-    """The names and numbers of a text, as they are compared."""
-    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
-
-
-def words_in(text: str) -> set[str]:
-    """The longer words of a text, whatever their case."""
-    return set(_WORD.findall(text.lower()))
-
-
 def is_excerpt(text: str) -> bool:
     """Whether the text has a gap that a marker of ours stands for."""
     return "[… " in text and OMITTED.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Interest:
-    """What makes a line worth showing: names that were said anywhere, and the words of what was said next."""
+    """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next."""
 
+    asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
     words: AbstractSet[str] = frozenset()
 
@@ -68,8 +49,8 @@ class Excerpts:
     def __init__(self, text: str, tokens: int, interest: Interest) -> None:
         self.text = text
         self._rate = tokens / max(len(text), 1)
-        self._pieces = _pieces(text)
-        self._worth = _worth(text, self._pieces, interest)
+        self._pieces = pieces_of(text)
+        self._worth = _worth(text, self._pieces, interest, _EDGE_OF_RECORDS if is_json(text) else _EDGE)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -128,41 +109,30 @@ class Excerpts:
         return f"[… {count:,} line{'s' * (count != 1)} omitted …]" + ("\n" if text[end - 1] == "\n" else "")
 
 
-def _pieces(text: str) -> list[_Piece]:
-    """The lines of the text, each with its line feed; very long ones in parts."""
-    lines = text.splitlines(keepends=True)
-    found: list[_Piece] = []
-    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
-        start = end - len(line)
-        if len(line) <= _LONG_LINE:
-            found.append(_Piece(start, end))
-        else:
-            parts = _RECORD if line.lstrip()[:1] in "{[" else _SENTENCE
-            found += (_Piece(start + part.start(), start + part.end()) for part in parts.finditer(line))
-    return found
-
-
-def _worth(text: str, pieces: Sequence[_Piece], interest: Interest) -> list[float]:
+def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) -> list[float]:
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
-    worth = []
+    lowered = text.lower() if interest.asked else ""
+    wanted = {word for word in interest.asked if word in lowered}
+    asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
+    counts = (
+        (_ASKED, [len(found) for found in asked]),
+        (_MENTIONED, count_names(text, pieces, interest.names)),
+        (_TAKEN_UP, count_words(text, pieces, interest.words)),
+    )
+    worth = [0.0] * size
     for at, piece in enumerate(pieces):
-        line = text[piece.start : piece.end]
-        if not line.strip():
-            worth.append(0.0)
+        if text[piece.start : piece.end].isspace():
             continue
-        value = _EDGE / (1 + at) + _EDGE / (size - at)
-        value += _ERROR * (piece.start in errors)
-        if interest.names:
-            value += _MENTIONED * min(len(names_in(line) & interest.names), _MOST_MENTIONS)
-        if interest.words:
-            value += _TAKEN_UP * min(len(words_in(line) & interest.words), _MOST_MENTIONS)
-        worth.append(value)
+        value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
+        for weight, found in counts:
+            value += weight * min(found[at], _MOST_MENTIONS) if found else 0.0
+        worth[at] = value
     return worth
 
 
-def _bridged(chosen: list[int], pieces: Sequence[_Piece], room: float) -> list[int]:
+def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:
     """The same with gaps closed that are no longer than a marker for them."""
     out: list[int] = []
     for at in chosen:

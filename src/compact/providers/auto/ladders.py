@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from compact.facts import Source
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Exchange,
@@ -30,7 +31,8 @@ from compact.summaries.actions import CHANGES, subject
 from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
-from compact.summaries.worth import LONG_SHOWS, SHORT_SHOWS, Worth, fade, line_value, superseded, weigh
+from compact.summaries.rules import rules_read
+from compact.summaries.worth import NOTHING, Worth, fade, fade_line, weigh
 
 
 class Level(IntEnum):
@@ -54,15 +56,11 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS = 3.0, 4.0
-_SHOWN = {
-    Level.SHORT: SHORT_SHOWS,
-    Level.LONG: LONG_SHOWS,
-    Level.CUT: (1.0, 0.7),
-    Level.MORE: (1.0, 0.85),
-    Level.WHOLE: (1.0, 1.0),
-}
-"""The shares of what was said, and of what was done, that each level shows."""
+RECENT, _FOCUS, BINDING = 6.0, 4.0, 12.0
+_SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
+"""The shares of results that each level shows; what was said stands there as it is."""
+_AS_SAID = 0.25
+"""What words are worth more at least where they stand in their own message, in full and in their place."""
 _MOST_FILES = 5
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
@@ -82,7 +80,7 @@ class Ladder:
     """One exchange: what each level costs and is worth. A `fixed` one always stands as messages.
 
     An `island` stays whole or goes, wherever the boundary lies. A `bulky` one has arguments that are too long to stay
-    where it is not whole.
+    where it is not whole. A `binding` one shows a file of the project's rules.
     """
 
     at: int
@@ -93,8 +91,9 @@ class Ladder:
     fixed: bool = False
     island: bool = False
     bulky: bool = False
+    binding: bool = False
     lines: tuple[int, int] = (0, 0)
-    worth: Worth = (0.0, 0.0)
+    worth: Worth = NOTHING
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -118,7 +117,7 @@ class Ladder:
         if level is Level.WHOLE:
             return self.whole
         if self.bulky:
-            return self.lines[0] + BULKY_MARKER
+            return self.lines[1] + BULKY_MARKER
         return self.cut_cost(ROOMS[level])
 
     def cut_cost(self, room: int) -> int:
@@ -142,15 +141,14 @@ class Ladder:
     def _value(self, level: Level) -> float:
         if level is Level.NONE:
             return 0.0
-        words, done = self.worth
-        line = min(level, Level.LONG)
-        of_words, of_done = _SHOWN[line]
-        value = line_value(self.worth, self.recency, _SHOWN[line])
-        if level is line or (self.bulky and level is Level.CUT):
+        worth = self.worth
+        line = worth.short if level is Level.SHORT else worth.long
+        value = fade_line(line, worth, self.recency)
+        if level <= Level.LONG or (self.bulky and level is Level.CUT):
             return value
-        more_words, more_done = _SHOWN[level]
-        shown = (more_words - of_words) * words + (more_done - of_done) * done
-        return value + self.recency * self.boost * shown
+        words = max(worth.words - line, _AS_SAID * worth.words)
+        results = self.boost if self.island else self.boost**0.5  # of what is recent, words count before results
+        return value + self.recency * (self.boost * words + results * _SHOWN[level] * worth.done)
 
 
 def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]) -> list[Ladder]:
@@ -162,8 +160,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     reading = read(origin)
     told = tell(origin, groups, reading)
     recent = _recent(shown, groups, settings, task.measure)
-    focus = _focus(origin, reading, groups)
-    stale = superseded(reading)
+    focus = _focus(reading, groups)
     size = len(groups)
     ladders = []
     for at, group in enumerate(groups):
@@ -173,10 +170,11 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
         ladder.island = not stays and at in focus
+        ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
-        ladder.worth = weigh(ladder.told, stale)
+        ladder.worth = weigh(ladder.told)
         if not stays:
             ladder.lines = _line_sizes(told[at], task.measure)
         ladders.append(ladder)
@@ -256,22 +254,24 @@ def _recent(
     return found
 
 
-def _focus(messages: Sequence[Message], reading: Reading, groups: Sequence[Exchange]) -> set[int]:
+def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
     """What is being worked on: changed files and those asked for as last shown, the last failure, the plan."""
     owner = {index: at for at, group in enumerate(groups) for index in group}
     changed = {action.subject for action in reading.actions if action.kind in CHANGES}
-    asked = next((message.text for message in reversed(messages) if message.from_user and not is_summary(message)), "")
+    asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
     found: dict[str, int] = {}
     failed: dict[str, int] = {}
     for action in reading.actions:
-        if action.kind in _SHOWING and not action.is_command and action.subject and not action.failed:
+        if action.kind == "edited" and action.subject in found:
+            del found[action.subject]  # what was shown of it is no longer so
+        if action.kind in _SHOWING and not action.is_command and action.subject and not action.outcome.failed:
             if action.subject in changed or action.subject.rpartition("/")[2] in asked:
                 found.pop(action.subject, None)
                 found[action.subject] = action.index
         elif action.kind == "ran":
             name = subject(action)
             failed.pop(name, None)
-            if action.failed:
+            if action.outcome.failed:
                 failed[name] = action.index
     planned = [action.index for action in reading.actions if plans(action)]
     last = [*list(found.values())[-_MOST_FILES:], *list(failed.values())[-1:], *planned[-1:]]

@@ -11,18 +11,21 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compact.messages import Message, Pass, untouchable
+from compact.messages import ROLES_NEVER_PRUNED, Message, Pass, is_summary
 from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
-from compact.summaries.strategy import Style
-from compact.summaries.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.lines import tell_following
+from compact.summaries.model.strategy import Style
+from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 
 _ROUNDS = 4
 _USER = "user"
 _SHARE = 4
 """A summary takes at most this part of the target, and of what the summarizing model reads at once."""
+_READABLE = 0.9
+"""The part of what the summarizing model reads at once that a whole conversation may take, to be read whole."""
 _LEAST_SUMMARY = 256
 """No model is asked for fewer tokens: it could not say anything."""
 
@@ -135,16 +138,26 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
 def _ask(
     task: Task, settings: AutoSettings, removed: Sequence[Message], room: int
 ) -> Generator[Step, Any, Summary | NoSummary]:
-    """A model's summary of the messages as they were at first."""
+    """A model's summary of the messages as they were at first; it reads what stays, too, where it can."""
+    gone = {message.id for message in removed}
+    origin = [task.originals.get(message.id, message) for message in task.conversation.messages]
+    reads = (task.reads or task.window) - room
+    last = max(at for at, message in enumerate(origin) if message.id in gone) + 1
+    if sum(map(task.measure.message, origin)) <= reads * _READABLE:
+        last = len(origin)  # it can read everything, and tell how things stand now
     request = Request(
-        messages=tuple(task.originals.get(message.id, message) for message in removed),
+        messages=tuple(
+            message for message in origin[:last] if message.role not in ROLES_NEVER_PRUNED or is_summary(message)
+        ),
         strategy=settings.chosen_strategy,
         style=Style(settings.detail, focus=settings.focus),
         budget=room,
-        reads=(task.reads or task.window) - room,
+        reads=reads,
         profile=settings.profile,
         on_failure="block" if settings.on_failure == "offline" else settings.on_failure,
-        kept=untouchable(task.conversation),
+        kept=frozenset(message.id for message in origin if message.id not in gone),
+        beside=tuple(origin),
+        below=tell_following(origin[last:]),
     )
     answer = yield from summarize(request, task.measure)
     if isinstance(answer, NoSummary) and settings.on_failure == "offline":

@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Configuration
-from compact.summaries.strategy import LONGEST_PROMPT, Strategy, custom_strategy, find_strategy
-from compact.summaries.summarize import OnFailure
+from compact.summaries.model.strategy import LONGEST_PROMPT, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.summarize import OnFailure
 
 
 class AutoSettings(Configuration):
@@ -33,7 +33,7 @@ class AutoSettings(Configuration):
     """What matters most, in a person's words."""
     profile: str = ""
     """The model that summarizes; empty for the usual one."""
-    max_summary_tokens: int = Field(default=2000, ge=64, le=64_000)
+    max_summary_tokens: int = Field(default=4000, ge=64, le=64_000)
     """How long a model's summary may be, in tokens."""
     on_failure: OnFailure = "offline"
     """Without a usable summary the account is written without a model (offline), the messages stay (block), or go."""

@@ -28,8 +28,8 @@ from compact.messages import (
 from compact.policies import Configuration
 from compact.providers.folding import Declined, fold, summary_budget, summary_room
 from compact.providers.provider import Capabilities, Steps, Task, propose
-from compact.summaries.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
-from compact.summaries.summarize import NoSummary, OnFailure, Request, Summary, summarize
+from compact.summaries.model.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
+from compact.summaries.model.summarize import NoSummary, OnFailure, Request, Summary, summarize
 
 _SPEAKERS = ("user", "assistant")
 PASS = "Layers"  # noqa: S105 - a pass of a plan
@@ -210,6 +210,7 @@ def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
         profile=settings.profile,
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )
 
 

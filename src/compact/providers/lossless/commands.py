@@ -27,11 +27,13 @@ class Cut:
 
     def covers(self, other: Cut) -> bool:
         """Whether as much is shown as the other would show of the same output."""
-        return not self.side or (self.side == other.side and self.merged == other.merged and self.count >= other.count)
+        if not self.side:
+            return self.merged >= other.merged
+        return self.side == other.side and self.merged == other.merged and self.count >= other.count
 
     def seen_in(self, answer: str) -> Cut:
         """The cut as the answer shows it to be: one with fewer lines than were asked for is the whole output."""
-        return UNCUT if answer.count("\n") + 1 < self.count else self
+        return Cut(merged=self.merged) if answer.count("\n") + 1 < self.count else self
 
 
 UNCUT = Cut()
@@ -95,4 +97,4 @@ def _shown(command: str) -> tuple[str, Cut]:
     run = run.rstrip() if found else command
     merged = run.endswith(_MERGED)
     run = run.removesuffix(_MERGED).rstrip().replace(f" {_MERGED} &&", " &&")
-    return run, Cut(found["side"], int(found["count"] or _USUAL), merged) if found else UNCUT
+    return run, Cut(found["side"], int(found["count"] or _USUAL), merged) if found else Cut(merged=merged)

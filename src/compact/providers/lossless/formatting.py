@@ -20,11 +20,14 @@ from compact.messages import (
     segments,
     untouchable,
 )
+from compact.providers.lossless.failures import failures_of
 from compact.providers.lossless.reads import shows_file
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _BLANKS = " \t\r"
-_NUMBERED = "⟨ lines from "
+_NUMBERED = "[lines numbered from "
+NUMBERED = (_NUMBERED, "⟨ lines from ")
+"""What stands in the place of the numbers of lines; the second was written by earlier versions."""
 _TOKENS = re.compile(r'(?:[^"\s]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")++')
 _LINE_MARKS = ("→", "\t")
 """What stands behind the number of a line, and nowhere else as a rule."""
@@ -33,8 +36,8 @@ _FEWEST = 3
 
 
 def find_layout(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
-    """The edits that write tools' answers more plainly, where that saves tokens."""
-    fixed = untouchable(conversation)
+    """The edits that write tools' answers more plainly, where that saves tokens; failures stay as they are."""
+    fixed, failures = untouchable(conversation), failures_of(conversation)
     calls = pairs(conversation.messages)
     edits = []
     for at, message in enumerate(conversation.messages):
@@ -44,7 +47,8 @@ def find_layout(conversation: Conversation, count: Callable[[str], int]) -> tupl
             if isinstance(message.blocks[where.block], ToolResult) and len(text) >= _SHORTEST:
                 index, block = calls.get((at, where.block), (at, where.block))
                 plain = simplify(text, conversation.messages[index].blocks[block])
-                if plain.strip() and len(plain) < len(text) and count(plain) < count(text):
+                shorter = plain.strip() and len(plain) < len(text) and count(plain) < count(text)
+                if shorter and not failures.at(message.id, where.block):
                     edits.append(Replace(where, plain, EditKind.LAYOUT))
     return tuple(edits)
 
@@ -54,7 +58,7 @@ def simplify(text: str, call: Block | None = None) -> str:
 
     What does not answer a `call` for a file may be a table, whose rows begin with numbers of their own.
     """
-    if "⟨" in text and (has_mark(text) or _NUMBERED in text):
+    if has_mark(text) or any(map(text.__contains__, NUMBERED)):
         return text
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     compact = _compact_json(plain)
@@ -90,7 +94,7 @@ def _without_numbers(text: str, call: Block | None) -> str:
         if numbering is None or len(segment.lines) < _FEWEST or not _counts_lines(numbering, call):
             out += text_lines(segment.lines, numbering.prefix if numbering else None)
         else:
-            out.append(f"{_NUMBERED}{numbering.start} ⟩")
+            out.append(f"{_NUMBERED}{numbering.start}]")
             out += segment.lines
     return "\n".join(out)
 

@@ -1,41 +1,23 @@
-"""The Lossless provider: three levels, each including the one before."""
+"""The Lossless provider: what its settings switch on, one pass for each kind of thing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias, TypeVar
-
-from pydantic import Field
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from compact.messages import Conversation, Pass, Replace
-from compact.policies import Configuration
 from compact.ports import Measure
 from compact.providers.lossless.formatting import find_layout
 from compact.providers.lossless.repeats import find_repeats
-from compact.providers.lossless.superseded import find_superseded
+from compact.providers.lossless.settings import LosslessSettings
+from compact.providers.lossless.superseded import Manner, find_consolidated, find_superseded
 from compact.providers.provider import Applied, Capabilities, Steps, Task, propose
 
-Find: TypeAlias = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
-
-# What is obsolete goes first, then layout: both change texts that references point to, so these come last. A reference
-# may take away a source that hid a better one, so they are sought until no more are found: condensing again finds none.
-_LEVELS: dict[str, tuple[tuple[str, Find], ...]] = {
-    "verbatim": (),
-    "formatting": (("Layout", find_layout),),
-    "superseded": (("Superseded answers", find_superseded), ("Layout", find_layout)),
-}
+_Find: TypeAlias = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
 _ROUNDS = 4
 _Found = TypeVar("_Found")
-
-
-class LosslessSettings(Configuration):
-    """How far to go."""
-
-    level: Literal["verbatim", "formatting", "superseded"] = Field(default="superseded")
-    """verbatim: repeated text only, restorable from the messages alone. formatting: also plainer layout.
-    superseded: also answers that a later one replaced. The latter two restore with the plan."""
-    handles: bool = False
-    """Whether what stands for a superseded answer says by which handle that can be recalled."""
 
 
 class LosslessProvider:
@@ -55,9 +37,9 @@ class LosslessProvider:
             if task.reached(now.tokens):
                 return
             edits = _kept(find, now.conversation, task.measure)
-            verdict = yield from propose(Pass(name, edits, () if edits else ("nothing found",)))
+            verdict = yield from propose(Pass(name, edits, _notes(edits)))
             now = verdict if isinstance(verdict, Applied) else now
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if settings.deduplicates else 0):
             if task.reached(now.tokens):
                 return
             found = _kept(find_repeats, now.conversation, task.measure)
@@ -65,7 +47,7 @@ class LosslessProvider:
                 return
             before = now.conversation
             # What is verbatim restores from the messages alone, so no reasoning may go for its sake.
-            verdict = yield from propose(Pass("Repeated text", found.edits, alone=settings.level == "verbatim"))
+            verdict = yield from propose(Pass("Repeated text", found.edits, alone=settings.is_verbatim))
             if not isinstance(verdict, Applied):
                 return
             now = verdict
@@ -73,14 +55,40 @@ class LosslessProvider:
                 return
 
 
-def _finds(settings: LosslessSettings) -> Iterator[tuple[str, Find]]:
-    for name, find in _LEVELS[settings.level]:
-        marked = settings.handles and find is find_superseded
-        yield name, _find_marked if marked else find
+def _finds(settings: LosslessSettings) -> Iterator[tuple[str, _Find]]:
+    """What is obsolete goes first, then layout: both change texts that references point to, so these come last.
+
+    A reference may take away a source that hid a better one, so they are sought until no more are found: condensing
+    again finds none.
+    """
+    manner = Manner(settings.handles, pointed=settings.deduplicates)
+    if settings.removes_obsolete:
+        yield "Superseded answers", _Finding(find_superseded, manner)
+    if settings.consolidates:
+        yield "Consolidated results", _Finding(find_consolidated, manner)
+    if settings.simplifies:
+        yield "Layout", find_layout
 
 
-def _find_marked(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
-    return find_superseded(conversation, count, handles=True)
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """A search for answers that may go, in one manner; equal ones find the same."""
+
+    find: Callable[[Conversation, Callable[[str], int], Manner], tuple[Replace, ...]]
+    manner: Manner
+
+    def __call__(self, conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
+        return self.find(conversation, count, self.manner)
+
+
+def _notes(edits: tuple[Replace, ...]) -> tuple[str, ...]:
+    """What there is to say of a pass: that it found nothing, or how many operations it consolidated into which."""
+    if not edits:
+        return ("nothing found",)
+    groups = Counter(edit.with_.partition("; see ")[2] for edit in edits if edit.with_.startswith("[Consolidated "))
+    if not groups:
+        return ()
+    return (f"consolidated {sum(groups.values()) + len(groups)} operations into {len(groups)}",)
 
 
 def _kept(

@@ -48,7 +48,12 @@ class Lines:
     first: float = 0
     last: float = inf
 
+    @property
+    def is_whole(self) -> bool:
+        return self.first <= 1 and self.last == inf
+
     def cover(self, other: Lines) -> bool:
+        """Whether no line of the other is missing."""
         return self.first <= other.first and other.last <= self.last
 
 

@@ -2,7 +2,8 @@
 
 Every text of the conversation is looked at once, in order. A run of lines that was shown before becomes a reference;
 line numbers, and the signs of a diff, are left out of account. Only what is still shown literally can be pointed at, so
-no reference leads to another.
+no reference leads to another. The arguments of calls are pointed at, but never edited: a model repeats what it sees.
+What tells of a failure stays as it is, too.
 
 A run pays if it has at least `SHORTEST` characters, so it is enough to remember, for every line, the shortest run of
 that length that begins there. What is remembered is hashes in flat arrays: some thirty bytes a line, whatever the text.
@@ -19,7 +20,6 @@ from itertools import chain, groupby
 from compact.messages import (
     Conversation,
     EditKind,
-    Message,
     Numbering,
     Reference,
     Replace,
@@ -31,14 +31,16 @@ from compact.messages import (
     has_mark,
     is_summary,
     message_texts,
+    names_of,
     segments,
     untouchable,
 )
-from compact.messages.paths import can_splice
-from compact.providers.lossless.calls import Names
+from compact.providers.lossless.failures import failures_of
 
 SHORTEST = 80
 """A repeated run of fewer characters is left alone: a reference to it would hardly be shorter."""
+LEAST = 40
+"""How many tokens a reference must save: one that saves less costs the reader more than it is worth."""
 _SIGNS = ("+", "-", " ")
 
 
@@ -145,14 +147,15 @@ def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> Rep
     finder = _Finder(conversation, count)
     if conversation.system is not None:
         for where, text in message_texts(conversation.system):
-            finder.look(where, text, None)
+            finder.look(where, text, editable=False)
     fixed = untouchable(conversation)
     for message in conversation.messages:
         # A summary is known by what it says; and what the vendor binds to its unedited form stays that way.
         editable = message.id not in fixed and not is_summary(message)
         editable = editable and conversation.dialect.edited(message.wire) is message.wire
         for where, text in message_texts(message):
-            finder.look(where, text, message if editable else None)
+            call = isinstance(message.blocks[where.block], ToolCall)
+            finder.look(where, text, editable=editable and not call)
     return Repeats(tuple(finder.edits), finder.final)
 
 
@@ -162,21 +165,20 @@ class _Finder:
         self.final = True
         self._memory = Memory(_count_lines(conversation))
         self._texts: list[tuple[Where, str]] = []
-        self._names = Names(conversation)
+        self._names = names_of(conversation)
+        self._failures = failures_of(conversation)
         self._count = count
         self._lines: dict[int, list[str]] = {}
         self._prints: dict[int, str] = {}
-        self._edited: set[tuple[str, int]] = set()
         self._doubtful = False
 
-    def look(self, where: Where, text: str, message: Message | None) -> None:
+    def look(self, where: Where, text: str, *, editable: bool) -> None:
         """Take in one text; where it may be edited, replace what was shown before."""
         if len(text) < SHORTEST or has_mark(text):
             return
         number = len(self._texts)
         self._texts.append((where, text))
-        raw = text.split("\n") if message is not None else []
-        editable, diff = message is not None, _is_diff(text)
+        raw, diff = text.split("\n") if editable else [], _is_diff(text)
         self._doubtful = False
         stretches = []  # remembered when the text is done: a text cannot point into itself
         edits: list[Replace] = []
@@ -187,7 +189,7 @@ class _Finder:
             if editable and runs:
                 matches = self._matches(segment, hashes, runs, raw)
                 for start, end, reference in self._with_signed(matches, segment, raw) if diff else matches:
-                    if message is not None and not _editable(message, where):
+                    if self._failures.at(where.message, where.block):
                         editable = self._doubtful = False
                         break
                     place = where._replace(lines=(segment.first + start, segment.first + end))
@@ -197,9 +199,7 @@ class _Finder:
         for stretch in stretches:
             self._memory.add(stretch, edited=bool(edits))
         self.edits += edits
-        if edits:
-            self._edited.add((where.message, where.block))
-        elif self._doubtful:
+        if not edits and self._doubtful:
             self.final = False
 
     def _matches(
@@ -217,9 +217,7 @@ class _Finder:
             elif not self._doubtful:
                 # The source of a run not worth a reference may be edited; what is found instead may be worth one.
                 found = memory.later.get(runs[at], -1) if memory.shown[found] == 2 else found
-                self._doubtful = found >= 0 and bool(
-                    self._renamed(found) or self._weigh(segment, hashes, at, found, raw)[1]
-                )
+                self._doubtful = found >= 0 and bool(self._weigh(segment, hashes, at, found, raw)[1])
 
     def _with_signed(
         self, matches: Iterator[tuple[int, int, str]], segment: Segment, raw: list[str]
@@ -245,13 +243,8 @@ class _Finder:
             return length, reference
         return length, ""
 
-    def _renamed(self, found: int) -> bool:
-        """Whether the call by which a text is named will be edited."""
-        where, _ = self._texts[self._memory.source(found)[0].text]
-        return self._names.call(where) in self._edited
-
     def _pays(self, reference: str, shown: str) -> bool:
-        return len(reference) < len(shown) and self._count(reference) < self._count(shown)
+        return len(reference) < len(shown) and self._count(reference) + LEAST <= self._count(shown)
 
     def _same(self, segment: Segment, at: int, found: int, length: int) -> bool:
         """Whether the lines found really are the same: hashes can lie."""
@@ -315,8 +308,3 @@ def _signed(segment: Segment, first: int, last: int) -> Iterator[Segment]:
         if sign in _SIGNS:
             at = list(run)
             yield Segment(segment.first + at[0], [lines[each][1:] for each in at], Numbering(0, sign, 0, False))
-
-
-def _editable(message: Message, where: Where) -> bool:
-    block = message.blocks[where.block]
-    return not isinstance(block, ToolCall) or can_splice(block, where.path)

@@ -1,9 +1,14 @@
-"""Answers that a later answer replaced: the same call made again, a file read or written again after it changed."""
+"""Answers that a later answer replaced: a file read or written again after it changed, the same call made again.
+
+What goes is a claim: whoever reads on must neither be misled nor miss what no later message has. So a part of a file
+goes only if what is read later holds both of its ends, a search only if the later one found all that it found, and what
+was done goes for nothing: of two bookings, both stand. What failed neither goes nor stands for anything.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,14 +24,15 @@ from compact.messages import (
     ToolResult,
     Where,
     has_mark,
+    names_of,
     pairs,
+    segments,
     untouchable,
     with_handle,
 )
-from compact.messages.paths import can_splice
-from compact.providers.lossless.calls import name_call
 from compact.providers.lossless.commands import UNCUT, Cut, Shell
-from compact.providers.lossless.formatting import simplify
+from compact.providers.lossless.failures import Failures, failures_of
+from compact.providers.lossless.formatting import NUMBERED, simplify
 from compact.providers.lossless.reads import (
     Lines,
     canonical,
@@ -36,9 +42,11 @@ from compact.providers.lossless.reads import (
     lines_written,
     shell_command,
 )
+from compact.providers.lossless.repeatable import can_repeat, is_search
 
 _SHORTEST = 120
-_MARKER = "⟨ Superseded: "
+_MARKERS = ("[Outdated: see ", "[Consolidated ", "⟨ Superseded: ")
+"""How what stands for such an answer begins; the last was written by earlier versions."""
 _LATEST = 40
 """How many later readings of one file an earlier one is held against."""
 _ID = re.compile(r"(?:^|[_-])p?id$|[a-z]I[dD]$")
@@ -47,11 +55,28 @@ _STEPS = re.compile(r"(?i)next|more|scroll|poll|wait|output|continue|press|click
 _STUB = re.compile(
     r"(?i)\bunchanged since\b|\b(?:not|no) (?:been )?(?:changed?|changes|modified) since\b|\bstill current\b"
     r"|\balready (?:read|shown|in (?:the )?context)\b|\brefer to (?:that|the (?:earlier|previous))\b"
-    r"|^\s*[\[<(⟨][^\n]{0,200}\b(?:cleared|omitted|elided|removed|superseded)\b"
+    r"|^\s*[\[<(⟨][^\n]{0,200}\b(?:cleared|omitted|elided|removed|superseded|outdated)\b"
 )
 _LOOK = 600
 _SUCCESS = re.compile(r"(?i)\b(?:exit|return)[ _-]?(?:code|status)\W{1,4}0\b")
 _HEADER = 160
+_ENDS = 3
+"""How many lines at each end of a part of a file must be found again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How what stands for an answer is written, and when that pays.
+
+    With `handles` it says how the answer can be recalled. With `pointed`, an answer that is given again as it was
+    stays, and the later one becomes a reference to it.
+    """
+
+    handles: bool = False
+    pointed: bool = True
+
+
+USUAL = Manner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,7 @@ class Answered:
     """A call and its answer.
 
     `key` is what was run and `cut` how much of its output is shown; `lines` is what is shown of a file, be it in the
-    answer or, where something was `written`, in the call.
+    answer or, where that is `written`, in the call.
     """
 
     where: Where
@@ -69,91 +94,72 @@ class Answered:
     cut: Cut
     lines: Lines | None
     shown: str
-    written: Where | None = None
+    written: bool = False
 
     @property
     def is_stub(self) -> bool:
         """Whether it says nothing itself: it is blank, stands for something else or points back to it."""
         shown = self.shown
-        if not shown.strip() or shown.startswith(_MARKER):
+        if not shown.strip() or shown.startswith(_MARKERS):
             return True
         return not self.written and len(shown) < _LOOK and _STUB.search(shown) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Marking:
-    """Puts markers in the place of texts, where that is shorter."""
-
-    count: Callable[[str], int]
-    handles: bool
-
-    def replace(self, where: Where, text: str, marker: str) -> Iterator[Replace]:
-        if len(text) < _SHORTEST or has_mark(text) or text.startswith(_MARKER):
-            return
-        if self.handles:
-            marker = with_handle(marker, text)
-        if self.count(marker) < self.count(text):
-            yield Replace(where, marker, EditKind.SUPERSEDED)
 
 
 class _Later:
     """The answers further down that could stand for an earlier one."""
 
-    def __init__(self) -> None:
-        self._runs: defaultdict[str, list[Answered]] = defaultdict(list)
-        self._files: defaultdict[str, list[Answered]] = defaultdict(list)
+    def __init__(self, failures: Failures, *, pointed: bool) -> None:
+        self._answers: defaultdict[str, list[Answered]] = defaultdict(list)
+        self._failures = failures
+        self._pointed = pointed
         self._failing: dict[Where, bool] = {}
         self._plain: dict[Where, str] = {}
 
     def add(self, answered: Answered) -> None:
-        for known, key in ((self._runs, answered.key), (self._files, answered.lines and answered.lines.file)):
-            if key and len(known[key]) < _LATEST:
-                known[key].append(answered)
+        known = self._answers[_subject(answered)]
+        if len(known) < _LATEST:
+            known.append(answered)
 
-    def of(self, answered: Answered) -> tuple[Answered, str] | None:
-        """The latest that stands for it, and in words how; what the latest repeats is left to the references."""
-        if len(answered.shown) < _SHORTEST:
+    def of(self, answered: Answered) -> Answered | None:
+        """The latest that stands for it; what the latest repeats is left to the references."""
+        if answered.written or len(answered.shown) < _SHORTEST or not _subject(answered):
             return None
-        for other, how in self._candidates(answered):
+        for other in self._candidates(answered):
             # Where the later one holds references already, it may be the same.
-            if other.shown == answered.shown or has_mark(other.shown):
+            if has_mark(other.shown) or (self._pointed and other.shown == answered.shown):
                 return None
-            if not other.is_stub and self._reaches(other, answered) and self._tells(other, answered):
-                return other, how
+            if not other.is_stub and not self._fails(other) and self._replaces(other, answered):
+                may_go = answered.lines or can_repeat(answered.call)
+                return other if may_go and not self._failures.at(*answered.where[:2]) else None
         return None
 
-    def _candidates(self, answered: Answered) -> Iterator[tuple[Answered, str]]:
-        for other in self._runs.get(answered.key, ()):
-            if other.cut.covers(answered.cut) or other.cut.seen_in(self._simplified(other)).covers(answered.cut):
-                yield other, "was run again below"
-        lines = answered.lines
-        for other in self._files.get(lines.file, ()) if lines else ():
-            if lines and other.lines and other.lines.cover(lines):
-                yield other, "writes this file anew below" if other.written else "shows these lines anew below"
+    def _candidates(self, answered: Answered) -> Iterator[Answered]:
+        """Those that ask for no less, the latest first."""
+        for other in self._answers.get(_subject(answered), ()):
+            if answered.lines and other.lines:
+                covers = other.lines.cover(answered.lines)
+            else:
+                cut = other.cut
+                covers = cut.covers(answered.cut) or cut.seen_in(self._simplified(other)).covers(answered.cut)
+            if covers:
+                yield other
 
-    def _reaches(self, later: Answered, earlier: Answered) -> bool:
-        """Whether a reading, which may end early, shows at least half as much as an earlier one, and got that far."""
-        if later.lines is None or earlier.lines is None or later.written:
-            return True
-        ahead = earlier.lines.first - later.lines.first
-        return _is_enough(later.shown, earlier.shown, ahead) or _is_enough(
-            self._simplified(later), self._simplified(earlier), ahead
-        )
-
-    def _tells(self, later: Answered, earlier: Answered) -> bool:
-        """Whether an answer is no failure; a command's may be one, if it has about as much to say as before."""
-        if not self._fails(later):
-            return True
-        return later.lines is None and len(self._simplified(later)) * 2 >= len(self._simplified(earlier))
+    def _replaces(self, later: Answered, earlier: Answered) -> bool:
+        """Whether all that still holds of an answer stands in a later one."""
+        old, new = self._simplified(earlier), self._simplified(later)
+        if earlier.lines:
+            return later.written or _shows_again(earlier.lines, old, new)
+        return not is_search(earlier.call) or _lines_of(old) <= _lines_of(new)
 
     def _fails(self, answered: Answered) -> bool:
-        """Whether an answer reports a failure; a file may well speak of some, so there only the beginning counts."""
+        """Whether an answer may report a failure; a file can speak of some, so there only the beginning counts."""
         if answered.where not in self._failing:
             text = answered.result.text
             if "\x1b" in text or text.lstrip()[:1] in ("{", "["):
                 text = simplify(text)  # what is judged as a failure here must be one after its layout went, too
             found = failures_in(text if answered.lines is None else text[:_LOOK])
-            self._failing[answered.where] = not _succeeded(answered) and next(found, None) is not None
+            doubtful = not _succeeded(answered) and next(found, None) is not None
+            self._failing[answered.where] = doubtful or self._failures.at(*answered.where[:2])
         return self._failing[answered.where]
 
     def _simplified(self, answered: Answered) -> str:
@@ -164,25 +170,47 @@ class _Later:
 
 
 def find_superseded(
-    conversation: Conversation, count: Callable[[str], int], *, handles: bool = False
+    conversation: Conversation, count: Callable[[str], int], manner: Manner = USUAL
 ) -> tuple[Replace, ...]:
-    """The edits that replace answers which a later call made obsolete. Errors are always kept.
-
-    With `handles`, what stands for them says how they can be recalled.
-    """
-    marking = _Marking(count, handles)
-    fixed = untouchable(conversation)
-    later = _Later()
+    """The edits that replace what was shown of files, where a later call shows or writes that anew."""
+    names = names_of(conversation)
     edits: list[Replace] = []
+    for earlier, later in _replaced(conversation, pointed=manner.pointed, files=True):
+        below = names.later(later.where, "call" if later.written else "result")
+        does = "writes the whole file anew" if later.written else "shows these lines anew"
+        edits += _replace(earlier, f"[Outdated: see {below} below, which {does}]", count, manner)
+    return tuple(edits)
+
+
+def find_consolidated(
+    conversation: Conversation, count: Callable[[str], int], manner: Manner = USUAL
+) -> tuple[Replace, ...]:
+    """The edits that replace the answers to a call which was made again, so that the latest one counts."""
+    names = names_of(conversation)
+    edits: list[Replace] = []
+    found = list(_replaced(conversation, pointed=manner.pointed, files=False))
+    runs = Counter(later.where for _, later in found)
+    for earlier, later in found:
+        below = names.later(later.where, "result")
+        told = f"{runs[later.where] + 1} operations: the same was run again; see {below} below"
+        edits += _replace(earlier, f"[Consolidated {told}]", count, manner)
+    return tuple(edits)
+
+
+def _replaced(conversation: Conversation, *, pointed: bool, files: bool) -> list[tuple[Answered, Answered]]:
+    """The answers that may go, in order, each with the one that stands for it."""
+    fixed = untouchable(conversation)
+    later = _Later(failures_of(conversation), pointed=pointed)
+    found = []
     for answered in reversed(list(_answered(conversation))):
-        if answered.result.error:
+        if (answered.lines is not None) != files:
             continue
-        found = later.of(answered)
-        if found is None:
+        other = later.of(answered)
+        if other is None:
             later.add(answered)
-        else:
-            edits += (edit for edit in _replace(answered, *found, marking) if edit.where.message not in fixed)
-    return tuple(reversed(edits))
+        elif answered.where.message not in fixed:
+            found.append((answered, other))
+    return found[::-1]
 
 
 def _answered(conversation: Conversation) -> Iterator[Answered]:
@@ -193,8 +221,7 @@ def _answered(conversation: Conversation) -> Iterator[Answered]:
         if isinstance(result, ToolResult) and isinstance(call, ToolCall) and isinstance(call.arguments, dict):
             where = Where(messages[at].id, position)
             if lines := lines_written(call):
-                written = Where(messages[call_at].id, block, ("content",))
-                yield Answered(where, call, result, "", UNCUT, lines, call.arguments["content"], written)
+                yield Answered(where, call, result, "", UNCUT, lines, call.arguments["content"], written=True)
             else:
                 text = result.text
                 yield Answered(where, call, result, *_asked(call, text, shells), text)
@@ -230,24 +257,48 @@ def _key(call: ToolCall, arguments: dict[str, Json]) -> str:
     return f"{call.name} {said}" if said else ""
 
 
+def _subject(answered: Answered) -> str:
+    """What an answer is about: a file, or what was run."""
+    return answered.lines.file if answered.lines else answered.key
+
+
 def _succeeded(answered: Answered) -> bool:
     """Whether the answer says that its command succeeded; of a pipe only the last part would say so."""
     return _SUCCESS.search(answered.result.text[:_HEADER]) is not None and "|" not in str(answered.call.arguments)
 
 
-def _is_enough(later: str, earlier: str, ahead: float) -> bool:
-    """Whether a text is not far shorter than an earlier one, which begins some lines ahead in the same file."""
-    return len(later) * 2 >= len(earlier) and ahead + earlier.count("\n") / 2 <= later.count("\n")
+def _shows_again(lines: Lines, earlier: str, later: str) -> bool:
+    """Whether a reading shows what an earlier one did, as it is then.
+
+    Lines move when a file is edited: of a part, both ends must be found again. A whole file may have changed anywhere,
+    but what is not half as long was cut.
+    """
+    if lines.is_whole:
+        return len(later) * 2 >= len(earlier)
+    old, new = _bare(earlier), _bare(later)
+    text = "\n".join(["", *new, ""])
+    first = text.find("\n".join(["", *old[:_ENDS], ""]))
+    return bool(old) and 0 <= first <= text.rfind("\n".join(["", *old[-_ENDS:], ""]))
 
 
-def _replace(answered: Answered, later: Answered, how: str, marking: _Marking) -> Iterator[Replace]:
-    """What stands for the obsolete answer, or for what was written."""
-    marker = f"{_MARKER}{name_call(later.call)} {how} ⟩"
-    if answered.written:
-        if can_splice(answered.call, ("content",)):
-            yield from marking.replace(answered.written, answered.shown, marker)
-        return
-    where = answered.where
+def _bare(text: str) -> list[str]:
+    """The lines of a file as they are shown, without numbers and blanks; only the numbered ones, if any are."""
+    parts = list(segments(text))
+    numbered = [part for part in parts if part.numbering is not None]
+    return [line for part in numbered or parts for line in part.lines if line.strip() and not line.startswith(NUMBERED)]
+
+
+def _lines_of(text: str) -> set[str]:
+    return {line.strip() for line in text.split("\n")}
+
+
+def _replace(answered: Answered, marker: str, count: Callable[[str], int], manner: Manner) -> Iterator[Replace]:
+    """The marker in the place of each text of an answer, where that is shorter."""
     for position, part in enumerate(answered.result.parts):
-        if isinstance(part, Text):
-            yield from marking.replace(Where(where.message, where.block, (position,)), part.text, marker)
+        text = part.text if isinstance(part, Text) else ""
+        if len(text) < _SHORTEST or has_mark(text) or text.startswith(_MARKERS):
+            continue
+        told = with_handle(marker, text) if manner.handles else marker
+        if count(told) < count(text):
+            where = Where(answered.where.message, answered.where.block, (position,))
+            yield Replace(where, told, EditKind.SUPERSEDED)

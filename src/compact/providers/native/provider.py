@@ -18,8 +18,8 @@ from compact.policies import Configuration, Retention, select
 from compact.providers.folding import Cause, Declined, fold, summary_budget
 from compact.providers.native.sections import OWN, choose_strategy
 from compact.providers.provider import Capabilities, Steps, Task, propose
-from compact.summaries.strategy import LONGEST_PROMPT, Style
-from compact.summaries.summarize import OnFailure, Request, Summary, summarize
+from compact.summaries.model.strategy import LONGEST_PROMPT, Style
+from compact.summaries.model.summarize import OnFailure, Request, Summary, summarize
 
 MESSAGES_KEPT = 3
 PASS = "Summary"  # noqa: S105 - a pass of a plan
@@ -183,4 +183,5 @@ def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
         profile=settings.profile,
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )

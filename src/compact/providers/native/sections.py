@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from compact.summaries.strategy import Section, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.strategy import Section, Strategy, custom_strategy, find_strategy
 
 OWN = "native"
-_REST = "Previous conversation"
 _PENDING = "Pending tasks"
 
 
@@ -24,7 +23,6 @@ def _six_sections() -> Strategy:
     prompt, *chapters = text.split("\n## ")
     pairs = (chapter.strip().split("\n", 1) for chapter in chapters)
     sections = (
-        Section(title, about, standing=title == _PENDING, instructs=title == _PENDING, rest=title == _REST)
-        for title, about in pairs
+        Section(title, about, standing=title == _PENDING, instructs=title == _PENDING) for title, about in pairs
     )
     return Strategy(OWN, "Six sections, as Roo Code has them.", tuple(sections), prompt.strip())

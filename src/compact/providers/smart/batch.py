@@ -23,8 +23,8 @@ from compact.providers.folding import Declined, fold, standing
 from compact.providers.provider import Applied, Steps, Task, propose
 from compact.providers.smart.selecting import foldable
 from compact.providers.smart.settings import BatchSettings, PassSettings
-from compact.summaries.strategy import Style
-from compact.summaries.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.model.strategy import Style
+from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 
 # A summary that need not stand for everything takes at most this share of what it replaces, and of the target.
 _OF_REPLACED = 4
@@ -109,6 +109,7 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
         profile=batch.profile,
         on_failure=batch.on_failure,
         kept=untouchable(task.conversation),
+        beside=task.conversation.messages,
     )
 
 

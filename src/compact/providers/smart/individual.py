@@ -19,9 +19,11 @@ from compact.providers.truncation.places import Kind, Place, Shortening, places,
 from compact.providers.truncation.provider import as_pass
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import PRECISION, fit_last, oversized
-from compact.summaries.evidence import Evidence
-from compact.summaries.ladder import is_hopeless
-from compact.summaries.trust import Refused, check_summary
+from compact.summaries.model.check import Refused, check_summary
+from compact.summaries.model.ladder import is_hopeless
+from compact.summaries.model.sources import Sources
+from compact.summaries.model.statements import render
+from compact.summaries.model.strategy import DEFAULT, find_strategy
 
 _ROUNDS = 4
 _FRAME = 24
@@ -114,7 +116,7 @@ def _rewritten(work: _Work, positions: Sequence[int], parallel: int) -> Generato
     else:
         followed = follow(work.done, followers, work.shortened, task.measure)
     notes = [f"{count} without a summary: {reason}" for reason, count in work.failures.items()]
-    notes += [f"{work.doubted} statements of the model were not believed"] if work.doubted else []
+    notes += [f"{work.doubted} statements of the model are doubted"] if work.doubted else []
     return as_pass(settings.title, work.done + followed, notes)
 
 
@@ -178,10 +180,11 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
         if is_hopeless(tokens, work.operation(place).max_tokens):
             longer = tokens >= place.whole_tokens(work.task.measure)
             return "it was longer than the text" if longer else "it was far longer than asked for"
-        verdict = check_summary(summary, Evidence((), (place.text,)))
+        strategy = find_strategy(DEFAULT)
+        verdict = check_summary(summary, Sources((), (place.text,)), strategy)
         if isinstance(verdict, Refused):
             return verdict.reason
-        work.doubted += len(verdict.flags)
-        summary = verdict.text
+        work.doubted += len(verdict.doubts)
+        summary = render(verdict.draft.statements, strategy)
     text = f"{EXTRACTED if answer.trusted else SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
     return shorten(place, text, work.task.measure, EditKind.SUMMARIZED) or "it was longer than the text"

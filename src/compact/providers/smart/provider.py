@@ -9,6 +9,7 @@ from typing import Any
 from compact.messages import Pass
 from compact.policies import Configuration
 from compact.ports import Answer, Ask
+from compact.providers.lossless import LosslessProvider
 from compact.providers.provider import Applied, Capabilities, Step, Steps, Task, follow, propose, quietly
 from compact.providers.smart.batch import fold_batch
 from compact.providers.smart.individual import rewrite_each
@@ -78,10 +79,8 @@ def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: Sm
 
 
 def _remove_losslessly(task: Task, settings: Prelude) -> Steps:
-    from compact.providers.lossless import LosslessProvider, LosslessSettings
-
     if settings.enabled:
-        yield from LosslessProvider().condense(task, LosslessSettings(level=settings.level, handles=settings.handles))
+        yield from LosslessProvider().condense(task, settings)
 
 
 def _sparing(known: dict[Ask, Answer]) -> Callable[[Step], Generator[Step, Any, Any]]:

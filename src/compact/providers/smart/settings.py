@@ -11,24 +11,21 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Configuration
+from compact.providers.lossless.settings import LosslessSettings
 from compact.providers.truncation.cutting import Cut, Markers
 from compact.providers.truncation.places import Kind
 from compact.providers.truncation.settings import Priority
-from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
-from compact.summaries.summarize import OnFailure
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
+from compact.summaries.model.summarize import OnFailure
 
 _Prompt: TypeAlias = Annotated[str, Field(max_length=20_000)]
 
 
-class Prelude(Configuration):
-    """What is removed before the first pass, without losing anything."""
+class Prelude(LosslessSettings):
+    """What is removed before the first pass, without losing anything: the settings of `lossless`."""
 
     enabled: bool = True
     """Whether there is a prelude."""
-    level: Literal["verbatim", "formatting", "superseded"] = "superseded"
-    """How far it goes: repeated text; also layout; also answers that later ones replaced."""
-    handles: bool = False
-    """Whether what stands for such an answer says by which handle it can be recalled."""
 
 
 class SelectionSettings(Configuration):

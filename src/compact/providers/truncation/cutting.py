@@ -15,18 +15,20 @@ SUPPRESSED = "⟨ Content suppressed ⟩"
 SUMMARIZED = "⟨ Summarized by LLM ⟩"
 EXTRACTED = "⟨ Summarized in its own words ⟩"
 _CUT = "⟨ ... truncated ⟩"
+_BEGINNINGS = ("⟨", "[… ", "[Outdated: see ", "[Consolidated ")
 _OWN = re.compile(
     r"\[… [\d,]+ (?:lines?|characters?) omitted …\]"
     r"|^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
     r"|Superseded: [^\n⟨⟩]+"
-    r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$",
+    r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$"
+    r"|^\[(?:Outdated: see the |Consolidated \d+ operations: )[^\n]+\]$",
     re.MULTILINE,
 )
 
 
 def is_condensed(text: str) -> bool:
     """Whether the text was cut, suppressed or summarized before: such a text is never cut again."""
-    return ("⟨" in text or "[… " in text) and (bool(own_handle(text)) or _OWN.search(text) is not None)
+    return any(map(text.__contains__, _BEGINNINGS)) and (bool(own_handle(text)) or _OWN.search(text) is not None)
 
 
 def is_cut(text: str) -> bool:

@@ -18,7 +18,7 @@ from compact.ports import Answer, Ask
 from compact.server.routes.profiles import pick_conversation
 from compact.server.stored import Sessions
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
-from compact.summaries.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
+from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy, strategies
 
 router = APIRouter(prefix="/prompts", tags=["prompts"], generate_unique_id_function=lambda route: route.name)
 

@@ -25,7 +25,7 @@ from compact.redaction import Finding, Redactor
 from compact.server.stored import Sessions
 from compact.settings.compaction import Value, gather, variables_of
 from compact.settings.profiles import load_profiles
-from compact.summaries.strategy import DEFAULT, custom_strategy, find_strategy
+from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
 

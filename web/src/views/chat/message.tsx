@@ -69,7 +69,7 @@ export const MessageItem = memo(function MessageItem({ session, message, query, 
   );
 });
 
-const hasReferences = (parts: readonly Part[]): boolean => parts.some((part) => part.text.includes("⟨="));
+const hasReferences = (parts: readonly Part[]): boolean => parts.some((part) => /⟨=|\[same as lines /.test(part.text));
 
 function StateBadge({ state }: { state: Message["state"] }) {
   if (state === "pinned") return <Badge look="accent">pinned</Badge>;

@@ -1,0 +1,107 @@
+"""What a person pasted among what they typed: logs, code, data, mails.
+
+In doubt it was typed. A plan or a specification is the person's, whoever wrote it, and so is a long text with short
+code in it; pasted is what is long, looks alike line by line, and has little around it.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONG = 1500
+"""What has fewer characters is not looked at."""
+_MOST_BETWEEN = 2
+"""Lines of prose in a row that a run may hold."""
+_ALIKE = 0.7
+_DENSE = 0.14
+_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_LEADS = re.compile(
+    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]|[\[(]?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b"
+    r"|at \S+[(:.]|File \"|Traceback|[|│┃╭╮╰╯├└─═]|\$ |➜ |@@ |diff --git |\d+[:|→]|[+-]{1,3}(?! )\S|> |#include"
+    r"|import |from \S+ import|def |class |return |const |let |var |public |private |function |//|/\*|\*/|</?\w|[}\])])"
+)
+_ENDS = ("{", "}", ";", "(", "[", "},", "],", "=>", "\\")
+_PARAGRAPH = 400
+_LISTED = re.compile(r"\s*(?:[-*+•] |\d{1,3}[.)] |\[[ x]\] )")
+_SIGNS = re.compile(r"[{}\[\]()<>=;|\\/_\"$`@#+~^&%]")
+_GAP = re.compile(r"\S {5}| {5}\Z")
+_MAIL = re.compile(r"[> ]{0,4}(?:From|Sent|To|Cc|Subject|Date|Reply-To): ?\S")
+_HEADING = re.compile(r"#{1,4} \S")
+_MOST_HEADINGS = 2
+
+
+def pasted_spans(text: str) -> list[tuple[int, int]]:
+    """Where something pasted stands in a text of a person, in order."""
+    lines = _lines(text)
+    fenced = _fenced(text, lines)
+    within = {at for first, last in fenced for at in range(first, last + 1)}
+    if (
+        sum(_HEADING.match(text, lines[at][0]) is not None for at in range(len(lines)) if at not in within)
+        > _MOST_HEADINGS
+    ):
+        return []
+    spans = [(lines[first][0], lines[last][1]) for first, last in (*fenced, *_runs(text, lines, within))]
+    spans = sorted(span for span in spans if span[1] - span[0] > LONG)
+    taken = sum(end - start for start, end in spans)
+    typed = len(text) - taken
+    return spans if typed <= LONG and typed < taken else []
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Where each line begins and ends, its break included."""
+    lines, start = [], 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        lines.append((start, end))
+        start = end
+    return lines
+
+
+def _fenced(text: str, lines: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The first and the last line of each block between fences."""
+    fences = [at for at, (start, _) in enumerate(lines) if _FENCE.match(text, start)]
+    return list(zip(fences[::2], fences[1::2], strict=False))
+
+
+def _runs(text: str, lines: list[tuple[int, int]], within: set[int]) -> list[tuple[int, int]]:
+    """The first and the last line of each run of lines that nobody types; of a mail, all lines."""
+    runs: list[tuple[int, int]] = []
+    first = last = -1
+    alike = others = between = 0
+
+    def end_run() -> None:
+        if first >= 0 and alike >= _ALIKE * (alike + others):
+            runs.append((first, last))
+
+    for at, (start, end) in enumerate(lines):
+        line = text[start:end].rstrip("\r\n")
+        if not line.strip() or at in within:
+            continue
+        if _MAIL.match(line) and at + 1 < len(lines) and _MAIL.match(text, lines[at + 1][0]):
+            end_run()
+            return [*runs, (at, len(lines) - 1)]
+        if _is_printed(line):
+            first, last = (at if first < 0 else first), at
+            alike, others, between = alike + 1, others + between, 0
+        elif first >= 0:
+            between += 1
+            if between > _MOST_BETWEEN:
+                end_run()
+                first, alike, others, between = -1, 0, 0, 0
+    end_run()
+    return runs
+
+
+def _is_printed(line: str) -> bool:
+    """Whether a line looks like one of a program, of code or of data."""
+    if _LISTED.match(line):
+        return False
+    if _GAP.search(line) or len(_SIGNS.findall(line)) > _DENSE * len(line):
+        return True
+    if len(line) > _PARAGRAPH:
+        # How a paragraph begins and ends tells nothing; that it has hardly a space does.
+        return line.count(" ") * 20 < len(line)
+    if _LEADS.match(line) or line.startswith(("    ", "\t")) or line.endswith(_ENDS):
+        return True
+    commas = line.count(",")
+    return (commas > 2 and line.count(", ") * 2 < commas) or line.count("\t") > 1

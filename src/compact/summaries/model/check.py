@@ -1,0 +1,268 @@
+"""Checking a model's summary: what it says stands, unless its sources speak against it.
+
+A summarizer reads what tools and strangers wrote, and may obey it. So a statement goes where it names something that
+occurs nowhere, or imitates a mark; it is called unconfirmed, with the reason, where it demands something that no person
+is on record as saying, or puts two things in each other's place. Everything else stays word for word: a paraphrase is
+what a summary is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal, TypeAlias
+
+from compact.facts import directives_in
+from compact.summaries.model.complaints import find_complaint
+from compact.summaries.model.neutral import has_marks, neutralise
+from compact.summaries.model.sources import Sources
+from compact.summaries.model.statements import Change, Draft, Statement, parse
+from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
+from compact.summaries.model.words import capitals_name, plain, words
+
+UNCONFIRMED = " (unconfirmed: "
+"""What a mark begins with; the reason follows, and a bracket."""
+_UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
+_EXCHANGED = "the messages have {} and {} the other way round"
+_MARKS = re.compile(rf" \(unconfirmed: (?:{_UNSAID}|{_UNASKED}|{_EXCHANGED.replace('{}', '[^()]{1,80}')})\)")
+_END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
+MOST_LOST = 0.1
+"""Where more of an answer than this is doubted, the model is asked again."""
+_ATTRIBUTABLE, _ASKED_FOR, _SAID = 0.8, 0.75, 0.45
+"""How much a person must have said of what is put into their mouth, and of a demand; and somebody of an instruction."""
+_BY_OTHERS = 0.2
+"""How much more of a demand others must have said, so that it is theirs."""
+_OWN_WORDS = 0.25
+"""How much of a statement may be other words, where it was copied from the example."""
+_CODE = re.compile(r"`[^`\n]*`")
+_QUOTED = re.compile(r'"[^"\n]*"')
+_PERSON = r"(?:user|person|human|customer)"
+# These say something in a conversation, and do something in a program: a client requests and expects.
+_SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
+_SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
+_WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
+_ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
+_SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
+_PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
+_DENIED = re.compile(
+    r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
+    r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
+    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
+    rf"|\bnot (?:the|a) {_PERSON}'s\b[^.;]{{0,30}}",
+    re.IGNORECASE,
+)
+_ATTRIBUTED = re.compile(
+    rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
+    rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
+    rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
+    rf"|\b(?:says|said) the {_SOMEBODY}\b|\A{_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
+    re.IGNORECASE,
+)
+_ADDRESSED = re.compile(
+    r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
+    r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission) is\b",
+    re.IGNORECASE,
+)
+_CERTIFIED = re.compile(
+    r"\b(?:acknowledged|verified|approved|confirmed|granted|accepted|authori[sz]ed|cleared|signed off) by "
+    r"(?:the |an? )?(?:harness|system|host|checker|admin\w*|operator|platform|supervisor|security|management)\b",
+    re.IGNORECASE,
+)
+_SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
+_AUTHORITY = re.compile(
+    r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
+)
+_LABELLED = re.compile(
+    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A statement that does not stand as it was written, and why; `removed` where it does not stand at all."""
+
+    text: str
+    why: str
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer that can be used, and what is doubted of it."""
+
+    draft: Draft
+    doubts: tuple[Doubt, ...] = ()
+    size: int = 1
+
+    @property
+    def doubted(self) -> float:
+        """The share of the statements that is doubted."""
+        return len(self.doubts) / max(self.size, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """There is nothing to use: an error text, a refusal, nothing at all, or nothing that is true."""
+
+    kind: Literal["error", "refusal", "empty", "untrue"]
+    reason: str
+
+
+Verdict: TypeAlias = Checked | Refused
+
+
+def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iterable[Statement] = ()) -> Verdict:
+    """Read a model's answer, and check each statement against what it was written from.
+
+    `earlier` are the statements of the summary before it, which it may say something about.
+    """
+    if not text.strip():
+        return Refused("empty", "the model answered with nothing")
+    complaint = find_complaint(text)
+    if complaint and not (complaint.maybe and sources.contain(text.strip().split("\n", 1)[0])):
+        what = "an error" if complaint.kind == "error" else "a refusal"
+        return Refused(complaint.kind, f"the model answered with {what}: {complaint.text}")
+    draft = parse(text, strategy, earlier)
+    checker = _Checker(sources, known_sections(strategy), capitals_name(text, sources.speech))
+    statements = [one for each in draft.statements if (one := checker.statement(each))]
+    changes = [change for each in draft.changes if (change := checker.change(each))]
+    doubts = tuple(checker.doubts)
+    if statements or changes:
+        return Checked(Draft(tuple(statements), tuple(changes)), doubts, checker.size)
+    if doubts:
+        return Refused("untrue", f"nothing of it stands in the sources: {doubts[0].why}")
+    return Refused("empty", "the model answered with nothing that says anything")
+
+
+@dataclass(slots=True)
+class _Checker:
+    """Checks one by one, and collects the doubts; `capitals` says whether a word with a capital is a name."""
+
+    sources: Sources
+    sections: dict[str, Section]
+    capitals: bool
+    doubts: list[Doubt] = field(default_factory=list)
+    size: int = 0
+
+    def statement(self, each: Statement) -> Statement | None:
+        """The statement as it may stand, if it may; of free prose, the sentences that may."""
+        if each.section or each.text != each.line:
+            return self._sentence(each)
+        checked = [(found, self._sentence(Statement(found.strip()))) for found in _PROSE.findall(each.text)]
+        kept = [found.replace(found.strip(), one.text) for found, one in checked if one]
+        return Statement("".join(kept).strip()) if kept else None
+
+    def _sentence(self, each: Statement) -> Statement | None:
+        self.size += 1
+        doubt = self._doubt(each)
+        if doubt is not None:
+            self.doubts.append(doubt)
+            if doubt.removed:
+                return None
+        text = _mark(each.text, doubt.why) if doubt else each.text
+        return replace(each, text=neutralise(text), section=self._heading(each.section))
+
+    def change(self, change: Change) -> Change | None:
+        """The change, if it may be made: what a user asked for holds until a user takes it back."""
+        self.size += 1
+        why = neutralise(change.why)
+        asked = self._instructs(change.statement)
+        if change.to == "outdated" and asked and (not why or self.sources.support(why, "user") < _ASKED_FOR):
+            doubt = Doubt(change.statement.text, "the user did not take it back, so it still holds", removed=True)
+            self.doubts.append(doubt)
+            return None
+        if why and (doubted := self._doubt(Statement(why, change.statement.section, change.statement.status))):
+            self.doubts.append(doubted)
+            why = ""
+        return replace(change, why=why)
+
+    def _heading(self, title: str) -> str:
+        """A heading of the model's own stays, unless it says what a statement could not say."""
+        if title.casefold() in self.sections:
+            return title
+        support = self.sources.support
+        copied = title.count(" ") > 2 and support(title, "tool") > support(title, "user", "assistant")
+        return "" if copied or self._doubt(Statement(title)) else neutralise(title)
+
+    def _doubt(self, each: Statement) -> Doubt | None:
+        """What speaks against the statement, if anything does."""
+        if has_marks(_CODE.sub("", each.line)):
+            return Doubt(each.text, "it imitates a mark", removed=True)
+        unknown = self.sources.unknown(each.text, capitals=self.capitals)
+        if unknown := [name for name in unknown if name.casefold() not in self.sections]:
+            named = ", ".join(map(repr, unknown[:3]))
+            return Doubt(each.text, f"{named} occurs nowhere in the sources", removed=True)
+        if self._is_example(each.line):
+            return Doubt(each.text, "it is part of the example in the instructions", removed=True)
+        bare = replace(each, text=_MARKS.sub("", each.text))
+        if self._is_unasked(bare):
+            return Doubt(each.text, _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED)
+        if exchanged := self.sources.exchanged(bare.line):
+            return Doubt(each.text, _EXCHANGED.format(*exchanged))
+        return None
+
+    def _is_example(self, line: str) -> bool:
+        """Whether words that are not in the sources come from a line of the example."""
+        said = set(words(plain(line)))
+        lacking = self.sources.lacking(said)
+        return len(lacking) > 2 and any(
+            lacking <= shown and len(said - shown) <= _OWN_WORDS * len(said) for shown in _example()
+        )
+
+    def _is_unasked(self, each: Statement) -> bool:
+        """Whether the statement demands something that was not said; a demand may follow a true sentence."""
+        orders = self._instructs(each) and each.status != "completed"
+        if orders and self.sources.support(each.line, "user", "assistant") < _SAID:
+            return True
+        lines = each.text.split("\n") if orders else [each.line]
+        if not _QUOTED.search(plain(each.line)):
+            lines += _SENTENCES.split(each.line)
+        return any(self._demands(line, orders=orders) for line in set(lines))
+
+    def _demands(self, line: str, *, orders: bool) -> bool:
+        """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
+        support, own = self.sources.support, _DENIED.sub(" ", line)
+        if _ATTRIBUTED.search(own):
+            unsaid = self.sources.quotes_others(line) or support(line, "user", near=1) < _ATTRIBUTABLE
+            return unsaid or self.sources.forbid(line, anywhere=True)
+        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
+        if self._is_labelled(own):
+            return support(line, "user") < _ASKED_FOR
+        if _CERTIFIED.search(own):
+            return support(line, "user", "assistant", "tool") < _ASKED_FOR
+        said = support(line, "user", "assistant")
+        if _ADDRESSED.search(own):
+            return said < _ASKED_FOR
+        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
+        return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
+
+    def _is_labelled(self, text: str) -> bool:
+        """Whether the statement begins with a label that claims to be more than a summary's."""
+        if shouted := _SHOUTED.match(text):
+            # A name in capitals may be told about: it is no label.
+            label = shouted["label"].strip(" ·-")
+            return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
+        found = _LABELLED.match(text)
+        return found is not None and bool(self.sources.lacking(set(words(found[0]))))
+
+    def _instructs(self, each: Statement) -> bool:
+        section = self.sections.get(each.section.casefold())
+        return section is not None and section.instructs
+
+
+def _mark(text: str, why: str) -> str:
+    """The statement with the reason for the doubt behind it, before the full stop and the code quoted below."""
+    line, *code = _MARKS.sub("", text).split("\n")
+    end = _END.search(line)
+    at = end.start() if end else len(line)
+    return "\n".join((f"{line[:at]}{UNCONFIRMED}{why}){line[at:]}", *code))
+
+
+@cache
+def _example() -> tuple[frozenset[str], ...]:
+    """The words of each line of the example that a request shows."""
+    shown = (prompt_text("example"), *(prompt_text(f"examples/{name}") for name in NAMES))
+    return tuple(frozenset(words(plain(line))) for text in shown for line in text.split("\n"))

@@ -1,0 +1,340 @@
+"""What a summary rests on: the names and numbers of its sources, what stands beside what, and who said it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import cached_property
+from itertools import chain, combinations, filterfalse, product
+from math import log
+from typing import Literal, TypeAlias
+
+from compact.messages import Message, Reasoning, Speaker, Text, is_summary, message_texts, spoken
+from compact.summaries.model.ties import Ties, kind_of
+from compact.summaries.model.words import (
+    COMMON,
+    CUT,
+    FIGURE,
+    PARTS,
+    WORD,
+    digits,
+    fold,
+    is_capitalized,
+    is_name,
+    normal,
+    plain,
+    quotations,
+    stem,
+    words,
+)
+from compact.summaries.outcomes.answers import refused
+
+Voice: TypeAlias = Literal["user", "assistant", "tool"]
+
+_FILE = re.compile(
+    r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
+    r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
+)
+_PIECES = re.compile(rf"{CUT.pattern}|\s/\s")
+_UNITS = frozenset({"kib", "mib", "gib", "tib"})
+_LABEL = re.compile(r"[a-z]\d")
+_QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
+_CLAUSES = re.compile(r"[;,—]\s|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s")
+_NOT = re.compile(
+    r"\b(?:please |you )?(?:do not|must not|never|not|no|without|avoid\w*|forbid\w*|prohibit\w*)\b"
+    r"|\b(?:please )?(?:do|must|should)n'?t\b|\b(?:nicht|nie|niemals|keine?|pas|jamais|nunca|não|non|mai)\b"
+    r"|\b(?:не|никогда|нельзя)\b|不|别|勿|ない",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}')
+_SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
+_LONGEST_RECORD = 300
+_BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
+"""Whose words in the user's role may demand something."""
+_ANYTHING = frozenset(words("changes anything files code things work"))
+"""What a prohibition may be about that is about everything."""
+_SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
+_NEAR = 3
+"""Lines around a line that belong to it."""
+_FREQUENT = 200
+"""A word that occurs more often is near to everything."""
+_SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
+"""How much better each of two must fit in the other's clause, and both together: values, and names."""
+_MOST_PLACES = 40
+_OWN = 0.1
+"""What a word that occurs nowhere counts for: it is how the model puts it."""
+
+
+class Sources:
+    """What a summarizer has read; asked about what it wrote.
+
+    `beside` are texts that it read beside the messages, such as an earlier summary.
+    """
+
+    def __init__(self, messages: Sequence[Message], beside: Iterable[str] = ()) -> None:
+        self._messages = messages
+        self._beside = tuple(map(plain, beside))
+
+    def unknown(self, text: str, *, capitals: bool = True) -> list[str]:
+        """The names, numbers and quotations of a statement that occur nowhere in the sources.
+
+        `capitals` says whether a word with a capital is a name. Numbers of messages are no facts.
+        """
+        quoted = quotations(plain(text))
+        text = _IN_BRACKETS.sub(lambda found: " " if self._are_messages(found[0]) else found[0], plain(text))
+        numbers_messages = _MESSAGES.search(text) is not None
+        found = []
+        for word in WORD.finditer(CUT.sub(" ", text)):
+            name = normal(word[0])
+            if name in _UNITS:
+                continue
+            if is_name(word[0]):
+                if not (numbers_messages and self._are_messages(name)) and not self._occurs(name):
+                    found.append(word[0])
+            elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
+                found.append(word[0])
+        found += [option for option in _OPTION.findall(text) if option not in self._text]
+        return found + [words for words in quoted if not self._stands(words, self._text)]
+
+    def knows(self, word: str) -> bool:
+        """Whether the word occurs, with whatever ending."""
+        return not {normal(word), stem(normal(word))}.isdisjoint(self._vocabulary)
+
+    def lacking(self, among: set[str]) -> set[str]:
+        """Those of the words that occur nowhere."""
+        return {word for word in among if word not in self._places}
+
+    def exchanged(self, text: str) -> tuple[str, str] | None:
+        """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
+        clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
+        for (one, firsts), (other, seconds) in combinations(clauses, 2):
+            for (first, here, kind), (second, there, too) in product(firsts, seconds):
+                figures = kind[:1] == too[:1] == "9"
+                if (figures or kind == too) and here not in other and there not in one:
+                    least, together = _SWAPPED[figures]
+                    gains = self._gains(here, there, one - other, other - one)
+                    if min(gains) >= least and sum(gains) >= together:
+                        return first, second
+        return self._ties.exchanged(text)
+
+    def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
+        """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
+
+        `near` is how many lines around a line are one passage with it.
+        """
+        text = plain(text)
+        quoted = list(quotations(text))
+        if any(self._stands(one, self._said[speaker]) for one in quoted for speaker in by):
+            return 1.0
+        weights = {word: self._weight(word) for word in words(text)}
+        everywhere = 0.0
+        reached: defaultdict[int, float] = defaultdict(float)
+        for word, weight in weights.items():
+            places = sorted(chain.from_iterable(self._spoken[speaker].get(word, ()) for speaker in by))
+            if len(places) > _FREQUENT:
+                everywhere += weight
+                continue
+            end = 0
+            for place in places:
+                for at in range(max(end, place - near), place + near + 1):
+                    reached[at] += weight
+                end = place + near + 1
+        whole = sum(weights.values())
+        return (everywhere + max(reached.values(), default=0.0)) / whole if whole else 1.0
+
+    def forbid(self, demand: str, *, anywhere: bool = False) -> bool:
+        """Whether a person said what the demand begins with, or says `anywhere`, and said not to."""
+        wanted = list(words(plain(demand)))
+        if not wanted or _NOT.search(demand):
+            return False
+        begins = set(wanted) if anywhere else {wanted[0]}
+        return any(verb in begins and set(rest) - _ANYTHING <= set(wanted) for verb, *rest in self._forbidden)
+
+    def contain(self, line: str) -> bool:
+        """Whether this was read, word by word."""
+        return self._stands(plain(line), self._text)
+
+    def writes(self, word: str) -> bool:
+        """Whether the word stands somewhere as it is written."""
+        return any(word in text for _, text in self._texts)
+
+    def quotes_others(self, text: str) -> bool:
+        """Whether the statement quotes something that stands in the sources, but that no person said."""
+        quoted = list(quotations(plain(text)))
+        return bool(quoted) and not any(self._stands(one, self._said["user"]) for one in quoted)
+
+    @property
+    def speech(self) -> Iterator[str]:
+        """What people and the model said."""
+        return (text for speaker, text in self._texts if speaker in _SPEAKERS)
+
+    def _are_messages(self, numbers: str) -> bool:
+        found = re.findall(r"\d+", numbers)
+        return bool(found) and all(int(one) <= len(self._messages) for one in found)
+
+    def _things(self, clause: str) -> list[tuple[str, str, str]]:
+        """The values and names of a clause that the sources know: as written, as compared, and their kind."""
+        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
+        return [found for found in named if found[1] in self._places]
+
+    def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
+        """How much better each of two terms fits the clause of the other."""
+        own, others = one - {first}, other - {second}
+        if any(map(str.isdigit, first)):
+            own, others = (set(filterfalse(self._is_value, found)) for found in (own, others))
+        fits = self._fits
+        return fits(first, others) - fits(first, own), fits(second, own) - fits(second, others)
+
+    def _is_value(self, word: str) -> bool:
+        return word in self._places and any(map(str.isdigit, word))
+
+    def _fits(self, term: str, beside: set[str]) -> float:
+        """The share of the words that a line with the term has at best."""
+        whole = sum(map(self._weight, beside))
+        if not whole:
+            return 0.0
+        at = self._places[term][:_MOST_PLACES]
+        return max(sum(map(self._weight, beside & self._records[place])) for place in at) / whole
+
+    def _weight(self, word: str) -> float:
+        return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
+
+    def _occurs(self, name: str) -> bool:
+        if name in self._vocabulary or _LABEL.fullmatch(name):
+            return True
+        if quantity := _QUANTITY.fullmatch(name):
+            return self._is_counted(quantity[1])
+        if self._begins_word(name):
+            return True
+        base = name.rpartition("/")[2]
+        if _FILE.fullmatch(base):
+            return base in self._vocabulary
+        parts = [part for part in PARTS.split(name) if part]
+        if all(map(str.isdecimal, parts)):
+            return all(map(self._is_counted, parts))
+        return len(parts) > 1 and all(
+            len(part) == 1 or self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
+        )
+
+    def _is_counted(self, figure: str) -> bool:
+        """Whether the number occurs, or is so small that anybody may have counted; 3,4 may be two of them."""
+        return digits(figure) in self._figures or all(
+            len(part) < 2 or part in self._figures for part in figure.split(",")
+        )
+
+    def _begins_word(self, name: str) -> bool:
+        """Whether a word begins with it: the short form of a hash, a name with something behind it."""
+        at = self._text.find(name)
+        while at > 0 and self._text[at - 1].isalnum():
+            at = self._text.find(name, at + 1)
+        return at >= 0
+
+    def _stands(self, quoted: str, text: str) -> bool:
+        """Whether a quotation stands in the text, piece by piece where something was left out of it."""
+        return all(fold([piece]).strip(" .,;:!?") in text for piece in _PIECES.split(quoted))
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, str]]:
+        """Who wrote it, and what."""
+        texts = []
+        for message, passages in zip(self._messages, spoken(self._messages), strict=True):
+            own = "assistant" if is_summary(message) else message.role
+            if own == "user":
+                told = (("user" if one.speaker in _BINDING else "tool", one.text) for one in passages)
+                texts += [(speaker, plain(text)) for speaker, text in told]
+            for where, text in message_texts(message):
+                if not isinstance(message.blocks[where.block], Text):
+                    texts.append(("tool", plain(text)))
+                    if (answer := refused(text)) and answer.text:
+                        texts.append(("user", plain(answer.text)))
+                elif own != "user":
+                    texts.append(("assistant" if own == "assistant" else "tool", plain(text)))
+            thoughts = (block.text for block in message.blocks if isinstance(block, Reasoning))
+            texts += [("assistant", plain(text)) for text in thoughts if text]
+            texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
+        return [*texts, *(("assistant", text) for text in self._beside)]
+
+    @cached_property
+    def _ties(self) -> Ties:
+        return Ties(text for _, text in self._texts)
+
+    @cached_property
+    def _text(self) -> str:
+        return fold(text for _, text in self._texts)
+
+    @cached_property
+    def _said(self) -> dict[str, str]:
+        """What each of the speakers said."""
+        return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
+
+    @cached_property
+    def _forbidden(self) -> list[list[str]]:
+        """The words of each clause in which a person says not to do something."""
+        clauses = (clause for speaker, text in self._texts if speaker == "user" for clause in _CLAUSES.split(text))
+        found = (list(words(_NOT.sub(" ", clause))) for clause in clauses if _NOT.search(clause))
+        return [clause for clause in found if len(clause) > 1]
+
+    @cached_property
+    def _vocabulary(self) -> frozenset[str]:
+        known: set[str] = set()
+        for chunk in set(self._text.split()):
+            for word in WORD.findall(chunk):
+                name = normal(word)
+                known |= {name, stem(name), *PARTS.split(name), name.rpartition("/")[2]}
+        for year, month, day in set(_DATE.findall(self._text)):
+            try:
+                known |= set(date(int(year), int(month), int(day)).strftime("%A %B %a %b").casefold().split())
+            except ValueError:
+                continue
+        return frozenset(known)
+
+    @cached_property
+    def _figures(self) -> frozenset[str]:
+        return frozenset(map(digits, FIGURE.findall(self._text)))
+
+    @cached_property
+    def _indexed(self) -> tuple[list[set[str]], dict[str, dict[str, list[int]]]]:
+        """The words of each line, sentence or object, and by who wrote it where each word stands."""
+        records: list[set[str]] = []
+        places: dict[str, dict[str, list[int]]] = {speaker: defaultdict(list) for speaker in (*_SPEAKERS, "tool")}
+        for speaker, text in self._texts:
+            own = places[speaker]
+            for record in _passages(text):
+                found = set(words(record))
+                for word in found:
+                    own[word].append(len(records))
+                records.append(found)
+            # What is near in one text is not near in the next.
+            records += [set()] * _NEAR
+        return records, places
+
+    @property
+    def _records(self) -> list[set[str]]:
+        return self._indexed[0]
+
+    @property
+    def _spoken(self) -> dict[str, dict[str, list[int]]]:
+        return self._indexed[1]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word stands, whoever wrote it."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for own in self._spoken.values():
+            for word, found in own.items():
+                places[word] += found
+        return dict(places)
+
+
+def _passages(text: str) -> Iterator[str]:
+    """The lines of a text, the sentences of long ones, and the objects of JSON."""
+    if '{"' in text or '": ' in text:
+        yield from (found[0] for found in _OBJECT.finditer(text))
+    for line in filter(str.strip, text.split("\n")):
+        yield from (line,) if len(line) <= _LONGEST_RECORD else filter(None, _SENTENCE.split(line))

@@ -1,0 +1,112 @@
+"""Summarizing by a model: the questions, what becomes of the answers, and what is done without one.
+
+What a model cannot read at once it reads in parts, and the parts are put together by rules, not by a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from compact.ports import Ask, Event, Measure
+from compact.summaries.model.ladder import Good, Stop, Trouble
+from compact.summaries.model.material import Material, OnFailure, Request
+from compact.summaries.model.merging import fit, merge
+from compact.summaries.model.statements import Draft, render
+from compact.summaries.offline import SHARE, summarize_offline
+
+__all__ = ["NoSummary", "OnFailure", "Request", "Summary", "summarize"]
+
+_SMALLER_INPUTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The text, within the budget, and notes about it for the report. `offline`: no model wrote any of it."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoSummary:
+    """Why there is none; and whether the messages go all the same."""
+
+    kind: Trouble
+    reason: str
+    prune: bool
+
+
+_Step: TypeAlias = tuple[Ask, ...] | Event
+
+
+def summarize(request: Request, measure: Measure) -> Generator[_Step, Any, Summary | NoSummary]:
+    """Ask for a summary; use with `yield from`. Whatever a model answers, it does not raise."""
+    material = Material(request, measure)
+    outcome: Summary | Stop = Stop("empty", "there is nothing to summarize")
+    if material.messages and material.size > 1:
+        outcome = yield from _by_model(material)
+    if isinstance(outcome, Stop):
+        return (yield from _without(material, outcome))
+    yield Event("summary_created", {"tokens": measure.text(outcome.text), "offline": outcome.offline})
+    return outcome
+
+
+def _by_model(material: Material) -> Generator[_Step, Any, Summary | Stop]:
+    answers: list[Good] | Stop = Stop("overflow", "")
+    reads = material.request.reads
+    for attempt in range(1, _SMALLER_INPUTS + 2):
+        answers = yield from material.ladder().climb(material.questions(reads))
+        if not (isinstance(answers, Stop) and answers.kind == "overflow"):
+            break
+        # The model reads less than was thought: ask again, in smaller parts.
+        again = attempt <= _SMALLER_INPUTS
+        reads = reads // 2 if again else reads
+        facts = {"kind": "overflow", "reason": answers.reason, "attempt": attempt, "reads": reads}
+        yield Event("summary_retry" if again else "summary_failed", facts)
+    if isinstance(answers, Stop):
+        return answers
+    finished = _finished(material, answers)
+    if isinstance(finished, Stop):
+        yield Event("summary_failed", {"kind": finished.kind, "reason": finished.reason})
+    return finished
+
+
+def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
+    """The summary: what is new is merged with what was known before, and made to fit."""
+    strategy, count = material.request.strategy, material.measure.text
+    notes = [f"summarized in {len(answers)} parts"] if len(answers) > 1 else []
+    if all(answer.offline for answer in answers):
+        # It is made of the sources' own words, and the earlier summary's are among them.
+        return Summary("\n".join(answer.text for answer in answers), tuple(notes), offline=True)
+    doubts = [doubt for answer in answers for doubt in answer.doubts]
+    if doubts:
+        removed = sum(doubt.removed for doubt in doubts)
+        told = f"{removed} removed, {len(doubts) - removed} called unconfirmed"
+        notes.append(f"{len(doubts)} statements of the model are doubted ({told}): {doubts[0].why}")
+    whole = material.earlier
+    for answer in answers:
+        whole = merge(whole, Draft(answer.draft.statements))
+    whole = merge(whole, Draft(changes=tuple(change for answer in answers for change in answer.draft.changes)))
+    kept = fit(whole, strategy, material.limit, count)
+    if not kept:
+        return Stop("over_long", f"none of {len(whole)} statements fits into {material.limit:,} tokens")
+    if len(kept) < len(whole):
+        notes.append(f"{len(whole) - len(kept)} statements were left out to keep to {material.limit:,} tokens")
+    return Summary(render(kept, strategy), tuple(notes))
+
+
+def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary | NoSummary]:
+    """What is done where no answer is usable."""
+    request, count = material.request, material.measure.text
+    if request.on_failure == "offline":
+        budget = min(material.limit, material.size // SHARE)
+        text = summarize_offline(request.messages, budget=budget, count=count, kept=request.kept)
+        if text:
+            yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
+            return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)
+    if request.on_failure == "prune":
+        yield Event("summary_pruned", {"kind": stop.kind, "reason": stop.reason, "messages": len(request.messages)})
+    return NoSummary(stop.kind, stop.reason, prune=request.on_failure == "prune")

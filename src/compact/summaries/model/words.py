@@ -1,0 +1,124 @@
+"""The words of a text as they are compared: in any script, whatever the ending, and with whatever signs around them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, pairwise
+
+# Letters up to here may belong to a name in a program; other scripts make words of their own, as in 文件server.py第3行.
+_LATIN = r"[^\W\u0250-\U0010ffff]"
+WORD = re.compile(
+    rf"(?!_){_LATIN}(?:(?:{_LATIN}|[./@#$+~'-]|(?<=\d),(?=\d))*{_LATIN})?|#\d+|__{_LATIN}+|[^\W\x00-\u024f]+"
+)
+PARTS = re.compile(r"[^\w.]+|(?<=[^\W\d])\.|\.(?=[^\W\d])")
+FIGURE = re.compile(r"\d[\d.,]*")
+CUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
+_EDGES = ".'-/~+$@"
+_ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
+_STEM = 6
+"""Letters of a word that are compared: what follows is an ending in most languages."""
+_UNSPACED = "\u0e00"
+_WORDS = 8
+"""Characters that several words take where none has spaces around it."""
+"""From Thai on, most scripts do without spaces: there, pairs of letters are compared."""
+_ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_NAMED = re.compile(r"[\d_/]|\w\.\w|[a-z][A-Z]")
+_OPENS = frozenset('.:"-*;!?(/`\n#|>')
+_QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
+_TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
+_SET_IN = str.maketrans("", "", "\"'`*")
+_ESCAPED = re.compile(r"\\[ntr]")
+_CODE = re.compile(r"`[^`\n]*`")
+_NAMES = re.compile(r"`[^`\n]*`|\S*[\w)][._/\\]\w\S*")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_ENOUGH_WORDS, _FEW_CAPITALS = 20, 0.15
+_COMMON_WORDS = """
+the a an and or but if then than that this these those there here with from into of to for in on at by as is are
+was were be been being has have had do does did done it its they them their he him his she her we us our you
+your i my me not no nor so such also only just any all each both more most other which who what when where why
+how while until before after about over under again still yet up down out very can could may might must shall
+should will would user users wants want wanted asks asked ask requests requested said says
+"""
+COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def plain(text: str) -> str:
+    """The text with the usual quotation marks, apostrophes, figures and line breaks."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
+    return _ESCAPED.sub("\n", text).replace('\\"', '"')
+
+
+def fold(texts: Iterable[str]) -> str:
+    """The texts as one line that quotations are looked for in, whatever they are set in."""
+    return " ".join(chain.from_iterable(text.casefold().translate(_SET_IN).split() for text in texts))
+
+
+def normal(word: str) -> str:
+    return word.casefold().strip(_EDGES).removesuffix("'s")
+
+
+def stem(word: str) -> str:
+    return _ENDING.sub("", word)[:_STEM] if word.isalpha() else word
+
+
+def digits(figure: str) -> str:
+    """A number as it is compared: 1,200.50 is 1.200,5 elsewhere."""
+    whole = figure.rstrip(".,")
+    return re.sub(r"[.,]", "", whole.rstrip("0") if re.search(r"[.,]\d{1,2}\Z", whole) else whole)
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a text as they are compared, without the commonest; names also in parts."""
+    return chain.from_iterable(map(spellings, WORD.findall(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def spellings(word: str) -> tuple[str, ...]:
+    """What a word is compared by, first as a whole; nothing for the commonest. The same words come again and again."""
+    name = normal(word)
+    if name in COMMON:
+        return ()
+    if word[0] >= _UNSPACED and len(word) > 1:
+        return tuple(map("".join, pairwise(word)))
+    if not is_name(word):
+        return (stem(name),)
+    parts = (stem(part) for part in PARTS.split(name) if part and part not in COMMON)
+    return tuple(dict.fromkeys((name, *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
+
+
+def is_name(word: str) -> bool:
+    """Whether a word is written like a name of something: with figures, joined by signs, or with capitals inside."""
+    bare = word.strip(_EDGES)
+    return _NAMED.search(bare) is not None and not _ABBREVIATION.fullmatch(bare)
+
+
+def is_capitalized(word: re.Match[str]) -> bool:
+    """Whether a word has a capital where no sentence begins."""
+    before = word.string[: word.start()].rstrip(" ")
+    return word[0].istitle() and bool(before) and before[-1] not in _OPENS
+
+
+def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
+    """Whether a capital makes a name of a word, as in English; German has one in every noun.
+
+    `more` is read as well where the text is short.
+    """
+    found: list[bool] = []
+    for part in (text, *more):
+        prose = _NAMES.sub(" ", plain(part))
+        found += [is_capitalized(word) for word in _LONG_WORD.finditer(prose) if word[0].islower() or word[0].istitle()]
+        if len(found) >= _ENOUGH_WORDS:
+            break
+    return sum(found) < len(found) * _FEW_CAPITALS
+
+
+def quotations(text: str) -> Iterator[str]:
+    """What a text quotes, where that is more than a word or two."""
+    within = _CODE.sub(lambda code: code[0].replace('"', "'"), text)
+    # Every other piece between quotation marks stands inside them.
+    pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
+    return (quoted for quoted in pieces if quoted.count(" ") > 1 or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED))

@@ -1,0 +1,1 @@
+"""How each action went, by what its result says, and whether it was mended later."""

@@ -1,0 +1,57 @@
+"""What became of an action later: done again, or mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compact.summaries.actions import CHANGES, Action, subject
+from compact.summaries.outcomes.commands import closing
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import key_of, plans
+
+_DECIDED = (Verdict.OK, Verdict.FAILED)
+
+
+def look_ahead(actions: Sequence[Action]) -> None:
+    """Notes of each action whether a later one does the same again, and of a failed one whether that mended it.
+
+    Of several later ones the newest counts that says how it went.
+    """
+    again: set[tuple[str, str]] = set()
+    newest: dict[tuple[str, str], Action] = {}
+    for action in reversed(actions):
+        keys = list(_keys(action))
+        action.superseded = bool(keys) and all(key in again for key in keys) and not _stays(action)
+        if action.outcome.failed:
+            deciding = [newest.get(key) for key in keys]
+            mended = [later for later in deciding if later is not None and later.outcome.kind is Verdict.OK]
+            action.mended_by = mended[-1].index if mended and len(mended) == len(deciding) else None
+        again.update(keys)
+        if action.outcome.kind in _DECIDED:
+            for key in (*keys, *_closed(action, keys)):
+                newest.setdefault(key, action)
+
+
+def mended(actions: Sequence[Action]) -> dict[int, int]:
+    """By the positions of failed actions that were mended: the index of the message that mended each."""
+    return {at: action.mended_by for at, action in enumerate(actions) if action.mended_by is not None}
+
+
+def _keys(action: Action) -> Iterator[tuple[str, str]]:
+    """What the action was done to, and what was done: equal for two that do the same."""
+    if plans(action):
+        yield "plan", key_of(action)
+    elif action.run is not None and action.kind == "ran":
+        yield from (("ran", aim) for aim in action.run.aims or (subject(action),))
+    else:
+        yield "changed" if action.kind in CHANGES[:2] else action.kind, subject(action)
+
+
+def _stays(action: Action) -> bool:
+    return action.run is not None and action.run.adds and action.outcome.kind is Verdict.OK
+
+
+def _closed(action: Action, keys: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    if action.outcome.kind is Verdict.OK:
+        for _, aim in keys:
+            yield from (("ran", other) for other in closing().get(aim, ()))

@@ -1,0 +1,50 @@
+"""What came of an action, as its result says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from compact.summaries.quoting import quote
+
+
+class Verdict(StrEnum):
+    """How an action went; `UNKNOWN` wherever its result does not say so."""
+
+    OK = "ok"
+    FAILED = "failed"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an action went, and the words that tell it.
+
+    `text` has one statement a line. Of a failure the first says most, of any other result the last. Of a refusal it is
+    all that the person said with it, word for word.
+    """
+
+    kind: Verdict = Verdict.UNKNOWN
+    text: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed; what a person refused did not."""
+        return self.kind is Verdict.FAILED
+
+    def shorten(self, longest: int) -> str:
+        """As many of the statements as fit on one line, those first that say most."""
+        lines = [line for line in self.text.split("\n") if line.strip()]
+        if self.kind is Verdict.REFUSED:
+            return quote(self.text, longest)
+        backwards = not self.failed
+        chosen: list[str] = []
+        for line in reversed(lines) if backwards else lines:
+            if chosen and sum(map(len, chosen)) + len(line) > longest:
+                break
+            chosen.append(line)
+        return quote(" / ".join(reversed(chosen) if backwards else chosen), longest)
+
+
+NOTHING = Outcome()

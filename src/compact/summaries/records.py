@@ -1,0 +1,161 @@
+"""The pieces that a result is made of, lines, sentences and records of JSON, and the names in them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+_LONG_LINE = 200
+_SENTENCE = re.compile(r".{60,200}?(?:[.!?;]\s+|\Z)|.{1,160}", re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_LONGEST_RECORD, _DEEPEST = 300, 12
+_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
+"""A name or a number, not a plain word."""
+_WORD = re.compile(r"\w{5,40}")
+_LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
+_JOIN = " / "
+_RECORDS = 2
+"""So many records at least are to fit where some are picked."""
+_RARE = 2
+"""A word in more pieces than this says nothing about any of them."""
+
+
+class Piece(NamedTuple):
+    """Where a piece of a text begins and ends."""
+
+    start: int
+    end: int
+
+
+def names_in(text: str) -> set[str]:
+    """The names and numbers of a text, as they are compared."""
+    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+
+
+def words_in(text: str) -> set[str]:
+    """The longer words of a text, whatever their case."""
+    return set(_WORD.findall(text.lower()))
+
+
+def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> list[int]:
+    """How many of the names each piece has; the text is looked through once."""
+    found = ((match.start(), match[0].rstrip(".,:-/")) for match in _NAME.finditer(text)) if names else ()
+    return _count(pieces, (place for place, name in found if name in names))
+
+
+def count_words(text: str, pieces: Sequence[Piece], words: AbstractSet[str]) -> list[int]:
+    """How many of the words, in lower case, each piece has; the text is looked through once."""
+    found = _WORD.finditer(text.lower()) if words else ()
+    return _count(pieces, (match.start() for match in found if match[0] in words))
+
+
+def _count(pieces: Sequence[Piece], places: Iterable[int]) -> list[int]:
+    """How many of the places, in order, lie in each piece."""
+    counts = [0] * len(pieces)
+    at = 0
+    for place in places:
+        while at < len(pieces) and pieces[at].end <= place:
+            at += 1
+        if at == len(pieces):
+            break
+        counts[at] += pieces[at].start <= place
+    return counts
+
+
+def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
+    """The pieces of a text that share the most longer words with those, in order; nothing where none does."""
+    if not words:
+        return ""
+    text = text[:_LONGEST_SCAN]
+    found = pieces_of(text)
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in found]
+    shared = count_words(text, found, words)
+    chosen: set[int] = set()
+    left = longest
+    for at in sorted(range(len(pieces)), key=lambda at: (-shared[at], at)):
+        if not shared[at] or len(pieces[at]) + len(_JOIN) > left:
+            break
+        chosen.add(at)
+        left -= len(pieces[at]) + len(_JOIN)
+    return _JOIN.join(pieces[at] for at in sorted(chosen))
+
+
+def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
+    """The pieces of a text with names or rare words that are wanted, in lower case; nothing where none has any."""
+    if not wanted:
+        return ""
+    text = text[:_LONGEST_LOOK]
+    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in pieces_of(text, longest // _RECORDS)]
+    chosen: list[str] = []
+    left = longest
+    for piece, found in zip(pieces, find_wanted(pieces, wanted), strict=True):
+        if found and len(piece) <= left:
+            chosen.append(piece)
+            left -= len(piece) + len(_JOIN)
+    return _JOIN.join(chosen)
+
+
+def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
+    """The wanted words of each piece, in lower case, without those that too many pieces have."""
+    lowered = map(str.lower, pieces)
+    found = [{word for word in wanted if word in piece} for piece in lowered]
+    counts = Counter(word for words in found for word in words)
+    common = {word for word, count in counts.items() if count > _RARE}
+    return [words - common for words in found]
+
+
+def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
+    """The lines of the text, each with its line feed, very long ones in parts; of JSON the records.
+
+    A record of at most `longest` characters is not taken apart.
+    """
+    if is_json(text):
+        return list(_records(text, longest))
+    lines = text.splitlines(keepends=True)
+    found: list[Piece] = []
+    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
+        start = end - len(line)
+        if len(line) <= _LONG_LINE:
+            found.append(Piece(start, end))
+        elif is_json(line):
+            found += (Piece(start + part.start, start + part.end) for part in _records(line, longest))
+        else:
+            found += (Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
+    return found
+
+
+def is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[") and '":' in text
+
+
+def _records(text: str, longest: int) -> Iterator[Piece]:
+    """The elements of JSON: whole records where they are not too long, else what those are made of.
+
+    A record is not taken apart, so that no value can seem to belong to another.
+    """
+    begins: defaultdict[int, list[int]] = defaultdict(list)
+    depth = 0
+    for found in _STRUCTURE.finditer(text):
+        sign = found[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if sign in ("{", "[", ","):
+            begins[depth].append(found.end())
+
+    def split(start: int, end: int, level: int) -> Iterator[Piece]:
+        if end - start <= longest:
+            yield Piece(start, end)
+        elif level > _DEEPEST:
+            yield from (Piece(at, min(at + _LONG_LINE, end)) for at in range(start, end, _LONG_LINE))
+        else:
+            places = begins[level]
+            inner = places[bisect_right(places, start) : bisect_left(places, end)]
+            bounds = [start, *inner, end]
+            for one, other in pairwise(bounds):
+                yield from split(one, other, level + 1)
+
+    yield from split(0, len(text), 1)

@@ -1,0 +1,41 @@
+"""Files of rules that a tool read: they bind whoever works on the project, and are quoted by path as its rules.
+
+Only a successful read of such a file inside the project counts. A rule in any other result, in a vendored folder or on
+a web page is something that was read, and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+
+from compact.summaries.actions import Action
+
+_FILE = re.compile(
+    r"(?:CLAUDE|AGENTS?|GEMINI|CONVENTIONS|SKILL|copilot-instructions)(?:\.local)?\.md"
+    r"|CONTRIBUTING(?:\.(?:md|rst|txt))?|\.(?:cursor|windsurf|cline|roo)rules|[\w.-]+\.mdc",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(
+    r"(?:\A|/)(?:node_modules|vendor|third[_-]party|site-packages|dist-packages|\.venv|venv|bower_components|Pods|\.git"
+    r"|\.cargo|go/pkg|dist|build|target)/|://",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"^[ \t]*\d{1,6}(?:→|\t|:|\|) ?", re.MULTILINE)
+_WRAPPER = re.compile(
+    r"</?(?:path|type|content|file|system-reminder)[^>\n]{0,200}>|^\(End of file[^\n]*\)$", re.MULTILINE
+)
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+
+
+def rules_read(action: Action) -> str:
+    """The path of the file of rules that the action read; nothing for every other action."""
+    path = action.subject.rpartition(" ")[2].strip("'\"") if action.is_command else action.subject
+    if action.kind != "read" or action.outcome.failed or not action.result.strip() or _FOREIGN.search(path):
+        return ""
+    return path if _FILE.fullmatch(path.rpartition("/")[2]) else ""
+
+
+def rules_text(action: Action) -> str:
+    """What the file says, without the numbers of its lines and the frame that a tool puts around it."""
+    text = _WRAPPER.sub("", _REMINDER.sub("", action.result))
+    return _NUMBER.sub("", text) if len(_NUMBER.findall(text)) > text.count("\n") // 2 else text

@@ -1,0 +1,82 @@
+"""What stood in a world's conversation: the lines of each role, and which message holds which result."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from compact.testing.worlds.passages import Line, Passage, read_messages
+from compact.testing.worlds.truth import Truth, World
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
+_BULLET = re.compile(r"^\s*(?:[-*•·‣–>]|\d{1,3}[.)])\s+")
+
+
+class Originals:
+    """The words of a conversation, by role."""
+
+    def __init__(self, world: World) -> None:
+        self.passages: set[tuple[str, str, str]] = set()
+        self._lines: dict[tuple[str, str], set[str]] = {}
+        self._sentences: dict[tuple[str, str], set[str]] = {}
+        self.results: dict[str, int] = {}
+        """The message of each result, by the id of its call."""
+        self._texts: dict[tuple[str, str], list[str]] = {}
+        self._messages = world.messages
+        self._beside: dict[str, set[str]] = {}
+        self._said: dict[str, str] = {}
+        for passage in read_messages(world.messages):
+            key = (passage.role, passage.kind)
+            self.passages.add((*key, passage.text))
+            self._texts.setdefault(key, []).append(passage.text)
+            if passage.kind == "result":
+                self.results[passage.call] = passage.message
+
+    def holds(self, passage: Passage, text: str) -> bool:
+        """Whether the role said this, word for word: the line, or each of its sentences."""
+        if "\n" in text:
+            return any(text in said for said in self._texts.get((passage.role, passage.kind), ()))
+        lines, sentences = self._words((passage.role, passage.kind))
+        bare = unlisted(text)
+        if text.strip() in lines or bare in lines:
+            return True
+        return all(part.strip() in sentences for part in _SENTENCE.split(bare) if part.strip())
+
+    def quotes(self, role: str, text: str) -> bool:
+        """Whether the text, in lower case, is quoted from one message of the role, without a gap."""
+        if role not in self._said:
+            said = self._texts.get((role, "text"), ())
+            self._said[role] = "\n".join(" ".join(each.lower().split()) for each in said)
+        return " ".join(text.split()) in self._said[role]
+
+    def beside(self, truth: Truth) -> set[str]:
+        """The other sentences of the message that made a request: none of them tells what became of it."""
+        if truth.id not in self._beside:
+            said = [passage.text for passage in read_messages(self._messages[truth.said : truth.said + 1])]
+            lines = [line for text in said for line in text.replace(truth.text, "\n").lower().split("\n")]
+            parts = {part.strip() for line in lines for part in _SENTENCE.split(line)}
+            self._beside[truth.id] = parts - {""}
+        return self._beside[truth.id]
+
+    def original(self, passage: Passage, line: Line) -> bool:
+        """Whether the line and all that governs it are the role's own words."""
+        return self.holds(passage, line.text) and all(self.holds(passage, head) for head in line.heads)
+
+    def _words(self, key: tuple[str, str]) -> tuple[set[str], set[str]]:
+        if key not in self._lines:
+            lines = {line.strip() for text in self._texts.get(key, ()) for line in text.split("\n")}
+            lines |= {unlisted(line) for line in lines}
+            self._lines[key] = lines
+            self._sentences[key] = {part.strip() for line in lines for part in _SENTENCE.split(line)}
+        return self._lines[key], self._sentences[key]
+
+
+def unlisted(line: str) -> str:
+    """The line without the mark of a list."""
+    return _BULLET.sub("", line).strip()
+
+
+@lru_cache(maxsize=16)
+def originals_of(world: World) -> Originals:
+    """The words of the world's conversation."""
+    return Originals(world)
