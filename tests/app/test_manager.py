@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import random
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Thread
@@ -147,9 +146,7 @@ def test_protected_message_never_pruned(make: Bench) -> None:
 
     sent = make(ask=ask).preflight("s", messages)
     assert {"role": "user", "content": "Never touch src/legacy."} in sent
-    # The model reads it, and is told that it stays.
-    assert asked
-    assert not any(re.search(r"(?<!, stays) ---\nNever touch src/legacy", question.material) for question in asked)
+    assert any(" stays ---\nNever touch src/legacy." in question.material for question in asked)
 
 
 def test_role_based_protection(make: Bench) -> None:

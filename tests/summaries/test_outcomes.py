@@ -362,7 +362,7 @@ def test_plans_are_kept_in_many_ways() -> None:
     tasks += used("TaskUpdate", {"taskId": "2", "status": "completed"}, "Updated task #2 status", id="c")
     assert planned(*tasks) == "open: Look. done: Fix"
     tasks += used("TaskList", {}, "#1 [completed] Look\n#2 [completed] Fix", id="d")
-    assert planned(*tasks) == "2 of 2 done"
+    assert planned(*tasks) == "done: Look; Fix"
 
 
 def test_a_check_list_in_a_message_is_a_plan() -> None:

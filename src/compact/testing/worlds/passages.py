@@ -198,7 +198,7 @@ def _continues(before: str, line: str) -> bool:
 
 
 def _with_below(found: list[tuple[int, int, str, tuple[str, ...], int]]) -> list[Line]:
-    lines = []
+    lines: list[Line] = []
     for index, (start, end, text, heads, depth) in enumerate(found):
         below = end
         for later in found[index + 1 :]:
