@@ -351,3 +351,12 @@ def test_the_settings_say_what_comes_first() -> None:
     target = tokens_of(before) // 4
     few, many = (fill(before, target, settings=AutoSettings(recent_turns=turns)).conversation for turns in (0, 6))
     assert len(whole(before, few)) < len(whole(before, many))
+
+
+def test_what_was_answered_below_gets_its_answer_when_that_goes() -> None:
+    conversation = parse([user("Begin."), *spoken(20), user("Go on.")])
+    for number in range(5):
+        after = fill(conversation, 1_200).conversation
+        told = [line for message in accounts(after) for line in body_of(message).split("\n")]
+        assert sum(line.endswith("answered below") for line in told) <= 1
+        conversation = parse([*render(after), assistant("Gone on."), *spoken(6), user(f"And {number}?")])

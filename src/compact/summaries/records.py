@@ -103,10 +103,22 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
     """The wanted words of each piece, in lower case, without those that too many pieces have."""
     lowered = map(str.lower, pieces)
-    found = [{word for word in wanted if word in piece} for piece in lowered]
+    found = [{word for word in wanted if holds(piece, word)} for piece in lowered]
     counts = Counter(word for words in found for word in words)
     common = {word for word, count in counts.items() if count > _RARE}
     return [words - common for words in found]
+
+
+def holds(text: str, word: str) -> bool:
+    """Whether a text has the word, from its beginning on; a number only as a whole."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        begins = not (at and text[at - 1].isalnum() and word[0].isalnum())
+        if begins and not (word[-1].isdigit() and text[end : end + 1].isalnum()):
+            return True
+        at = text.find(word, end)
+    return False
 
 
 def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:

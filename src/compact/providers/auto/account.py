@@ -38,19 +38,40 @@ def account_lines(
     """The lines that tell of what is not shown, in order; `earlier` are the items that were carried over."""
     lines: list[AccountItem] = []
     turns: list[list[int]] = [[]]
+    since, before = 0, -1
     for at, ladder in enumerate(ladders):
         if ladder.text:
             if Level.NONE < done.levels[at] < Level.CUT:
                 lines.append(earlier[ladder.at + len(earlier)])
             continue
-        if ladder.told.from_user:
+        after_account, before = ladder.at > before + 1, ladder.at
+        if ladder.told.from_user or after_account:
             turns.append([])
+        since = len(turns) - 1 if after_account else since
         turns[-1].append(at)
+    open_ = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].text.endswith(_BELOW)), -1)
+    if open_ >= 0:
+        lines[open_] = _answered(ladders, lines[open_], turns[since], done, ids)
     for number, turn in enumerate(turns, 1):
         told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
         below = {at for at in turn if done.levels[at] >= Level.CUT}
         lines += _turn(ladders, turn, told, below, last=number == len(turns))
     return lines
+
+
+def _answered(
+    ladders: Sequence[Ladder], item: AccountItem, turn: list[int], done: Allocation, ids: Mapping[int, tuple[str, ...]]
+) -> AccountItem:
+    """What an earlier account called answered below, with the answer where that is no longer a message."""
+    closing = next((at for at in reversed(turn) if ladders[at].told.closes), None)
+    if closing is None or done.levels[closing] >= Level.CUT:
+        return item
+    request = item.text.removesuffix(_BELOW)
+    if done.levels[closing] is Level.NONE:
+        return AccountItem(f"{request}answered", item.sources)
+    turn.remove(closing)
+    answer = _line(ladders[closing], closing, done, ids)
+    return AccountItem(f"{request}{answer.text.removeprefix('- ')}", (*item.sources, *answer.sources))
 
 
 def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> AccountItem:
