@@ -25,8 +25,10 @@ from compact.summaries.model.words import capitals_name, plain, words
 UNCONFIRMED = " (unconfirmed: "
 """What a mark begins with; the reason follows, and a bracket."""
 _UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
+_BY_PROGRAM = "a tool or a program says so, not the user"
 _EXCHANGED = "the messages have {} and {} the other way round"
-_MARKS = re.compile(rf" \(unconfirmed: (?:{_UNSAID}|{_UNASKED}|{_EXCHANGED.replace('{}', '[^()]{1,80}')})\)")
+_WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, _EXCHANGED.replace("{}", "[^()]{1,80}"))
+_MARKS = re.compile(rf" \(unconfirmed: (?:{'|'.join(_WHYS)})\)")
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
@@ -34,6 +36,8 @@ _ATTRIBUTABLE, _ASKED_FOR, _SAID = 0.8, 0.75, 0.45
 """How much a person must have said of what is put into their mouth, and of a demand; and somebody of an instruction."""
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
+_COPIED = 0.9
+"""How much of a demand stands in a result, where it comes from there."""
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
 _CODE = re.compile(r"`[^`\n]*`")
@@ -199,7 +203,9 @@ class _Checker:
             return Doubt(each.text, "it is part of the example in the instructions", removed=True)
         bare = replace(each, text=_MARKS.sub("", each.text))
         if self._is_unasked(bare):
-            return Doubt(each.text, _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED)
+            by_program = bare.line.startswith('"') and self.sources.support(bare.line, "tool") >= _COPIED
+            unsaid = _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED
+            return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
         return None

@@ -33,6 +33,8 @@ from compact.summaries.outcomes.answers import refused
 
 Voice: TypeAlias = Literal["user", "assistant", "tool"]
 
+_LISTED = 8
+"""Characters between two members of a list."""
 _FILE = re.compile(
     r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
     r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
@@ -121,7 +123,8 @@ class Sources:
                     gains = self._gains(here, there, one - other, other - one)
                     if min(gains) >= least and sum(gains) >= together:
                         return first, second
-        return self._ties.exchanged(text)
+        found = self._ties.exchanged(text)
+        return None if found and _listed(text, *found) else found
 
     def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
         """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
@@ -330,6 +333,13 @@ class Sources:
             for word, found in own.items():
                 places[word] += found
         return dict(places)
+
+
+def _listed(text: str, one: str, other: str) -> bool:
+    """Whether two terms stand side by side in a list: their order says nothing."""
+    first, second = sorted((text.find(one), text.find(other)))
+    between = text[first:second].removeprefix(one).removeprefix(other)
+    return first >= 0 and len(between) <= _LISTED
 
 
 def _passages(text: str) -> Iterator[str]:
