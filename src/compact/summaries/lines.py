@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -66,7 +66,8 @@ class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
     `asked` are the names and words of the latest request: what was answered about them is told first. `taken_up` are
-    the words of what was said next. `planned` is the message with the newest plan.
+    the words of what was said next. `planned` is the message with the newest plan. It
+    only `comments` where nobody has asked for anything.
     """
 
     role: str
@@ -75,6 +76,7 @@ class Told:
     asked: AbstractSet[str] = frozenset()
     taken_up: AbstractSet[str] = frozenset()
     planned: int = 0
+    comments: bool = False
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
@@ -163,9 +165,10 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             asked,
             next_words,
             planned,
+            comments,
             vocabulary,
         )
-        for group, spoken, next_words in zip(groups, words, _taken_up(words), strict=True)
+        for group, spoken, next_words, comments in zip(groups, words, _taken_up(words), _comments(words), strict=True)
     ]
 
 
@@ -178,6 +181,15 @@ def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
         if spoken and spoken[0].text:
             words = words_in(spoken[0].text[:_TAKEN_UP])
     return found[::-1]
+
+
+def _comments(said: Sequence[Sequence[Utterance]]) -> Iterator[bool]:
+    """For each exchange, whether the person who spoke last before it asked for nothing."""
+    comments = False
+    for spoken in said:
+        yield comments
+        for each in spoken:
+            comments = not each.asks if each.source is Source.USER else comments
 
 
 def _asked(reading: Reading) -> frozenset[str]:
@@ -238,10 +250,21 @@ def _done(action: Action, room: Room, told: Told) -> str:
         shown = quote(written_by(action), room.written)
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
-        shown = action.outcome.shorten(room.answer)
-        if len(action.result) > len(shown) + room.answer:
-            shown = quote(pick_mentioned(action.result, told.taken_up, room.answer), room.answer) or shown
+        shown = _answer(action, room.answer, told.taken_up)
     return f'{did}: "{shown}"' if (shown := shown.replace('"', "'")) else did
+
+
+def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
+    """What came of it: of a command how it ended, then what was taken up by what was said next; else the latter."""
+    end = action.outcome.shorten(longest)
+    if len(action.result) <= len(end) + longest:
+        return end
+    ran = action.kind == "ran"
+    end = action.outcome.shorten(longest // 2) if ran else end
+    more = quote(pick_mentioned(action.result, taken_up, longest - len(end) * ran), longest)
+    if not ran:
+        return more or end
+    return f"{end} / {more}" if more and end and more not in end else end or more
 
 
 def _went_wrong(action: Action, room: Room) -> str:

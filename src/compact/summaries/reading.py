@@ -27,7 +27,7 @@ from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
 from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
-from compact.summaries.speech import corrects, orders
+from compact.summaries.speech import QUESTION_MARKS, corrects, orders
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
@@ -42,7 +42,8 @@ class Utterance:
     """A text of a user or of the assistant; `closing` when no call stands in its message.
 
     `speaker` is the name that the message gives, or what speaks where nobody does; `beside` tells of images and files
-    that it had. A `binding` one holds a rule that a person gave.
+    that it had. A `binding` one holds a rule that a person gave; one that `asks`
+    wants an answer or a deed.
     """
 
     index: int
@@ -53,6 +54,7 @@ class Utterance:
     speaker: str = ""
     beside: str = ""
     binding: bool = False
+    asks: bool = False
 
 
 @dataclass(slots=True)
@@ -112,8 +114,8 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     said = [text for text in map(_spoken, texts) if text.strip()]
     for at, text in enumerate(said):
         shown = "" if at else beside
-        binding = source is Source.USER and _binds(text)
-        reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown, binding))
+        binding, asks = _wants(text) if source is Source.USER else (False, False)
+        reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown, binding, asks))
     if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
     for passage in heard:
@@ -122,10 +124,12 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
 
 
-def _binds(text: str) -> bool:
-    """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
+def _wants(text: str) -> tuple[bool, bool]:
+    """Whether a person gives a rule, something to do or to leave from now on, or changes one; and whether they ask."""
     text = text[:_LONGEST_RULES]
-    return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))
+    strengths = {found.strength for found in directives_in(text)}
+    binds = Strength.RULE in strengths or corrects(text) or orders(text)
+    return binds, binds or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
 
 
 def _beside(message: Message) -> str:

@@ -38,7 +38,7 @@ _VOWELS = re.compile("[\u064b-\u0652]")
 _LEANS = 0.8
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
-_ASKING = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
+QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
 
 class Passage(NamedTuple):
@@ -78,9 +78,8 @@ class Speech:
             if price <= left:
                 chosen.add(at)
                 left -= price
-        if not chosen:
-            best = max(range(len(found)), key=weights.__getitem__)
-            return shorten(quote(found[best].whole, 2 * longest), longest)
+            elif not chosen:  # the beginning of what says most is better than all of something else
+                return shorten(quote(found[at].whole, 2 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
 
     @cached_property
@@ -90,7 +89,7 @@ class Speech:
         weights = [_weight(passage, self._vocabulary) for passage in found]
         if found and self._by_person:
             weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
-        if found and found[-1].text.endswith(_ASKING):
+        if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST
         return found, weights
 

@@ -15,7 +15,7 @@ from compact.summaries.rules import rules_read
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY = 10.0, 4.0, 3.2, 1.2
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 10.0, 4.0, 3.2, 1.2, 0.6
 _SUPERSEDED = 0.3
 _EFFECT, _CHANGE, _LOOK = 4.0, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
@@ -64,7 +64,7 @@ def weigh(told: Told) -> Worth:
             worth = worth.plus_result(_printed(len(spoken.text)))
             continue
         by_user = spoken.source is Source.USER
-        weight = _BY_USER if by_user else _CLOSING if spoken.closing else _ON_THE_WAY
+        weight = _BY_USER if by_user else _ON_THE_WAY if not spoken.closing else _COMMENT if told.comments else _CLOSING
         weight = _BINDING if spoken.binding else weight
         value = _said(weight, told.vocabulary.information(spoken.text))
         worth = worth.plus(value, *(_shown(len(spoken.text), quoted(spoken, room)) for room in (SHORT, LONG)))
