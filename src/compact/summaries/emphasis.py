@@ -1,0 +1,90 @@
+"""What a strategy cares about where no model writes the summary: the lines are the same, and others are told first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compact.facts import Source
+from compact.summaries.accounts import UNVERIFIED
+from compact.summaries.actions import CHANGES, Action
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import plans
+from compact.summaries.reading import Utterance
+from compact.summaries.speech import share_of_reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """How many times its usual worth each thing has that an exchange can hold.
+
+    `person` is what a person said, `rules` those that a person gave or changed, or that stand in a file of rules,
+    `talk` what the assistant said. The sentences of any of them that tell a decision or a reason count as `reasons`
+    where that is more. `changes` are changed files with what was written, `runs` commands and other calls with what
+    came of them, `failures` those that failed, `plans` lists of tasks, and `looks` what was only read.
+    """
+
+    person: float = 1.0
+    rules: float = 1.0
+    reasons: float = 1.0
+    talk: float = 1.0
+    changes: float = 1.0
+    runs: float = 1.0
+    failures: float = 1.0
+    plans: float = 1.0
+    looks: float = 1.0
+
+    def of_words(self, spoken: Utterance) -> float:
+        """For what somebody said."""
+        if spoken.source is Source.TOOL:
+            return self.runs
+        by_user = spoken.source is Source.USER
+        return self._of_text(spoken.text, self.rules if spoken.binding else self.person if by_user else self.talk)
+
+    def of_deed(self, action: Action) -> float:
+        """For what was done; a refusal is a person's decision."""
+        if action.outcome.kind is Verdict.REFUSED:
+            return max(self.person, self.reasons)
+        if action.outcome.failed:
+            return self.failures
+        if action.kind in CHANGES:
+            return self.changes
+        if action.kind == "read":
+            return self.looks
+        return self.plans if action.kind == "called" and plans(action) else self.runs
+
+    def of_line(self, line: str) -> float:
+        """For a line of an earlier account: the mean of its parts, the longer the more."""
+        parts = line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")
+        return sum(len(part) * self._of_part(part) for part in parts) / max(sum(map(len, parts)), 1)
+
+    def _of_part(self, part: str) -> float:
+        first = part.partition(" ")[0].rstrip(":")
+        if first in ("user", "assistant"):
+            return self._of_text(part, self.person if first == "user" else self.talk)
+        if first in CHANGES:
+            return self.changes
+        return {"ran": self.runs, "planned": self.plans, "read": self.looks}.get(first, 1.0)
+
+    def _of_text(self, text: str, usual: float) -> float:
+        return usual + max(self.reasons - usual, 0.0) * (share_of_reasons(text) if self.reasons > usual else 0.0)
+
+
+EVEN = Emphasis()
+_EMPHASES = {
+    "decision_log": Emphasis(
+        person=0.8, rules=1.5, reasons=2.0, talk=0.3, changes=0.2, runs=0.25, failures=0.5, plans=0.3, looks=0.1
+    ),
+    "code_delta": Emphasis(
+        person=0.5, rules=1.0, reasons=0.4, talk=0.2, changes=3.0, runs=1.5, failures=2.0, plans=0.5, looks=0.1
+    ),
+    "brief": Emphasis(
+        person=1.2, rules=1.5, reasons=1.0, talk=0.6, changes=0.6, runs=0.8, failures=1.0, plans=1.5, looks=0.2
+    ),
+    "general": Emphasis(person=1.2, rules=1.2, reasons=1.5, talk=1.2, changes=0.8, runs=0.8, plans=0.8, looks=0.5),
+    "code": Emphasis(reasons=1.2, talk=0.7, changes=1.8, runs=1.3, failures=1.8, looks=0.5),
+}
+
+
+def emphasis_of(strategy: str) -> Emphasis:
+    """The emphasis of the strategy of that name; even where it has none of its own."""
+    return _EMPHASES.get(strategy, EVEN)
