@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compact.facts import Source
-from compact.summaries.accounts import UNVERIFIED
+from compact.summaries.accounts import IN_THE_END, UNVERIFIED
 from compact.summaries.actions import CHANGES, Action
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.plans import plans
-from compact.summaries.reading import Utterance
+from compact.summaries.reading import Utterance, binds
 from compact.summaries.speech import share_of_reasons
 
 
@@ -53,35 +53,39 @@ class Emphasis:
         return self.plans if action.kind == "called" and plans(action) else self.runs
 
     def of_line(self, line: str) -> float:
-        """For a line of an earlier account: the mean of its parts, the longer the more."""
-        parts = line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")
-        return sum(len(part) * self._of_part(part) for part in parts) / max(sum(map(len, parts)), 1)
+        """For a line of an earlier account: that of the part which counts most."""
+        return max(map(self._of_part, line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")))
 
     def _of_part(self, part: str) -> float:
+        part = part.removeprefix(IN_THE_END)
         first = part.partition(" ")[0].rstrip(":")
-        if first in ("user", "assistant"):
-            return self._of_text(part, self.person if first == "user" else self.talk)
+        if first == "user":
+            rule = self.rules > self.person and binds(part.partition('"')[2])
+            return self._of_text(part, self.rules if rule else self.person)
+        if first == "assistant":
+            return self._of_text(part, self.talk)
         if first in CHANGES:
             return self.changes
         return {"ran": self.runs, "planned": self.plans, "read": self.looks}.get(first, 1.0)
 
     def _of_text(self, text: str, usual: float) -> float:
-        return usual + max(self.reasons - usual, 0.0) * (share_of_reasons(text) if self.reasons > usual else 0.0)
+        return usual + (self.reasons - usual) * share_of_reasons(text) if self.reasons > usual else usual
 
 
 EVEN = Emphasis()
+# What a person set as a rule has the greatest weight of each: no strategy forgets it sooner than another.
 _EMPHASES = {
     "decision_log": Emphasis(
-        person=0.8, rules=1.5, reasons=2.0, talk=0.3, changes=0.2, runs=0.25, failures=0.5, plans=0.3, looks=0.1
+        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.1, failures=0.3, plans=0.1, looks=0.02
     ),
     "code_delta": Emphasis(
-        person=0.5, rules=1.0, reasons=0.4, talk=0.2, changes=3.0, runs=1.5, failures=2.0, plans=0.5, looks=0.1
+        person=0.4, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=1.0, failures=1.5, plans=0.2, looks=0.05
     ),
     "brief": Emphasis(
-        person=1.2, rules=1.5, reasons=1.0, talk=0.6, changes=0.6, runs=0.8, failures=1.0, plans=1.5, looks=0.2
+        person=1.2, rules=1.5, reasons=0.8, talk=0.4, changes=0.6, runs=0.6, failures=1.0, plans=1.5, looks=0.2
     ),
-    "general": Emphasis(person=1.2, rules=1.2, reasons=1.5, talk=1.2, changes=0.8, runs=0.8, plans=0.8, looks=0.5),
-    "code": Emphasis(reasons=1.2, talk=0.7, changes=1.8, runs=1.3, failures=1.8, looks=0.5),
+    "general": Emphasis(person=1.2, rules=1.5, reasons=1.5, changes=0.6, runs=0.8, plans=0.6, looks=0.4),
+    "code": Emphasis(person=0.8, rules=2.0, reasons=1.2, talk=0.5, changes=2.0, failures=1.5, plans=0.8, looks=0.4),
 }
 
 

@@ -112,7 +112,7 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     said = [text for text in map(_spoken, texts) if text.strip()]
     for at, text in enumerate(said):
         shown = "" if at else beside
-        binding = source is Source.USER and _binds(text)
+        binding = source is Source.USER and binds(text)
         reading.utterances.append(Utterance(index, message.id, source, text, closing, speaker, shown, binding))
     if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
@@ -122,7 +122,7 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
 
 
-def _binds(text: str) -> bool:
+def binds(text: str) -> bool:
     """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
     text = text[:_LONGEST_RULES]
     return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))

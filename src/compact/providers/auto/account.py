@@ -13,6 +13,7 @@ from compact.messages import AccountItem
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
+from compact.summaries.accounts import IN_THE_END
 from compact.summaries.emphasis import Emphasis
 from compact.summaries.lines import LONG, SHORT, Told
 from compact.summaries.worth import OLDEST, weigh_item
@@ -86,6 +87,6 @@ def _turn(
         texts = [asked.text, *(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
         yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
         return
-    text = f"{asked.text} → in the end: {fate}" if fate else asked.text
+    text = f"{asked.text} → {IN_THE_END}{fate}" if fate else asked.text
     yield AccountItem(text, (*asked.sources, *(closing.sources if closing else ())))
     yield from steps
