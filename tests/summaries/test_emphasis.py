@@ -194,7 +194,7 @@ def test_auto_chooses_by_the_strategy_among_lines_of_an_earlier_account() -> Non
 def test_what_a_user_refused_is_a_decision() -> None:
     refused = ran("bash", {"command": "git push"}, "The user doesn't want to proceed with this tool use.", id="r")
     (action,) = read(chat(user("Please commit."), *refused)).actions
-    emphasis = Emphasis(reasons=2.0, runs=0.1, failures=0.1)
+    emphasis = Emphasis(reasons=2.0, runs=0.1)
     assert emphasis.of_deed(action) == 2.0
 
 

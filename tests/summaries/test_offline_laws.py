@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 
 from compact.app.transcripts import read_transcript
 from compact.formats import FORMATS, parse
-from compact.messages import Message
+from compact.messages import Message, exchanges, is_summary
+from compact.summaries.accounts import is_framing
+from compact.summaries.emphasis import emphasis_of
+from compact.summaries.lines import LONG, SHORT, tell
+from compact.summaries.model.strategy import NAMES
 from compact.summaries.offline import summarize_offline
+from compact.summaries.reading import read
 from compact.testing.strategies import conversations, hostile_messages, hostile_text
 from tests.summaries.talks import COUNTS, Wire, after, assistant, chat, count, ran, user
 
@@ -93,6 +98,16 @@ def test_no_mark_of_ours_or_of_a_model_is_repeated(
     assert not FORBIDDEN.search(summary)
     assert previous or all(line.startswith("- ") for line in summary.splitlines())
     assert summary.encode().decode() == summary
+
+
+@given(talks(), st.integers(600, 3000), st.sampled_from(NAMES))
+def test_every_strategy_chooses_among_the_same_lines(talk: tuple[Message, ...], budget: int, strategy: str) -> None:
+    messages = [message for message in talk if not is_summary(message)]
+    summary = summarize_offline(messages, budget=budget, count=count, emphasis=emphasis_of(strategy))
+    told = tell(messages, exchanges(messages), read(messages))
+    lines = {each.line(room) for each in told for room in (SHORT, LONG)}
+    assert all(line in lines or is_framing(line) for line in summary.splitlines())
+    assert count(summary) <= budget
 
 
 ORDERS = st.sampled_from(

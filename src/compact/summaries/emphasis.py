@@ -20,7 +20,8 @@ class Emphasis:
     `person` is what a person said, `rules` those that a person gave or changed, or that stand in a file of rules,
     `talk` what the assistant said. The sentences of any of them that tell a decision or a reason count as `reasons`
     where that is more. `changes` are changed files with what was written, `runs` commands and other calls with what
-    came of them, `failures` those that failed, `plans` lists of tasks, and `looks` what was only read.
+    came of them, `plans` lists of tasks, and `looks` what was only read. A failure counts like a success: told without
+    the success that followed, it would be taken for how things stand. What answers the latest request counts as ever.
     """
 
     person: float = 1.0
@@ -29,7 +30,6 @@ class Emphasis:
     talk: float = 1.0
     changes: float = 1.0
     runs: float = 1.0
-    failures: float = 1.0
     plans: float = 1.0
     looks: float = 1.0
 
@@ -44,8 +44,6 @@ class Emphasis:
         """For what was done; a refusal is a person's decision."""
         if action.outcome.kind is Verdict.REFUSED:
             return max(self.person, self.reasons)
-        if action.outcome.failed:
-            return self.failures
         if action.kind in CHANGES:
             return self.changes
         if action.kind == "read":
@@ -76,16 +74,12 @@ EVEN = Emphasis()
 # What a person set as a rule has the greatest weight of each: no strategy forgets it sooner than another.
 _EMPHASES = {
     "decision_log": Emphasis(
-        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.1, failures=0.3, plans=0.1, looks=0.02
+        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.2, plans=0.1, looks=0.02
     ),
-    "code_delta": Emphasis(
-        person=0.4, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=1.0, failures=1.5, plans=0.2, looks=0.05
-    ),
-    "brief": Emphasis(
-        person=1.2, rules=1.5, reasons=0.8, talk=0.4, changes=0.6, runs=0.6, failures=1.0, plans=1.5, looks=0.2
-    ),
+    "code_delta": Emphasis(person=0.6, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=2.0, plans=0.2, looks=0.05),
+    "brief": Emphasis(person=1.2, rules=1.5, reasons=0.8, talk=0.4, changes=0.6, runs=0.8, plans=1.5, looks=0.2),
     "general": Emphasis(person=1.2, rules=1.5, reasons=1.5, changes=0.6, runs=0.8, plans=0.6, looks=0.4),
-    "code": Emphasis(person=0.8, rules=2.0, reasons=1.2, talk=0.5, changes=2.0, failures=1.5, plans=0.8, looks=0.4),
+    "code": Emphasis(person=0.8, rules=2.0, reasons=1.2, talk=0.5, changes=2.0, runs=1.5, plans=0.8, looks=0.4),
 }
 
 

@@ -91,7 +91,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth.plus(_said(again * _CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
-            value = _said(again * _BINDING, len(found) / 4)
+            value = _said(_BINDING, len(found) / 4)
             worth = worth.plus(value, *shares)._replace(lasting=worth.lasting + value)
     return worth
 
