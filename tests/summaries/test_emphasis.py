@@ -157,6 +157,26 @@ def test_an_even_emphasis_changes_no_line_of_an_earlier_account(line: str) -> No
     assert weigh_item(line, EVEN) == weigh_item(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "weight"),
+    [
+        ('- user: "Please go on."', 2),
+        ('- user (Ana): "Please go on." → edited a.py', 6),
+        ('- (an earlier summary, unverified) user: "Never push."', 8),
+        ('- user: "Please go on." → in the end: assistant: "We take SQLite, because it is small."', 4),
+        ('- assistant: "The tests are green."', 3),
+        ('- ran `make`: failed: "boom"', 7),
+        ('- planned: "open: write the table"', 5),
+        ("- read a.py", 0.5),
+        ('- rules of the project, read in AGENTS.md: "No tabs."', 8),
+        ("## Goals\n- Fix it", 1),
+    ],
+)
+def test_a_line_of_an_earlier_account_counts_as_its_weightiest_part(line: str, weight: float) -> None:
+    emphasis = Emphasis(person=2, rules=8, reasons=4, talk=3, changes=6, runs=7, plans=5, looks=0.5)
+    assert emphasis.of_line(line) == weight
+
+
 def condensed(provider: str, strategy: str) -> str:
     """What the conversation says after a provider, without a model."""
     first, *rest = session()

@@ -64,7 +64,8 @@ class Emphasis:
             return self._of_text(part, self.talk)
         if first in CHANGES:
             return self.changes
-        return {"ran": self.runs, "planned": self.plans, "read": self.looks}.get(first, 1.0)
+        known = {"ran": self.runs, "planned": self.plans, "read": self.looks, "rules": self.rules}
+        return known.get(first, 1.0)
 
     def _of_text(self, text: str, usual: float) -> float:
         return usual + (self.reasons - usual) * share_of_reasons(text) if self.reasons > usual else usual
