@@ -15,7 +15,7 @@ from compact.app.transcripts import read_transcript
 from compact.facts import Fact, Kind
 from compact.lab.retention import KINDS, text_of, used_again
 from compact.lab.retention import missing as missing_facts
-from compact.messages import Message
+from compact.messages import Message, Text, frame_account
 from compact.summaries.offline import summarize_offline
 from compact.tokens import CountCache, load_encoding
 
@@ -53,7 +53,8 @@ def in_rounds(case: Case, budget: int, count: Callable[[str], int]) -> str:
     summary, size = "", len(case.old)
     for number in range(ROUNDS):
         part = case.old[size * number // ROUNDS : size * (number + 1) // ROUNDS]
-        summary = summarize_offline(part, budget=budget, count=count, previous=summary)
+        before = [Message("fold-0", "assistant", (Text(frame_account(summary, 1), ()),), None)] if summary else []
+        summary = summarize_offline([*before, *part], budget=budget, count=count)
     return summary
 
 

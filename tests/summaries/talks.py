@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compact.formats import parse
-from compact.messages import Message
+from compact.messages import Message, Text, frame_account
 
 Wire = dict[str, Any]
 
@@ -52,6 +52,16 @@ def chat(*messages: Wire) -> tuple[Message, ...]:
 
 def anthropic(*messages: Wire) -> tuple[Message, ...]:
     return parse(list(messages), format="anthropic-messages").messages
+
+
+def own(text: str) -> Message:
+    """A summary that a plan of ours put there."""
+    return Message("fold-0123456789ab", "assistant", (Text(text, ()),), None)
+
+
+def after(previous: str | None, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages behind an account of ours that says that."""
+    return (own(frame_account(previous, 9)), *messages) if previous else tuple(messages)
 
 
 def coding_session() -> Sequence[Message]:

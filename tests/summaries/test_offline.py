@@ -7,15 +7,17 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from compact.messages import Message, Text, frame_account, seal
+from compact.messages import Message, frame_account, seal
 from compact.summaries.offline import summarize_offline
 from tests.summaries.talks import (
     Wire,
+    after,
     anthropic,
     assistant,
     chat,
     coding_session,
     count,
+    own,
     ran,
     service_call,
     used,
@@ -30,7 +32,7 @@ OLD = """\
 
 
 def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str | None = None) -> str:
-    return summarize_offline(messages, budget=budget, count=count, previous=previous)
+    return summarize_offline(after(previous, messages), budget=budget, count=count)
 
 
 def test_a_coding_session() -> None:
@@ -82,11 +84,6 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=8, count=count) == snapshot('- user: "The login test…"')
-
-
-def own(text: str) -> Message:
-    """A summary that a plan of ours put there."""
-    return Message("fold-0123456789ab", "assistant", (Text(text, ()),), None)
 
 
 def test_nothing_in_nothing_out() -> None:

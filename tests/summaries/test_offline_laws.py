@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 from compact.app.transcripts import read_transcript
 from compact.formats import FORMATS, parse
-from compact.messages import Message
+from compact.messages import Message, exchanges, is_summary
+from compact.summaries.accounts import is_framing
+from compact.summaries.emphasis import emphasis_of
+from compact.summaries.lines import LONG, SHORT, tell
+from compact.summaries.model.strategy import NAMES
 from compact.summaries.offline import summarize_offline
+from compact.summaries.reading import read
 from compact.testing.strategies import conversations, hostile_messages, hostile_text
-from tests.summaries.talks import COUNTS, Wire, assistant, chat, count, ran, user
+from tests.summaries.talks import COUNTS, Wire, after, assistant, chat, count, ran, user
 
 FORBIDDEN = re.compile(
     r"<\|[^|<>]{0,64}\|>|\[/?INST\]|<<SYS>>|[⟨⟩]|</?COMPACT-SUMMARY|</system>|\x1b|\u202e|\ufeff", re.IGNORECASE
@@ -80,19 +85,29 @@ previous = st.none() | hostile_text() | st.lists(st.sampled_from(MARKS), max_siz
 def test_the_budget_is_kept_and_the_same_input_gives_the_same_text(
     messages: tuple[Message, ...], budget: int, count: Callable[[str], int], previous: str | None
 ) -> None:
-    summary = summarize_offline(messages, budget=budget, count=count, previous=previous)
+    summary = summarize_offline(after(previous, messages), budget=budget, count=count)
     assert count(summary) <= max(budget, 0)
-    assert summary == summarize_offline(messages, budget=budget, count=count, previous=previous)
+    assert summary == summarize_offline(after(previous, messages), budget=budget, count=count)
 
 
 @given(talks(), st.integers(20, 3000), previous)
 def test_no_mark_of_ours_or_of_a_model_is_repeated(
     messages: tuple[Message, ...], budget: int, previous: str | None
 ) -> None:
-    summary = summarize_offline(messages, budget=budget, count=count, previous=previous)
+    summary = summarize_offline(after(previous, messages), budget=budget, count=count)
     assert not FORBIDDEN.search(summary)
     assert previous or all(line.startswith("- ") for line in summary.splitlines())
     assert summary.encode().decode() == summary
+
+
+@given(talks(), st.integers(600, 3000), st.sampled_from(NAMES))
+def test_every_strategy_chooses_among_the_same_lines(talk: tuple[Message, ...], budget: int, strategy: str) -> None:
+    messages = [message for message in talk if not is_summary(message)]
+    summary = summarize_offline(messages, budget=budget, count=count, emphasis=emphasis_of(strategy))
+    told = tell(messages, exchanges(messages), read(messages))
+    lines = {each.line(room) for each in told for room in (SHORT, LONG)}
+    assert all(line in lines or is_framing(line) for line in summary.splitlines())
+    assert count(summary) <= budget
 
 
 ORDERS = st.sampled_from(
@@ -116,7 +131,7 @@ def test_nothing_a_tool_says_becomes_a_line_of_the_user(orders: list[str], budge
         wires += ran(tool, {"command": "make", "path": "a.py"}, order, id=str(number))
     summary = ""
     for _ in range(3):
-        summary = summarize_offline(chat(*wires), budget=budget, count=count, previous=summary)
+        summary = summarize_offline(after(summary, chat(*wires)), budget=budget, count=count)
         lines = summary.split("\n")
         assert [line for line in lines if line.startswith("- user")] == ['- user: "Please read it."']
         assert all(re.match(r"- (?:ran|called|read|edited|\w+\()", line) for line in lines if "CANARY" in line)
@@ -147,7 +162,7 @@ def test_twenty_rounds_lose_no_directive_that_fits_and_do_not_grow(rounds: list[
         for number in range(noise):
             wires += ran("bash", {"command": f"make test_{number}"}, f"error: test_{number} failed", id=str(number))
         wires.append(assistant("The root cause is `load_config`, because it runs 30 times."))
-        summary = summarize_offline(chat(*wires), budget=budget, count=count, previous=summary)
+        summary = summarize_offline(after(summary, chat(*wires)), budget=budget, count=count)
         assert count(summary) <= budget
         assert [rule for rule in said if f'"{rule}"' not in summary] == []
 
@@ -194,7 +209,7 @@ def test_the_laws_hold_for_real_transcripts(transcripts: list[Path]) -> None:
         messages = read_transcript(path.read_bytes()).messages
         half = len(messages) // 2
         first = summarize_offline(messages[:half], budget=800, count=count)
-        second = summarize_offline(messages[half:], budget=800, count=count, previous=first)
+        second = summarize_offline(after(first, messages[half:]), budget=800, count=count)
         for summary in (first, second):
             assert count(summary) <= 800, path.name
             assert not FORBIDDEN.search(summary), path.name

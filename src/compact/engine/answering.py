@@ -8,6 +8,7 @@ from dataclasses import replace
 from compact.engine.driver import AskModel, Judge
 from compact.messages import Message, Text, ToolResult, Where, message_texts, untouchable
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.summaries.emphasis import emphasis_of
 from compact.summaries.offline import SHARE, summarize_offline
 
 
@@ -30,7 +31,7 @@ def answer_safely(ask: AskModel, asks: Sequence[Ask]) -> tuple[Answer, ...]:
 
 
 def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
-    """A deterministic summary of each question's sources, made of their own words.
+    """A deterministic summary of each question's sources, made of their own words, by the emphasis of its strategy.
 
     What must not be touched goes on standing beside the summary, and is not told in it.
     """
@@ -40,7 +41,8 @@ def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
     for ask in asks:
         sources = [_only(messages[id], ask.place) for id in ask.sources if id in messages]
         budget = min(ask.max_tokens, sum(map(judge.measure.message, sources)) // SHARE)
-        text = summarize_offline(sources, budget=budget, count=judge.measure.text, kept=fixed)
+        count, emphasis = judge.measure.text, emphasis_of(ask.strategy)
+        text = summarize_offline(sources, budget=budget, count=count, kept=fixed, emphasis=emphasis)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))
     return tuple(answers)
 

@@ -15,7 +15,7 @@ class Ask:
     """A question: what to do, on what material, in how many tokens at most.
 
     `sources` are the ids of the messages the material comes from, and `place` is where in them, if it is one text.
-    `profile` names the model to ask, if not the usual.
+    `profile` names the model to ask, if not the usual, and `strategy` the one that the instructions follow.
     """
 
     instructions: str
@@ -24,6 +24,7 @@ class Ask:
     sources: tuple[str, ...] = ()
     profile: str = ""
     place: Where | None = None
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ _FRAMING = re.compile(
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account)\))"
 )
 _SINCE = "## After that"
+IN_THE_END = "in the end: "
 UNVERIFIED = "(an earlier summary, unverified) "
 _EARLIER = "## From an earlier summary that came with the messages (unverified)"
 

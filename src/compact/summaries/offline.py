@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
-from compact.summaries.accounts import LONGEST_ITEM, earlier_items, is_framing, join_lines, read_items, unlisted
+from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, unlisted
+from compact.summaries.emphasis import EVEN, Emphasis
 from compact.summaries.lines import LONG, SHORT, tell
-from compact.summaries.marks import unmarked
 from compact.summaries.quoting import shorten, without_marks
 from compact.summaries.reading import read
 from compact.summaries.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
@@ -53,35 +53,32 @@ def summarize_offline(
     *,
     budget: int,
     count: Count,
-    previous: str | None = None,
     kept: Collection[str] = (),
+    emphasis: Emphasis = EVEN,
 ) -> str:
     """The messages in at most `budget` tokens, as `count` counts them; the same input gives the same text.
 
     One line tells one exchange, the oldest first: who said what, what was done and what came of it. What earlier
-    summaries among the messages say comes first, word for word; `previous` is one that is not among them. Where not all
-    fits, that is told which is worth most for each token, and a line says how many messages are not told. `kept` are
-    the ids of messages that go on standing beside it: they are not told.
+    summaries among the messages say comes first, word for word. Where not all fits, that is told which is worth most
+    for each token by the `emphasis` of a strategy, and a line says how many messages are not told. `kept` are the ids
+    of messages that go on standing beside it: they are not told.
     """
-    earlier = earlier_items(messages, {}, longest := max(min(LONGEST_ITEM, budget), 1))
-    if previous:
-        items = read_items(unmarked(previous), longest)
-        earlier = [*(item for item in items if not is_framing(item.text)), *earlier]
+    earlier = earlier_items(messages, {}, max(min(LONGEST_ITEM, budget), 1))
     silent = sum(map(stands_for, filter(is_pruned, messages)))
-    told = list(_told(messages, kept))
-    statements = [*_carried(earlier, {each.long for each in told}), *told]
+    told = list(_told(messages, kept, emphasis))
+    statements = [*_carried(earlier, {each.long for each in told}, emphasis), *told]
     return _Choice(statements, silent, budget, count).text if statements else ""
 
 
-def _carried(items: Sequence[AccountItem], told: AbstractSet[str]) -> Iterator[_Statement]:
+def _carried(items: Sequence[AccountItem], told: AbstractSet[str], emphasis: Emphasis) -> Iterator[_Statement]:
     """What earlier accounts said, once; not what is told again."""
     texts = ("\n".join(map(without_marks, item.text.split("\n"))) for item in items)
     for text in dict.fromkeys(texts):
         if text not in told:
-            yield _Statement(text, text, weigh_item(text))
+            yield _Statement(text, text, weigh_item(text, emphasis))
 
 
-def _told(messages: Sequence[Message], kept: Collection[str]) -> Iterator[_Statement]:
+def _told(messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis) -> Iterator[_Statement]:
     """The exchanges that hold something to tell."""
     groups, reading = exchanges(messages), read(messages)
     for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
@@ -90,7 +87,8 @@ def _told(messages: Sequence[Message], kept: Collection[str]) -> Iterator[_State
             continue
         if not any(is_summary(message) or is_pruned(message) for message in members):
             recency = fade(at, len(groups))
-            yield _Statement(told.line(SHORT), told.line(LONG), weigh(told), recency, len(members))
+            worth = weigh(told, emphasis)
+            yield _Statement(told.line(SHORT), told.line(LONG), worth, recency, len(members))
 
 
 class _Choice:

@@ -125,11 +125,16 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
 
 
 def _wants(text: str) -> tuple[bool, bool]:
-    """Whether a person gives a rule, something to do or to leave from now on, or changes one; and whether they ask."""
+    """Whether a person gives a rule or changes one; and whether they ask for anything."""
+    strengths = {found.strength for found in directives_in(text[:_LONGEST_RULES])}
+    rules = binds(text)
+    return rules, rules or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
+
+
+def binds(text: str) -> bool:
+    """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
     text = text[:_LONGEST_RULES]
-    strengths = {found.strength for found in directives_in(text)}
-    binds = Strength.RULE in strengths or corrects(text) or orders(text)
-    return binds, binds or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
+    return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))
 
 
 def _beside(message: Message) -> str:

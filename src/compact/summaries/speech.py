@@ -99,6 +99,13 @@ def orders(text: str) -> bool:
     return _words("ordering").search(_VOWELS.sub("", text)) is not None
 
 
+def share_of_reasons(text: str) -> float:
+    """The part of the sentences that tells a decision, a reason, or what speaks against something."""
+    said = [span.text for span in sentences_in(text[:_LONGEST_TEXT])]
+    telling = (_words("deciding").search(each) or _words("explaining").search(each) for each in said)
+    return sum(map(bool, telling)) / max(len(said), 1)
+
+
 def corrects(text: str) -> bool:
     """Whether a person takes something back that was said before, or puts something else in its place."""
     text = _VOWELS.sub("", text)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from compact.facts import Source
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.actions import CHANGES, Action, subject, written_by
+from compact.summaries.emphasis import EVEN, Emphasis
 from compact.summaries.lines import LONG, SHORT, USER, Told, quoted
 from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.rules import rules_read
@@ -56,17 +57,18 @@ class Worth(NamedTuple):
 NOTHING = Worth()
 
 
-def weigh(told: Told) -> Worth:
-    """What an exchange is worth; what a later action does again is worth little."""
+def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
+    """What an exchange is worth to a strategy with that emphasis; what a later action does again is worth little."""
     worth = NOTHING
     for spoken in told.said:
+        stress = emphasis.of_words(spoken)
         if spoken.source is Source.TOOL:
-            worth = worth.plus_result(_printed(len(spoken.text)))
+            worth = worth.plus_result(stress * _printed(len(spoken.text)))
             continue
         by_user = spoken.source is Source.USER
         weight = _BY_USER if by_user else _ON_THE_WAY if not spoken.closing else _COMMENT if told.comments else _CLOSING
         weight = _BINDING if spoken.binding else weight
-        value = _said(weight, told.vocabulary.information(spoken.text))
+        value = _said(stress * weight, told.vocabulary.information(spoken.text))
         worth = worth.plus(value, *(_shown(len(spoken.text), quoted(spoken, room)) for room in (SHORT, LONG)))
         if spoken.binding:
             worth = worth._replace(lasting=worth.lasting + value)
@@ -74,17 +76,19 @@ def weigh(told: Told) -> Worth:
         if rules_read(action) and not action.superseded:
             text = action.result[:_LONGEST_RULES]
             worth = worth.plus(
-                _said(_BY_USER, len(text) / 4), _shown(len(text), SHORT.rules), _shown(len(text), LONG.rules)
+                _said(emphasis.rules * _BY_USER, len(text) / 4),
+                _shown(len(text), SHORT.rules),
+                _shown(len(text), LONG.rules),
             )
             continue
-        again = _SUPERSEDED if action.superseded else 1.0
+        again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else 1.0)
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
         deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
         worth = worth.plus(deed, 1.0, 1.0).plus_result(again * _printed(len(action.result)))
         if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
             worth = worth._replace(lasting=worth.lasting + deed / 2)
         if wrote := len(written_by(action)):
-            worth = worth.plus(_said(_CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
+            worth = worth.plus(_said(again * _CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
             value = _said(_BINDING, len(found) / 4)
@@ -92,10 +96,11 @@ def weigh(told: Told) -> Worth:
     return worth
 
 
-def weigh_item(text: str) -> Worth:
+def weigh_item(text: str, emphasis: Emphasis = EVEN) -> Worth:
     """What a statement of an earlier account is worth."""
     by_user = text.replace(UNVERIFIED, "", 1).startswith(USER)
-    return NOTHING.plus(_said(_BY_USER if by_user else _ON_THE_WAY, len(text) / 4), 1.0, 1.0)
+    weight = emphasis.of_line(text) * (_BY_USER if by_user else _ON_THE_WAY)
+    return NOTHING.plus(_said(weight, len(text) / 4), 1.0, 1.0)
 
 
 def fade(at: int, size: int) -> float:

@@ -13,6 +13,8 @@ from compact.messages import AccountItem
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
+from compact.summaries.accounts import IN_THE_END
+from compact.summaries.emphasis import Emphasis
 from compact.summaries.lines import LONG, SHORT, Told
 from compact.summaries.worth import OLDEST, weigh_item
 
@@ -21,13 +23,13 @@ _MOST_STEPS = 3
 _BELOW, _UNANSWERED = "answered below", "no answer before the next message"
 
 
-def carry(items: Sequence[AccountItem], measure: Measure) -> list[Ladder]:
+def carry(items: Sequence[AccountItem], measure: Measure, emphasis: Emphasis) -> list[Ladder]:
     """The items of earlier accounts as exchanges that can only be told as they stand, or not."""
     ladders = []
     for number, item in enumerate(items):
         size = measure.text(item.text) + 1
         ladder = Ladder(number - len(items), (), Told(""), size, text=item.text, lines=(size, size))
-        ladder.worth, ladder.recency = weigh_item(item.text), OLDEST
+        ladder.worth, ladder.recency = weigh_item(item.text, emphasis), OLDEST
         ladders.append(ladder)
     return ladders
 
@@ -106,6 +108,6 @@ def _turn(
         texts = [asked.text, *(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
         yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
         return
-    text = f"{asked.text} → in the end: {fate}" if fate else asked.text
+    text = f"{asked.text} → {IN_THE_END}{fate}" if fate else asked.text
     yield AccountItem(text, (*asked.sources, *(closing.sources if closing else ())))
     yield from steps

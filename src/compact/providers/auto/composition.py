@@ -36,6 +36,7 @@ from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
+from compact.summaries.emphasis import emphasis_of
 from compact.summaries.lines import LONG, SHORT
 from compact.summaries.records import names_in, words_in
 
@@ -88,7 +89,7 @@ class Composition:
             elif ladder.binding and ladder.whole <= _RULES * target:
                 ladder.island, ladder.boost = True, BINDING
             ladder.saved = self._saved
-        self.ladders = [*carry(self._earlier, task.measure), *own]
+        self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
         self._base = task.measure.conversation(task.conversation.with_messages(()))
         if steady:

@@ -28,6 +28,7 @@ from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.actions import CHANGES, subject
+from compact.summaries.emphasis import emphasis_of
 from compact.summaries.lines import LONG, SHORT, Told, tell
 from compact.summaries.plans import plans
 from compact.summaries.reading import Reading, read
@@ -161,7 +162,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     told = tell(origin, groups, reading)
     recent = _recent(shown, groups, settings, task.measure)
     focus = _focus(reading, groups)
-    size = len(groups)
+    size, emphasis = len(groups), emphasis_of(settings.strategy)
     ladders = []
     for at, group in enumerate(groups):
         if any(is_summary(shown[index]) or is_pruned(shown[index]) for index in group):
@@ -174,7 +175,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.bulky = not stays and _arguments(shown, group) > _BULKY
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
-        ladder.worth = weigh(ladder.told)
+        ladder.worth = weigh(ladder.told, emphasis)
         if not stays:
             ladder.lines = _line_sizes(told[at], task.measure)
         ladders.append(ladder)

@@ -122,7 +122,9 @@ class Ladder:
         return [good[question.number] for question in questions]
 
     def _ask(self, question: Question) -> Ask:
-        return Ask(self.instruct(question), str(question.material), question.budget, question.sources, self.profile)
+        said, about = self.instruct(question), str(question.material)
+        name = question.strategy.name
+        return Ask(said, about, question.budget, question.sources, self.profile, strategy=name)
 
     def _judge(self, question: Question, answer: Answer) -> Good | Stop:
         if isinstance(answer, Failure):

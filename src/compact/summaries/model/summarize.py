@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from compact.ports import Ask, Event, Measure
+from compact.summaries.emphasis import emphasis_of
 from compact.summaries.model.ladder import Good, Stop, Trouble
 from compact.summaries.model.material import Material, OnFailure, Request
 from compact.summaries.model.merging import fit, merge
@@ -103,7 +104,8 @@ def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary |
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
         budget = min(material.limit, material.size // SHARE)
-        text = summarize_offline(request.messages, budget=budget, count=count, kept=request.kept)
+        emphasis = emphasis_of(request.strategy.name)
+        text = summarize_offline(request.messages, budget=budget, count=count, kept=request.kept, emphasis=emphasis)
         if text:
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
             return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)

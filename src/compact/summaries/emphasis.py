@@ -1,0 +1,89 @@
+"""What a strategy cares about where no model writes the summary: the lines are the same, and others are told first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compact.facts import Source
+from compact.summaries.accounts import IN_THE_END, UNVERIFIED
+from compact.summaries.actions import CHANGES, Action
+from compact.summaries.outcomes.outcome import Verdict
+from compact.summaries.plans import plans
+from compact.summaries.reading import Utterance, binds
+from compact.summaries.speech import share_of_reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """How many times its usual worth each thing has that an exchange can hold.
+
+    `person` is what a person said, `rules` those that a person gave or changed, or that stand in a file of rules,
+    `talk` what the assistant said. The sentences of any of them that tell a decision or a reason count as `reasons`
+    where that is more. `changes` are changed files with what was written, `runs` commands and other calls with what
+    came of them, `plans` lists of tasks, and `looks` what was only read. A failure counts like a success: told without
+    the success that followed, it would be taken for how things stand. What answers the latest request counts as ever.
+    """
+
+    person: float = 1.0
+    rules: float = 1.0
+    reasons: float = 1.0
+    talk: float = 1.0
+    changes: float = 1.0
+    runs: float = 1.0
+    plans: float = 1.0
+    looks: float = 1.0
+
+    def of_words(self, spoken: Utterance) -> float:
+        """For what somebody said."""
+        if spoken.source is Source.TOOL:
+            return self.runs
+        by_user = spoken.source is Source.USER
+        return self._of_text(spoken.text, self.rules if spoken.binding else self.person if by_user else self.talk)
+
+    def of_deed(self, action: Action) -> float:
+        """For what was done; a refusal is a person's decision."""
+        if action.outcome.kind is Verdict.REFUSED:
+            return max(self.person, self.reasons)
+        if action.kind in CHANGES:
+            return self.changes
+        if action.kind == "read":
+            return self.looks
+        return self.plans if action.kind == "called" and plans(action) else self.runs
+
+    def of_line(self, line: str) -> float:
+        """For a line of an earlier account: that of the part which counts most."""
+        return max(map(self._of_part, line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")))
+
+    def _of_part(self, part: str) -> float:
+        part = part.removeprefix(IN_THE_END)
+        first = part.partition(" ")[0].rstrip(":")
+        if first == "user":
+            rule = self.rules > self.person and binds(part.partition('"')[2])
+            return self._of_text(part, self.rules if rule else self.person)
+        if first == "assistant":
+            return self._of_text(part, self.talk)
+        if first in CHANGES:
+            return self.changes
+        known = {"ran": self.runs, "planned": self.plans, "read": self.looks, "rules": self.rules}
+        return known.get(first, 1.0)
+
+    def _of_text(self, text: str, usual: float) -> float:
+        return usual + (self.reasons - usual) * share_of_reasons(text) if self.reasons > usual else usual
+
+
+EVEN = Emphasis()
+# What a person set as a rule has the greatest weight of each: no strategy forgets it sooner than another.
+_EMPHASES = {
+    "decision_log": Emphasis(
+        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.2, plans=0.1, looks=0.02
+    ),
+    "code_delta": Emphasis(person=0.6, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=2.0, plans=0.2, looks=0.05),
+    "brief": Emphasis(person=1.2, rules=1.5, reasons=0.8, talk=0.4, changes=0.6, runs=0.8, plans=1.5, looks=0.2),
+    "general": Emphasis(person=1.2, rules=1.5, reasons=1.5, changes=0.6, runs=0.8, plans=0.6, looks=0.4),
+    "code": Emphasis(person=0.8, rules=2.0, reasons=1.2, talk=0.5, changes=2.0, runs=1.5, plans=0.8, looks=0.4),
+}
+
+
+def emphasis_of(strategy: str) -> Emphasis:
+    """The emphasis of the strategy of that name; even where it has none of its own."""
+    return _EMPHASES.get(strategy, EVEN)
