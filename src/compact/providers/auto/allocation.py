@@ -59,7 +59,7 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
             continue
         if ladder.island:
             # A part of it is shown only on the way to all of it.
-            key = _rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE)
+            key = rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE)
             steps += (
                 [Step(key, place, Level.MORE)] if not ladder.bulky and ladder.cost(Level.MORE) < ladder.whole else []
             )
@@ -104,9 +104,9 @@ def _beside(ladder: Ladder) -> int:
 
 
 def _lines(ladder: Ladder, place: int) -> list[Step]:
-    steps = [Step(_rate(ladder, Level.NONE, Level.SHORT), place, Level.SHORT)]
+    steps = [Step(rate(ladder, Level.NONE, Level.SHORT), place, Level.SHORT)]
     if ladder.lines[1] > ladder.lines[0]:
-        key = min(steps[0].key, _rate(ladder, Level.SHORT, Level.LONG))
+        key = min(steps[0].key, rate(ladder, Level.SHORT, Level.LONG))
         steps.append(Step(key, place, Level.LONG))
     return steps
 
@@ -116,13 +116,14 @@ def _upgrades(ladder: Ladder, place: int, key: float) -> list[Step]:
     before = Level.CUT
     for level in (Level.MORE, Level.WHOLE):
         if level is Level.WHOLE or (not ladder.bulky and ladder.cost(level) > ladder.cost(before)):
-            key = min(key, _rate(ladder, before, level))
+            key = min(key, rate(ladder, before, level))
             steps.append(Step(key, place, level))
             before = level
     return steps
 
 
-def _rate(ladder: Ladder, low: Level, high: Level) -> float:
+def rate(ladder: Ladder, low: Level, high: Level) -> float:
+    """What a step from one level to the other is worth for each token."""
     return max(0.0, ladder.value(high) - ladder.value(low)) / max(LEAST_STEP, ladder.cost(high) - ladder.cost(low))
 
 
@@ -151,7 +152,7 @@ def _below(ladder: Ladder) -> Level:
     """The level from which an exchange becomes a message: one that pays more than going on from there."""
     below = Level.NONE
     for level in (Level.SHORT, Level.LONG):
-        if ladder.cost(level) > ladder.cost(below) and _rate(ladder, below, level) >= _rate(ladder, level, Level.CUT):
+        if ladder.cost(level) > ladder.cost(below) and rate(ladder, below, level) >= rate(ladder, level, Level.CUT):
             below = level
     return below
 

@@ -29,7 +29,7 @@ from compact.messages import (
     with_handle,
 )
 from compact.providers.auto.account import account_lines, carry
-from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill
+from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
 from compact.providers.auto.excerpts import Excerpts, Interest
 from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
@@ -373,12 +373,13 @@ def _stands_for_others(message: Message) -> bool:
 
 
 def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
-    """The allocation with so many tokens less: lines go first, the oldest first, then whole messages."""
+    """The allocation with so many tokens less: lines go first, those worth least for each token, then messages."""
     levels = list(done.levels)
     for limit, lower in _LOWER:
-        for at, ladder in enumerate(ladders):
-            if excess > 0 and levels[at] is limit and not ladder.fixed:
-                excess -= ladder.shown_cost(limit) - ladder.shown_cost(lower)
+        loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
+        for at in sorted(loose, key=lambda at: rate(ladders[at], lower, limit)):
+            if excess > 0:
+                excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(lower)
                 levels[at] = lower
     return Allocation(levels, left=0)
 
