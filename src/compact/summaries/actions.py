@@ -47,6 +47,7 @@ _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
 _ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
 _WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
+_REPLACED = ("old_string", "oldString", "old_str")
 _SAYING = re.compile(r"\w{3}")
 _LONGEST_WRITTEN = 4_000
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
@@ -147,7 +148,7 @@ def subject(action: Action) -> str:
 
 
 def written_by(action: Action) -> str:
-    """The lines that a change put into a file, without those that say nothing; of a patch, those that it adds.
+    """The lines that a change put into a file, without those that were there or say nothing; of a patch, what it adds.
 
     Nothing where the file was written anew later.
     """
@@ -159,8 +160,9 @@ def written_by(action: Action) -> str:
     if not texts:
         patches = (text for _, text in given if text.startswith(_PATCH))
         texts = ["\n".join(_ADDED.findall(_part(text, action.subject))) for text in patches]
+    before = {line.strip() for key, text in given if key in _REPLACED for line in text[:_LONGEST_WRITTEN].split("\n")}
     lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
-    return " / ".join(line for line in lines if _SAYING.search(line))
+    return " / ".join(line for line in lines if _SAYING.search(line) and line not in before)
 
 
 def _part(patch: str, path: str) -> str:

@@ -15,7 +15,7 @@ from compact.summaries.outcomes.outcome import Verdict
 from compact.summaries.plans import planned_by, retell_checks
 from compact.summaries.quoting import quote
 from compact.summaries.reading import Reading, Utterance, read
-from compact.summaries.records import names_in, pick, pick_mentioned, words_in
+from compact.summaries.records import names_in, pick, pick_mentioned, scalars_in, words_in
 from compact.summaries.rules import rules_read, rules_text
 from compact.summaries.speech import Speech, without_announcements
 from compact.summaries.vocabulary import NO_WORDS, Vocabulary
@@ -36,7 +36,7 @@ _SHORT_NUMBER, _LONG_NUMBER = 3, 5
 _LONGEST_RESULT = 20_000
 _RARE = 3
 """A word that more results have says nothing about any of them."""
-_MOST_ASKED = 20
+_MOST_ASKED = 60
 _SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
 _ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 
@@ -240,7 +240,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
     if found := told.found(action, room):
-        return f'{did}: "{found}"'
+        fields = scalars_in(action.result, room.found // 3).replace('"', "'")
+        return f'{did}: "{fields} / {found}"' if fields else f'{did}: "{found}"'
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := planned_by(action):
@@ -255,16 +256,15 @@ def _done(action: Action, room: Room, told: Told) -> str:
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
-    """What came of it: of a command how it ended, then what was taken up by what was said next; else the latter."""
+    """What came of it: how a command ended, or the plain fields of a record; then what the next words took up."""
     end = action.outcome.shorten(longest)
     if len(action.result) <= len(end) + longest:
         return end
-    ran = action.kind == "ran"
-    end = action.outcome.shorten(longest // 2) if ran else end
-    more = quote(pick_mentioned(action.result, taken_up, longest - len(end) * ran), longest)
-    if not ran:
-        return more or end
-    return f"{end} / {more}" if more and end and more not in end else end or more
+    first = action.outcome.shorten(longest // 2) if action.kind == "ran" else scalars_in(action.result, longest // 2)
+    more = quote(pick_mentioned(action.result, taken_up, longest - len(first)), longest)
+    if first and more and more not in first:
+        return f"{first} / {more}"
+    return first or more or end
 
 
 def _went_wrong(action: Action, room: Room) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -139,6 +140,24 @@ def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
         else:
             found += (Piece(start + part.start(), start + part.end()) for part in _SENTENCE.finditer(line))
     return found
+
+
+def scalars_in(text: str, longest: int) -> str:
+    """The plain fields of a JSON object, such as a status, as far as they fit."""
+    if not text.lstrip().startswith("{") or len(text) > _LONGEST_LOOK:
+        return ""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    told: list[str] = []
+    for key, entry in value.items():
+        if isinstance(entry, str | int | float | bool) and len(field := f"{key}: {entry}") <= longest // 2:
+            told.append(field)
+            if sum(map(len, told)) + 2 * len(told) > longest:
+                told.pop()
+                break
+    return "; ".join(told)
 
 
 def is_json(text: str) -> bool:

@@ -185,7 +185,7 @@ class Composition:
         spare -= int(spare * (1 - _MARGIN))
         tolerance = max(self.target // _PRECISION, 4)
         best: tuple[int, tuple[Edit, ...], Allocation] | None = None
-        for _ in range(_TRIALS):
+        for trial in range(_TRIALS):
             done = fill(self.ladders, path, base, spare)
             edits = tuple(self._edits(done, summary))
             left = self.target - self._size(edits)
@@ -196,7 +196,8 @@ class Composition:
             if left < 0 and base.left + spare <= 0:
                 base = _less(self.ladders, base, -left)
                 continue
-            spare += left - (2 if left < 0 else 0)
+            # What is cut does not always shrink as wished: each time more is asked for.
+            spare += left if left >= 0 else (left - 2) * 2**trial
         if best is None:
             return self.least()
         return Pass(PASS, best[1], self._notes(best[2], summary), ahead=True)
