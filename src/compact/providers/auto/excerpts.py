@@ -23,6 +23,8 @@ _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
+_OPENING, _BODY = ("{", "(", "[", ":"), 5
+"""How a line ends that opens a block, and how many lines of the block are worth more for it."""
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
 _ATTEMPTS = 5
@@ -126,9 +128,11 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         if text[piece.start : piece.end].isspace():
             continue
         value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
-        for weight, found in counts:
-            value += weight * min(found[at], _MOST_MENTIONS) if found else 0.0
-        worth[at] = value
+        mentioned = sum(weight * min(found[at], _MOST_MENTIONS) for weight, found in counts if found)
+        worth[at] += value + mentioned
+        if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
+            for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
+                worth[below] += mentioned / 2
     return worth
 
 
