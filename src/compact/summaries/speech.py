@@ -181,7 +181,10 @@ def _words(kind: str) -> re.Pattern[str]:
     """The words of a kind in all languages."""
     table = tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
     words = [word for language in table[kind].values() for word in language]
-    return re.compile("|".join(rf"\b(?:{word})\b" if _LETTERS.match(word) else word for word in words), re.IGNORECASE)
+    spelled = "|".join(word for word in words if _LETTERS.match(word))
+    others = [word for word in words if not _LETTERS.match(word)]
+    # Letters are tried where a word begins, and nowhere else.
+    return re.compile("|".join([rf"\b(?:{spelled})\b", *others]), re.IGNORECASE)
 
 
 def _lead(title: str) -> str:
