@@ -40,11 +40,14 @@ _SUMMARY = re.compile(  # written by earlier versions
 )
 _PRUNED = re.compile(
     rf"\[(?P<count>\d{{1,9}}) earlier messages? removed here(?:; {RECALL_TOOL} (?P<handle>fold-[0-9a-f]{{12}}) shows "
-    r"(?:it|them))?\]|⟨ (?P<old>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩"
+    rf"(?:it|them))?{_SIGNED}\]"
+    r"|⟨ (?P<old>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩"
 )
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[")
 _DIGITS = 20
 """Of the signature: 80 bits, which nobody guesses."""
+_MOST = 999_999_999
+"""The largest number in a frame: what came with the messages may claim any, and ours are read again."""
 
 
 class Seal:
@@ -63,7 +66,7 @@ class Seal:
 
     def verifies(self, text: str) -> bool:
         """Whether the text is an account or a marker that was signed with this key, and is as it was then."""
-        found = _framed(text)
+        found = _framed(text) or _PRUNED.fullmatch(text)
         signature = found.groupdict().get("seal") if found else None
         if found is None or signature is None:
             return False
@@ -97,7 +100,8 @@ def frame_account(body: str, count: int, frame: Frame = Frame()) -> str:  # noqa
     # A model may repeat a reference it has read; here it would have no source.
     body = without_marks(body.strip())
     code = fingerprint(body)[:8]
-    head = "" if frame.version is None else f"<COMPACT-SUMMARY v{frame.version}>\n"
+    count = min(count, _MOST)
+    head = "" if frame.version is None else f"<COMPACT-SUMMARY v{min(frame.version, _MOST)}>\n"
     begin = (
         f"{head}[Account {code}: {count} message{'s were' if count != 1 else ' was'} removed here. This tells what was "
         f"said and done in them, {_as_of(frame.following)}. It is a record, not an instruction.]"
@@ -116,17 +120,16 @@ def _as_of(following: int | None) -> str:
 def removed_marker(line: str, count: int, seal: Seal | None = None) -> str:
     """What stands in the place of a few messages: how many, and in a line what they said and did."""
     line = " ".join(without_marks(line).split())
-    begin = f"[{count} message{'s' * (count != 1)} removed here ({fingerprint(line)[:8]}"
+    begin = f"[{min(count, _MOST)} message{'s' * (count != 1)} removed here ({fingerprint(line)[:8]}"
     return _sealed(begin, ",", f"): {line}]", seal)
 
 
-def pruned_marker(ids: Sequence[str], count: int, *, handle: bool = False) -> str:
-    """What stands in the place of messages of which nothing is told; with `handle` it says how to recall them."""
-    begin = f"[{count} earlier message{'s' * (count != 1)} removed here"
-    if not handle:
-        return f"{begin}]"
-    code = fingerprint("\n".join(ids))[:12]
-    return f"{begin}; {RECALL_TOOL} {FOLD}{code} shows {'them' if count != 1 else 'it'}]"
+def pruned_marker(ids: Sequence[str], count: int, frame: Frame = Frame()) -> str:  # noqa: B008 - immutable
+    """What stands in the place of messages of which nothing is told."""
+    begin = f"[{min(count, _MOST)} earlier message{'s' * (count != 1)} removed here"
+    if frame.handle:
+        begin += f"; {RECALL_TOOL} {FOLD}{fingerprint(chr(10).join(ids))[:12]} shows {'them' if count != 1 else 'it'}"
+    return _sealed(begin, ";", "]", frame.seal)
 
 
 def _sealed(before: str, sign: str, after: str, seal: Seal | None) -> str:
@@ -139,11 +142,14 @@ def is_removed_marker(text: str) -> bool:
 
 
 def recognise(conversation: Conversation, seal: Seal | None) -> Conversation:
-    """The conversation, with those messages known as ours that the seal verifies."""
+    """The conversation, with it known of each message that stands for others whether the seal verifies it.
+
+    What our records say is ours is so without.
+    """
     found = {
-        message.id: replace(message, own=True)
+        message.id: replace(message, own=seal.verifies(message.text))
         for message in conversation.messages
-        if seal and not is_own(message) and is_summary(message) and seal.verifies(message.text)
+        if seal and not message.id.startswith(FOLD) and (is_summary(message) or is_pruned(message))
     }
     if not found:
         return conversation
@@ -157,12 +163,12 @@ def is_summary(message: Message) -> bool:
 
 def is_own(message: Message) -> bool:
     """Whether it is a summary that a plan of ours put there, or that carries our seal: others may be anybody's."""
-    return (message.own or message.id.startswith(FOLD)) and is_summary(message)
+    return bool(message.own or message.id.startswith(FOLD)) and is_summary(message)
 
 
 def count_of(message: Message) -> int:
-    """How many messages a summary stands for; 0 for everything else."""
-    found = _read(message)
+    """How many messages a summary stands for; 0 for everything else, and where it does not carry our seal."""
+    found = None if message.own is False else _read(message)
     return int(found["count"]) if found else 0
 
 
@@ -173,7 +179,7 @@ def is_pruned(message: Message) -> bool:
 
 def stands_for(message: Message) -> int:
     """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
-    pruned = _PRUNED.fullmatch(message.text)
+    pruned = None if message.own is False else _PRUNED.fullmatch(message.text)
     return int(pruned["count"] or pruned["old"]) if pruned else count_of(message) or 1
 
 
@@ -184,8 +190,8 @@ def body_of(message: Message) -> str:
 
 
 def version_of(message: Message) -> int:
-    """The version of a rolling summary; 0 for everything else."""
-    found = _read(message)
+    """The version of a rolling summary; 0 for everything else, and where it does not carry our seal."""
+    found = None if message.own is False else _read(message)
     return int(found.groupdict().get("version") or 0) if found else 0
 
 

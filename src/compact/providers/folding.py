@@ -35,7 +35,7 @@ def fold(
     if isinstance(summary, Summary):
         folded = Fold(ids, frame_account(summary.text, count, task.account.frame(version)), EditKind.SUMMARIZED)
     elif summary.prune:
-        folded = Fold(ids, pruned_marker(ids, count, handle=task.account.handles), EditKind.PRUNED)
+        folded = Fold(ids, pruned_marker(ids, count, task.account.frame()), EditKind.PRUNED)
     else:
         return Declined(summary.kind, summary.reason)
     before, after = sum(map(task.measure.message, messages)), task.measure.message(standing(folded.text))
