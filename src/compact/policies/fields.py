@@ -55,9 +55,9 @@ def meanings_of_groups(kind: type[Configuration]) -> dict[str, str]:
 
 
 def schema_of(kind: type[Configuration]) -> dict[str, Json]:
-    """A JSON Schema of files with such settings. Nothing is required in a file: it may be given elsewhere."""
+    """A JSON Schema of files with such settings. Nothing is required in a file, and secrets have no place there."""
     schema: dict[str, Json] = kind.model_json_schema()
-    own = schema["properties"]
+    own = {name: field for name, field in schema["properties"].items() if not field.get("writeOnly")}
     address = {"description": "Where the schema of this file is, for editors.", "type": "string"}
     changes: dict[str, Json] = {"$schema": _DIALECT, "properties": {"$schema": address, **own}}
     return {key: value for key, value in (schema | changes).items() if key != "required"}
