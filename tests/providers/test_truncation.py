@@ -18,9 +18,8 @@ from compact.messages import Conversation, Text, ToolCall, ToolResult, has_refer
 from compact.policies import configure
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.truncation import TruncationProvider, TruncationSettings
-from compact.providers.truncation.cutting import SUPPRESSED, Cut, is_condensed, suppress
+from compact.providers.truncation.cutting import SUPPRESSED, Cut, is_condensed
 from compact.providers.truncation.places import older, places
-from compact.summaries.marks import unmarked
 from compact.testing.generate import random_body
 from compact.testing.providers import check_provider
 from compact.testing.strategies import hostile_text
@@ -45,7 +44,6 @@ V2 = TruncationSettings(markers="s3")
 VARIANTS: dict[str, dict[str, Any]] = {
     "v1": {"mode": "mechanical", "markers": "s3"},
     "v2": {"markers": "s3"},
-    "plain": {},
     "relevant lines": {"lines": "relevant"},
     "suppress everything": {"mode": "mechanical", "tool_results": "suppress", "message_text": "suppress"},
     "tight, s0": {
@@ -284,9 +282,6 @@ def test_what_was_condensed_before_is_left_alone() -> None:
         f"⟨ Summarized by LLM ⟩\n\n{long}\n\n⟨ Original was 9 chars ⟩",
         f"{long}\n\n⟨ Truncated: 12 more lines ⟩\n⟨ Tool: run ⟩",
         f"{long}\n⟨ ... truncated ⟩\n{long}",
-        f"{long}\n[… 1,204 lines omitted …]\n{long}",
-        "[… all 1,204 lines omitted …]",
-        f"[Summary of 4,096 characters, written by a model]\n\n{long}",
         f"⟨ Superseded: run x was run again below ⟩\n{long}",
         f"{long}\n⟨=lines 1-2 of x #3f9a2c:7be1⟩",
     ]
@@ -296,17 +291,6 @@ def test_what_was_condensed_before_is_left_alone() -> None:
         assert drive(PROVIDER, settings.model_copy(update={"preserve_recent": 1}), conversation, target).plan == ()
     # A source file that merely mentions a marker is no condensed text.
     assert not is_condensed('print("⟨ Content suppressed ⟩")')
-
-
-def test_plain_markers_say_what_was_left_out_and_how_much() -> None:
-    lines = [f"line {number}" for number in range(1, 1301)]
-    text = "\n".join(lines)
-    assert Cut(2, tail=1, markers="plain").apply(text) == "line 1\nline 2\n[… 1,297 lines omitted …]\nline 1300"
-    assert Cut(chars=4, markers="plain").apply("abcdefgh") == "abcd[… 4 characters omitted …]"
-    assert Cut(chars=3, markers="plain", value=True).apply("abcd") == "abc[… 1 character omitted …]"
-    assert suppress(text, "plain") == "[… all 1,300 lines omitted …]"
-    assert suppress("abc", "plain") == "[… all 3 characters omitted …]"
-    assert unmarked("see src/parse[… 4 characters omitted …]") == "see "  # the half of a word is none
 
 
 def with_references(*steps: list[dict[str, Any]]) -> Conversation:
