@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 import compact
 from compact import CompactConfig, CompactManager
@@ -119,7 +118,7 @@ def test_replicas_with_one_key_know_each_others_accounts(tmp_path: Path) -> None
     def manager(name: str, key: str) -> CompactManager:
         storage = {"path": str(tmp_path / name)}
         config = {"model": "gpt-4o", "max_context_tokens": 4000, "storage": storage, "profile": "offline"}
-        return CompactManager(CompactConfig(**config, seal_key=SecretStr(key)))
+        return CompactManager(CompactConfig.model_validate({**config, "seal_key": key}))
 
     given = [said("user", "Rename them."), *talk(0, 40), said("user", "And now?")]
     with manager("one", KEY) as one, manager("two", KEY) as two, manager("three", "another key of tests") as three:
