@@ -65,7 +65,9 @@ except InvalidConfiguration as error:
 ```
 
 YAML is read safely: no tags, no aliases, no name twice, at most a megabyte. Keys of vendors have no place in the file;
-they belong to [profiles](profiles.md), by reference.
+they belong to [profiles](profiles.md), by reference. Nor has `seal_key`, which [signs accounts](security.md#the-seal):
+set `COMPACT_SEAL_KEY`, which holds for `condense`, the command line, the gateway and stored sessions as well, or pass
+it to `CompactConfig`. `compact config show` tells whether it is set, and nothing shows it.
 
 ## On the command line
 

@@ -256,7 +256,7 @@ def test_a_high_severity_event_when_redaction_is_off(make: Bench) -> None:
 def test_summarization_api_failure_falls_back_to_pruning(make: Bench) -> None:
     sent = make(ask=answering(Failure("no network")), policy=LAYERS).preflight("s", talk(20))
     assert not summaries(sent)
-    assert any("earlier messages removed, recall fold-" in str(message["content"]) for message in sent)
+    assert any("earlier messages removed here]" in str(message["content"]) for message in sent)
     assert tokens(sent) < 4000
     told = make.watcher.last("error")
     assert (told.failed, told.properties["fallback"]) == (True, "pruning-only")

@@ -91,7 +91,7 @@ def test_a_stalled_session_is_told_as_an_error(make: Bench) -> None:
 
 
 def test_two_processes_on_one_folder_lose_nothing_of_each_other(make: Bench) -> None:
-    one, two = make(), make()
+    one, two = make(recall=True), make(recall=True)
     histories = [talk(20), talk(20, 100)]
     for manager, history in zip((one, two), histories, strict=True):
         manager.preflight("s", history[:3])  # each has read what was kept before the other keeps anything
@@ -105,7 +105,7 @@ def test_two_processes_on_one_folder_lose_nothing_of_each_other(make: Bench) -> 
 
 
 def test_a_handle_of_a_branch_that_was_left_still_leads_back(make: Bench) -> None:
-    manager, history = make(), talk(20)
+    manager, history = make(recall=True), talk(20)
     removed = handle(manager.preflight("s", history))
     assert manager.preflight("s", history[:4]) == history[:4]
     assert manager.recall(removed, "s").messages

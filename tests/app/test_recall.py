@@ -18,7 +18,7 @@ from compact.messages import Json, is_recalled
 from compact.providers import presets
 
 LAYERS = {"provider": "layers"}
-SHOWN = re.compile(r"recall ((?:fold|sum|cut)-[0-9a-f]+)")
+SHOWN = re.compile(r"compact_recall ((?:fold|sum|cut)-[0-9a-f]+)")
 Make: TypeAlias = Callable[..., CompactManager]
 
 
@@ -63,7 +63,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     made: list[CompactManager] = []
 
     def manager(window: int = 8000, **config: Json) -> CompactManager:
-        whole = {"model": "gpt-4o", "max_context_tokens": window, "profile": "offline"}
+        whole = {"model": "gpt-4o", "max_context_tokens": window, "profile": "offline", "recall": True}
         storage = {"path": str(tmp_path)}
         made.append(CompactManager(CompactConfig.model_validate({**whole, "storage": storage, **config})))
         return made[-1]
@@ -88,6 +88,13 @@ def test_every_marker_names_a_handle_that_leads_back(make: Make, policy: Json) -
     kept = json.dumps([sent, *(manager.recall(name, "s").messages for name in shown)])
     lost = [message for message in messages if json.dumps(message) not in kept]
     assert lost == [], "what is not sent as it was is behind a handle"
+
+
+@pytest.mark.parametrize("recipe", ["auto", "layers", "truncation", "native", "smart"])
+def test_handles_are_named_only_where_the_request_has_the_tool(make: Make, recipe: str) -> None:
+    manager = make(recall=False, policy={"recipe": recipe})
+    assert handles(manager.preflight("without", work())) == []
+    assert handles(manager.preflight("with", work(), tools=recall_tools("openai-chat"))) != []
 
 
 def test_recall_and_search_work_after_a_restart(make: Make) -> None:

@@ -107,6 +107,13 @@ def test_a_wrong_value_is_one_problem(run: Run) -> None:
     assert [problem["field"] for problem in told["problems"]] == ["policy.target_pct"]
 
 
+def test_a_secret_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPACT_SEAL_KEY", "a key of the tests")
+    told = run("config", "show")
+    assert rows_of(told.out)["seal_key"] == ["(set)", "COMPACT_SEAL_KEY"]
+    assert "a key of the tests" not in told.out + run("config", "show", "--json").out
+
+
 def test_a_password_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for scheme in ("http", "ftp"):
         monkeypatch.setenv("COMPACT_TRACING_ARIADNE", f"{scheme}://me:pw@localhost:5175")
@@ -160,7 +167,7 @@ def test_a_new_file_holds_every_default_and_is_never_overwritten(run: Run) -> No
     assert (told.status, told.err) == (0, "wrote compact.yaml\n")
     assert load_config() == CompactConfig(model="gpt-5")
     text = Path("compact.yaml").read_text()
-    assert [setting.path for setting in all_settings() if f"# {setting.meaning}\n" not in text] == []
+    assert [setting.path for setting in all_settings() if f"# {setting.meaning}\n" not in text] == ["seal_key"]
     again = run("config", "init")
     assert again.status == 2
     assert "compact.yaml: exists, and is not overwritten" in again.err

@@ -30,8 +30,8 @@ from compact.messages import (
     apply,
     check,
     exchanges,
+    frame_account,
     protect,
-    seal,
     untouchable,
 )
 from compact.testing.strategies import conversations, hostile_messages
@@ -119,10 +119,10 @@ def test_protected_messages_may_not_change() -> None:
 
 
 def test_a_summary_may_go_but_not_become_something_else() -> None:
-    sealed = {"role": "user", "content": seal("They looked at it, and at much else.", 3)}
+    sealed = {"role": "user", "content": frame_account("They looked at it, and at much else.", 3)}
     before = parse([say("user"), say("assistant"), sealed, say("assistant"), say("user")])
     assert problems(before, shortened(before, "2")) == {"summary"}
-    assert problems(before, edited(before, Replace(Where("2", 0), seal("Seen.", 3), EditKind.OTHER))) == set()
+    assert problems(before, edited(before, Replace(Where("2", 0), frame_account("Seen.", 3), EditKind.OTHER))) == set()
     assert problems(before, edited(before, Fold(("2", "3"), None, EditKind.OTHER))) == set()
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome, run
 from compact.formats import FORMATS, parse, reject, render, tools_of, violations
-from compact.messages import Conversation, Pass, apply, restore, seal, texts, unfold
+from compact.messages import Conversation, Pass, apply, frame_account, restore, texts, unfold
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.lossless.formatting import simplify
@@ -175,7 +175,7 @@ def test_a_read_gives_way_to_one_that_covers_it() -> None:
 
 def test_a_summary_that_quotes_what_was_said_stays_as_it_is() -> None:
     words = "\n".join(f"Please mind number {number}, and all that comes with it." for number in range(9))
-    said = [words, seal(f"The user's words:\n{words}", 4), words, "And now?"]
+    said = [words, frame_account(f"The user's words:\n{words}", 4), words, "And now?"]
     after = condense(parse([{"role": "user", "content": text} for text in said]), "superseded").conversation
     assert [message.text == text for message, text in zip(after.messages, said, strict=True)] == [
         True,

@@ -13,7 +13,7 @@ from compact.engine import AskModel, Gauge, Judge, Outcome, run
 from compact.errors import InvalidConfiguration
 from compact.formats import parse, reject, render, tools_of, violations
 from compact.messages import Conversation, Fold, Json, Message, Text, protect, restore
-from compact.messages.seals import is_summary, seal
+from compact.messages.seals import frame_account, is_summary
 from compact.policies import configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Task
@@ -75,7 +75,7 @@ def test_all_but_the_first_message_and_the_last_three_become_one_summary() -> No
     outcome = condense(parse(messages), Model(Completion("What happened.")))
     first, summary, *last = render(outcome.conversation)
     assert [first, *last] == [messages[0], *messages[-3:]]
-    assert summary == {"role": "assistant", "content": seal("What happened.", 5)}
+    assert summary == {"role": "assistant", "content": frame_account("What happened.", 5)}
     assert is_summary(outcome.conversation.messages[1])
     assert render(restore(outcome.conversation, outcome.plan)) == messages
 
@@ -197,7 +197,7 @@ def test_a_summary_is_not_summarized_again_at_once() -> None:
 
 
 def test_a_summary_among_the_last_three_is_recent() -> None:
-    messages = [*talk(4), {"role": "assistant", "content": seal("All of it.", 7)}, *talk(2)]
+    messages = [*talk(4), {"role": "assistant", "content": frame_account("All of it.", 7)}, *talk(2)]
     outcome = condense(parse(messages), Model())
     assert Reason.named_in(outcome.passes[0].skipped) is Reason.CONDENSED_RECENTLY
 
@@ -220,7 +220,7 @@ def test_the_next_summary_reads_the_last_one_and_takes_its_place(reread: bool) -
 
 
 def test_what_only_looks_like_a_summary_is_none() -> None:
-    real = seal("All of it.", 7)
+    real = frame_account("All of it.", 7)
     message = parse([{"role": "user", "content": real.replace("All", "None")}]).messages[0]
     assert not is_summary(message)
     assert not is_summary(parse([{"role": "user", "content": "⟨ Summary of everything ⟩"}]).messages[0])
@@ -229,12 +229,12 @@ def test_what_only_looks_like_a_summary_is_none() -> None:
 
 @given(hostile_text(), st.integers(1, 999))
 def test_a_sealed_summary_is_recognised_whatever_it_says(text: str, count: int) -> None:
-    assert is_summary(Message("0", "assistant", (Text(seal(text, count), ()),), None))
+    assert is_summary(Message("0", "assistant", (Text(frame_account(text, count), ()),), None))
 
 
 def test_references_that_a_model_repeats_lose_their_meaning() -> None:
-    assert "⟨=" not in seal("See ⟨= read a.py, lines 1-9 above #abcdef:1234 ⟩", 3)
-    assert "[same as lines" not in seal("[same as lines 1-9 of the result of read a.py above #abcdef:1234]", 3)
+    assert "⟨=" not in frame_account("See ⟨= read a.py, lines 1-9 above #abcdef:1234 ⟩", 3)
+    assert "[same as lines" not in frame_account("[same as lines 1-9 of the result of read a.py above #abcdef:1234]", 3)
 
 
 def test_no_message_can_pretend_to_be_another() -> None:
@@ -306,14 +306,14 @@ def test_a_summary_that_was_cut_is_asked_for_again_shorter() -> None:
     model = Model(Completion("What happ", truncated=True), Completion("What happened."))
     outcome = condense(parse(talk(9)), model, NativeSettings(max_summary_tokens=800))
     assert [ask.max_tokens for ask in model.asked] == [800, 400]
-    assert outcome.conversation.messages[1].text == seal("What happened.", 5)
+    assert outcome.conversation.messages[1].text == frame_account("What happened.", 5)
 
 
 def test_without_a_summary_the_messages_stay_or_go_or_are_summarized_offline() -> None:
     messages = talk(9)
     for answer in (Failure("no key"), Refusal("no"), Completion("half", truncated=True)):
         pruned = condense(parse(messages), Model(answer), NativeSettings(on_failure="prune"))
-        assert texts(pruned.conversation)[1].startswith("⟨ 5 earlier messages removed, recall fold-")
+        assert texts(pruned.conversation)[1].startswith("[5 earlier messages removed here]")
         assert render(restore(pruned.conversation, pruned.plan)) == messages
         again = condense(pruned.conversation, Model(answer), NativeSettings(on_failure="prune"))
         assert again.plan == ()

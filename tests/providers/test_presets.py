@@ -76,8 +76,21 @@ def test_the_smart_presets_begin_without_loss_and_leave_what_was_said(name: str)
     assert [each.execution.type for each in batches] == ([] if name == "quality" else ["conditional"])
 
 
+def _without_markers(settings: SmartSettings) -> list[dict[str, object]]:
+    passes = [each.model_dump() for each in settings.passes]
+    for each in passes:
+        del each["individual"]["markers"]
+    return passes
+
+
 def test_smart_without_settings_is_balanced() -> None:
-    assert configure(SmartSettings, {}) == validate(find_preset("balanced"))
+    balanced = validate(find_preset("balanced"))
+    assert isinstance(balanced, SmartSettings)
+    usual = configure(SmartSettings, {})
+    plain = {each.individual.markers for each in usual.passes}
+    named = {each.individual.markers for each in balanced.passes if each.mode == "individual"}
+    assert (plain, named) == ({"plain"}, {"s0"})
+    assert _without_markers(usual) == _without_markers(balanced)
     assert configure(SmartSettings, {"passes": []}).passes == ()
 
 

@@ -24,7 +24,7 @@ def test_relevant_lines_stay_in_place_of_the_first() -> None:
     )
     settings = TruncationSettings(mode="mechanical", lines="relevant", max_result_lines=2)
     _, _, rows, _, cells, *_ = contents(drive(TruncationProvider(), settings, conversation).conversation)
-    assert "\nfrom pages import fetch_page\n\n⟨ Truncated: 78 more lines ⟩\n⟨ Tool: read_file ⟩" in rows
+    assert "\nfrom pages import fetch_page\n[… 78 lines omitted …]" in rows
     assert "fetch_page" not in cells  # it is said above by now
     assert "load_rows" not in cells  # it was asked about, so it stands in context
     assert is_condensed(cells)

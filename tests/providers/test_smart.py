@@ -17,7 +17,7 @@ from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 from compact.providers import Applied, Rejected
 from compact.providers.provider import Step, Steps
 from compact.providers.smart import SmartProvider, SmartSettings
-from compact.providers.truncation.cutting import SUPPRESSED, is_condensed
+from compact.providers.truncation.cutting import is_condensed
 from tests.providers.conversations import (
     LONG,
     assistant,
@@ -107,8 +107,8 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     assert isinstance(proposed, Pass)
     texts = [edit.with_ for edit in proposed.edits if isinstance(edit, Replace)]
     assert texts == [
-        f"⟨ Summarized by LLM ⟩\n\nThe lines are numbered.\n\n⟨ Original was {len(LONG)} chars ⟩",
-        f"⟨ Summarized by LLM ⟩\n\nAll of it passed.\n\n⟨ Original was {len(LONG) + 4} chars ⟩",
+        f"[Summary of {len(LONG):,} characters, written by a model]\n\nThe lines are numbered.",
+        f"[Summary of {len(LONG) + 4:,} characters, written by a model]\n\nAll of it passed.",
     ]
     assert proposed.notes == ("2 tool results summarized", "1 statements of the model are doubted")
 
@@ -133,8 +133,8 @@ def test_without_a_usable_answer_the_text_is_cut(answer: Answer, note: str) -> N
     outcome = drive(PROVIDER, settings, conversation, ask=lambda asks: (answer, Completion("Well.")))
     lines = LONG.split("\n")
     now = contents(outcome.conversation)
-    assert now[2] == "\n".join([*lines[:2], "⟨ ... truncated ⟩", lines[-1]])
-    assert now[7].startswith("⟨ Summarized by LLM ⟩\n\nWell.\n\n")
+    assert now[2] == "\n".join([*lines[:2], "[… 57 lines omitted …]", lines[-1]])
+    assert now[7].endswith("characters, written by a model]\n\nWell.")
     assert outcome.passes[0].notes == ("1 tool result truncated", "1 tool result summarized", note)
 
 
@@ -164,8 +164,8 @@ def test_the_four_operations_work_on_the_three_kinds_of_content() -> None:
     )
     outcome = drive(PROVIDER, settings, conversation)
     now = contents(outcome.conversation)
-    assert now[3] == LONG.split("\n")[0] + "\n⟨ ... truncated ⟩"
-    assert json.loads(now[4]) == {"content": SUPPRESSED}
+    assert now[3] == LONG.split("\n")[0] + "\n[… 59 lines omitted …]"
+    assert json.loads(now[4]) == {"content": f"[… all {len(LONG.splitlines())} lines omitted …]"}
     assert changed(conversation, outcome.conversation) == [3, 4]
 
 
@@ -291,7 +291,7 @@ def test_passes_run_in_order_and_stop_at_the_target() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "left"),
     [
-        (do("truncate", max_lines=20, tail_lines=0), do("suppress"), SUPPRESSED),
+        (do("truncate", max_lines=20, tail_lines=0), do("suppress"), "[… all 100 lines omitted …]"),
         (do("truncate", max_lines=20, tail_lines=0), do("truncate", max_lines=2, tail_lines=0), "1: words\n2: words\n"),
         (do("truncate", max_lines=20, tail_lines=0), do("summarize", max_tokens=50), "It held what was asked for."),
     ],

@@ -61,8 +61,8 @@ def test_without_a_usable_answer_a_batch_stays_as_it_is(answer: Answer, asked: i
 
 def test_without_a_usable_answer_a_batch_may_go_or_be_summarized_offline() -> None:
     for policy, beginning in (
-        ("prune", "⟨ 7 earlier messages removed"),
-        ("offline", "⟨ Summary of 7 earlier messages"),
+        ("prune", "[7 earlier messages removed here]"),
+        ("offline", "[Account "),
     ):
         settings = smart({"mode": "batch", "selection": {"keep_recent": 2}, "batch": {"on_failure": policy}})
         outcome = drive(PROVIDER, settings, session(), ask=lambda asks: (Failure("connection lost"),))

@@ -39,11 +39,11 @@ from tests.providers.conversations import (
 from tests.untouched import assert_untouched
 
 PROVIDER = TruncationProvider()
-V1 = TruncationSettings(mode="mechanical")
-V2 = TruncationSettings()
+V1 = TruncationSettings(mode="mechanical", markers="s3")
+V2 = TruncationSettings(markers="s3")
 VARIANTS: dict[str, dict[str, Any]] = {
-    "v1": {"mode": "mechanical"},
-    "v2": {},
+    "v1": {"mode": "mechanical", "markers": "s3"},
+    "v2": {"markers": "s3"},
     "relevant lines": {"lines": "relevant"},
     "suppress everything": {"mode": "mechanical", "tool_results": "suppress", "message_text": "suppress"},
     "tight, s0": {
@@ -233,7 +233,7 @@ def test_operations_are_set_for_each_kind_of_content() -> None:
     now = contents(drive(PROVIDER, configure(TruncationSettings, settings), conversation).conversation)
     assert now[1] == long
     assert json.loads(now[2]) == {"content": long}
-    assert now[3] == SUPPRESSED
+    assert now[3] == "[… all 40 lines omitted …]"
     settings |= {"tool_results": "keep", "tool_parameters": "suppress", "message_text": "truncate", "markers": "s0"}
     now = contents(drive(PROVIDER, configure(TruncationSettings, settings), conversation).conversation)
     lines = long.split("\n")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from compact.errors import InvalidConfiguration
 from compact.policies import CompactConfig, Policy, StorageSettings
@@ -50,6 +51,8 @@ SAMPLES: dict[str, Any] = {
     "tracing.otlp": "http://localhost:4318",
     "tracing.agents_sdk": False,
     "profile": "cheap",
+    "seal_key": SecretStr("a key of the tests"),
+    "recall": True,
     "background": True,
 }
 
@@ -74,6 +77,8 @@ def written(value: Any) -> str:
     """As people write it into a variable."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -117,6 +122,26 @@ def test_every_setting_has_a_variable(path: str) -> None:
         (value,) = (each for each in gathered.values if each.setting == setting)
         assert (value.origin.kind, value.origin.name) == ("environment", name)
         assert gathered.warnings == ()
+
+
+def test_a_secret_is_never_shown_and_belongs_into_no_file() -> None:
+    key = "a key of the tests"
+    gathered = gather(environment={"COMPACT_MODEL": "gpt-4o", "COMPACT_SEAL_KEY": key})
+    (value,) = (each for each in gathered.values if each.setting.secret)
+    assert (value.setting.path, value.shown) == ("seal_key", "(set)")
+    config = gathered.config()
+    assert config.seal_key.get_secret_value() == key
+    for shown in (repr(value), repr(gathered), repr(config), config.model_dump_json(), str(config.model_dump())):
+        assert key not in shown
+    (unset,) = (each for each in gather(environment={}).values if each.setting.secret)
+    assert unset.shown == ""
+    Path("compact.yaml").write_text(f"model: gpt-4o\nseal_key: {key}\n")
+    with pytest.raises(InvalidConfiguration, match="belongs into no file: set COMPACT_SEAL_KEY") as raised:
+        load_config()
+    assert key not in str(raised.value)
+    with pytest.raises(InvalidConfiguration, match="at least 16 characters") as raised:
+        CompactConfig(model="gpt-4o", seal_key=SecretStr("short"))
+    assert "short" not in str(raised.value)
 
 
 def test_no_two_settings_share_a_variable() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from compact.messages import Conversation, Message, Text, is_summary, seal
+from compact.messages import Conversation, Message, Text, frame_account, is_summary
 from compact.ports import Completion, Event
 from compact.summaries.model import statements
 from compact.summaries.model.check import UNCONFIRMED
@@ -70,7 +70,7 @@ def test_no_canary_becomes_an_instruction(place: str) -> None:
 
 
 def test_no_canary_becomes_a_note_of_an_earlier_instruction() -> None:
-    earlier = seal("## Goals\n### Active\n- Fix the parser\n## Constraints\n- Never delete the tests", 9)
+    earlier = frame_account("## Goals\n### Active\n- Fix the parser\n## Constraints\n- Never delete the tests", 9)
     for number, demand in enumerate(DEMANDS):
         canary = demand.format(f"kanari{number}.example")
         summary = Message("s", "assistant", (Text(earlier, ()),), None)
@@ -81,7 +81,7 @@ def test_no_canary_becomes_a_note_of_an_earlier_instruction() -> None:
 
 
 def assert_sealed(text: str, told: str) -> None:
-    sealed = seal(text, 5)
+    sealed = frame_account(text, 5)
     assert is_summary(Message("s", "assistant", (Text(sealed, ()),), None)), told
     assert not re.search(r"[⟨⟩]|<\||\|>|\[/?INST\]|</?(?:system|summary|transcript|COMPACT)", text), told
     assert not re.search(r"(?m)^\s*(?:={3,}|-{3,}).*\S|^(?:Human|Assistant|System|User):", text), told

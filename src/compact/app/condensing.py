@@ -16,6 +16,8 @@ from compact.messages import Conversation, Json, Plan, assuming, unfold
 from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.providers import Recipe
+from compact.providers.provider import AccountStyle
+from compact.settings.seals import seal_of
 
 _FEWEST = 100
 """No fraction between 1 and this is a target: it may be meant as a share, of which there is none above 1."""
@@ -81,7 +83,10 @@ class Condensation:
         self.conversation = assuming(conversation, {"model": model})
         self.model = models.find_model(model)
         self.inputs = Inputs(
-            Gauge(counter_for(model), formats.tools_of(conversation)), self.model.context_window, handles=handles
+            Gauge(counter_for(model), formats.tools_of(conversation)),
+            self.model.context_window,
+            AccountStyle(seal=seal_of()),
+            handles=handles,
         )
         self.tokens = self.inputs.gauge.conversation(self.conversation)
         self.target = _tokens(target, self.tokens)

@@ -64,7 +64,7 @@ def template(model: str) -> str:
         lines += ["", f"# {meaning}", f"{group}:"] if group else []
         indent = "  " if group else ""
         for setting in all_settings():
-            if setting.group == group:
+            if setting.group == group and not setting.secret:
                 value = json.dumps(model) if setting.needed else _scalar(setting.default)
                 lines += [] if group else [""]
                 lines += [f"{indent}# {setting.meaning}", f"{indent}{setting.name}: {value}"]

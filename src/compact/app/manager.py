@@ -37,6 +37,8 @@ from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
 from compact.ports import Event, Observe
 from compact.ports.closeable import Closeable
+from compact.providers.provider import AccountStyle
+from compact.settings.seals import seal_of
 
 _WITHOUT = ("summary_pruned", "summary_created")
 
@@ -60,7 +62,10 @@ class CompactManager(Closeable):
         self.window = config.max_context_tokens or models.find_model(config.model).max_input
         self._sessions = Sessions(counter_for(config.model), config.model)
         policy = config.policy
-        self.compactor = Compactor(resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct)
+        account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
+        self.compactor = Compactor(
+            resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct, account, config.recall
+        )
         self._rounds = Rounds(self.compactor, monotonic)
         profiles = condensing_profiles(config.profile) if ask is None else ()
         with ExitStack() as opened:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from compact.engine.recalling import PAGE
 from compact.engine.searching import Hit
 from compact.errors import InvalidInput, UnknownFormat
-from compact.messages import Json
+from compact.messages import RECALL_TOOL, Json
 
 if TYPE_CHECKING:
     from compact.app.manager import CompactManager
 
-RECALL, SEARCH = "compact_recall", "compact_search"
+RECALL, SEARCH = RECALL_TOOL, "compact_search"
 _SHARE = 20
 """What is recalled at a time takes at most one part in so many of the window, at four characters a token."""
 _LEAST_PAGE = 400
@@ -25,7 +25,7 @@ _TOOLS: dict[str, tuple[str, dict[str, Json], list[str]]] = {
     RECALL: (
         (
             "Gets back what was removed from this conversation to save room. Markers name its handle: "
-            "'recall fold-…', 'recall sum-…', 'recall cut-…', or '#…' in a reference. Long texts come in pages."
+            "sum-…, fold-…, cut-…, or #… in a reference. Long texts come in pages."
         ),
         {
             "handle": {"type": "string", "description": "The handle in the marker, such as cut-3f9a2c1d."},

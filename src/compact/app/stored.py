@@ -26,6 +26,7 @@ from compact.ports.closeable import Closeable
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.profiles import load_profiles
+from compact.settings.seals import seal_of
 
 __all__ = ["Detection", "StoredSessions", "Summaries", "Wish"]
 
@@ -83,6 +84,7 @@ class StoredSessions(SessionService, Closeable):
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
         ask_with = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
+        self.seal = seal_of()
         self.summaries = Summaries(self)
 
     def sessions(

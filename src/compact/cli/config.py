@@ -170,9 +170,8 @@ def _source(value: Value) -> Cell:
 
 def _safe(value: Value) -> Json:
     """The value without passwords, which an address may hold; lists are patterns and names, and no secrets."""
-    if not isinstance(value.value, str):
-        return value.value
-    return _without_passwords(_redactor().text(value.value))
+    shown = value.shown
+    return _without_passwords(_redactor().text(shown)) if isinstance(shown, str) else shown
 
 
 def _without_passwords(text: str) -> str:

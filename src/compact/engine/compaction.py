@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 
@@ -15,7 +15,7 @@ from compact.engine.report import Report
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, Message, common_prefix
+from compact.messages import AccountItem, Conversation, Message, common_prefix, recognise
 from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
@@ -43,7 +43,8 @@ class Inputs:
     """Everything in which entry points may differ.
 
     `gauge` counts; `window` is the model's; `reads` is what the summarizing model takes at once, if that is another.
-    `account` is the role and the tag of the account; with `handles` markers name what recalls the text they stand for.
+    `account` is the role, the tag and the seal of the account; with `handles` markers name what recalls the text they
+    stand for.
     `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
     conversation was compacted before. `observe` gets the events.
     """
@@ -109,6 +110,7 @@ class _Run:
     """One compaction under way."""
 
     def __init__(self, conversation: Conversation, recipe: Recipe, inputs: Inputs, ask: AskModel | None) -> None:
+        conversation = recognise(conversation, inputs.account.seal)
         self.judge = Judge(conversation, inputs.gauge, reject, inputs.observe)
         self._recipe = recipe.with_handles() if inputs.handles else recipe
         self._inputs = inputs
@@ -179,7 +181,7 @@ class _Run:
             inputs.gauge,
             inputs.reads,
             asks=ask is not None,
-            account=inputs.account,
+            account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
             items=inputs.items,
         )

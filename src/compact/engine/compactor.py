@@ -11,6 +11,8 @@ from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Projection
 from compact.errors import CompactionBlocked, CondensationStalled, InsufficientBudget
+from compact.formats import tools_of
+from compact.messages import RECALL_TOOL
 from compact.policies import Decision, should_condense
 from compact.policies.threshold import Threshold
 from compact.ports import Observe
@@ -24,14 +26,17 @@ LEAST_PROGRESS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Compactor:
-    """Compacts sessions by a recipe, for a window, from a threshold down to a share of the window."""
+    """Compacts sessions by a recipe, for a window, from a threshold down to a share of the window.
+
+    Markers name handles where the request has the tool for them, and with `handles` in any case.
+    """
 
     recipe: Recipe
     window: int
     threshold: Threshold
     target_share: float
     account: AccountStyle = TAGGED
-    handles: bool = True
+    handles: bool = False
 
     def decide(self, projection: Projection, gauge: Gauge) -> Decision:
         """Whether the session has reached the threshold."""
@@ -53,7 +58,7 @@ class Compactor:
             gauge,
             self.window,
             self.account,
-            self.handles,
+            self.handles or any(tool.name == RECALL_TOOL for tool in tools_of(projection.conversation)),
             originals=projection.originals,
             items=projection.items,
             observe=observe,

@@ -34,6 +34,7 @@ from compact.messages import (
     message_texts,
     own_handle,
     pairs,
+    pruned_handle,
     summary_handle,
 )
 from compact.summaries.model.transcript import transcribe
@@ -110,7 +111,7 @@ class _Found:
 
     def add_fold(self, fold: Fold) -> None:
         self.folds[fold.handle] = fold.messages
-        if handle := summary_handle(fold.text):
+        if handle := summary_handle(fold.text) or pruned_handle(fold.text):
             self.folds[handle] = fold.messages
         self.folded.update(self.positions[id] for id in fold.messages if id in self.positions)
         self.changed |= self.folded

@@ -46,6 +46,9 @@ from compact.messages.references import (
 )
 from compact.messages.resolve import has_references, unfold, unresolved
 from compact.messages.seals import (
+    RECALL_TOOL,
+    Frame,
+    Seal,
     body_of,
     count_of,
     frame_account,
@@ -53,8 +56,10 @@ from compact.messages.seals import (
     is_pruned,
     is_removed_marker,
     is_summary,
+    pruned_handle,
+    pruned_marker,
+    recognise,
     removed_marker,
-    seal,
     stands_for,
     summary_handle,
     version_of,
@@ -74,6 +79,7 @@ from compact.messages.texts import message_texts, texts
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
+    "RECALL_TOOL",
     "ROLES_NEVER_PRUNED",
     "AccountItem",
     "Attachment",
@@ -85,6 +91,7 @@ __all__ = [
     "EditKind",
     "Exchange",
     "Fold",
+    "Frame",
     "Image",
     "Json",
     "Message",
@@ -103,6 +110,7 @@ __all__ = [
     "Reference",
     "Replace",
     "Rules",
+    "Seal",
     "Segment",
     "Speaker",
     "Text",
@@ -150,9 +158,11 @@ __all__ = [
     "plan_from_json",
     "plan_to_json",
     "protect",
+    "pruned_handle",
+    "pruned_marker",
+    "recognise",
     "removed_marker",
     "restore",
-    "seal",
     "segments",
     "spoken",
     "stands_for",

@@ -19,7 +19,8 @@ ROLES_NEVER_PRUNED = frozenset({"system", "developer"})
 class Message:
     """One message: the wire object it came as, and the blocks read from it.
 
-    The blocks are always what its dialect reads from `wire`; there is no state beside the wire object.
+    The blocks are always what its dialect reads from `wire`; there is no state beside the wire object. It is our `own`
+    where it carries our seal, and not where it should and does not; None where that was not looked at.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Message:
     wire: Json = field(repr=False)
     protected: bool = False
     name: str = ""
+    own: bool | None = field(default=None, repr=False, compare=False)
     kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_marked: bool | None = field(default=None, init=False, repr=False, compare=False)

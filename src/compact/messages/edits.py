@@ -90,7 +90,7 @@ class AccountItem:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Whole exchanges become one summary message; with `into=None` a marker that says how many went.
+    """Whole exchanges become one summary message; with `into=None` the marker of earlier versions.
 
     `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule. `count` is how
     many messages went in all, where some of these stood for others; 0 where none did. `items` are the statements of an

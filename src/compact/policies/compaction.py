@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from compact.policies.configuration import Configuration
 from compact.policies.threshold import Threshold
@@ -124,6 +124,16 @@ def _named(model: str) -> str:
     return model
 
 
+LEAST_KEY = 16
+"""Characters that a key for seals has at least."""
+
+
+def _strong(key: SecretStr) -> SecretStr:
+    if 0 < len(key) < LEAST_KEY:
+        raise ValueError(f"must have at least {LEAST_KEY} characters")
+    return key
+
+
 class CompactConfig(Configuration):
     """The configuration of a `CompactManager`."""
 
@@ -145,6 +155,10 @@ class CompactConfig(Configuration):
     """Who is told."""
     profile: str = ""
     """The profile of the model that summarizes; by default the first one configured, or none: offline."""
+    seal_key: Annotated[SecretStr, AfterValidator(_strong)] = SecretStr("")
+    """The secret that signs accounts, the same for all replicas: signed, they are known again without any state."""
+    recall: bool = False
+    """Whether models have the tool `compact_recall` although the requests given here do not list it."""
     background: bool = False
     """Prepare a compaction while the model answers, from nine tenths of the trigger on."""
 

@@ -19,7 +19,8 @@ _BOUNDS = {"exclusiveMinimum": "above", "minimum": "from", "exclusiveMaximum": "
 class Setting:
     """One setting: its path from the root (policy.trigger_pct), and how the model describes it.
 
-    `kind` is JSON Schema's word for its type. One that is `needed` has no default, and its `default` is None.
+    `kind` is JSON Schema's word for its type. One that is `needed` has no default, and its `default` is None. A
+    `secret` one is never shown, and belongs into no file.
     """
 
     path: str
@@ -29,6 +30,7 @@ class Setting:
     default: Json
     needed: bool
     nullable: bool
+    secret: bool = False
 
     @property
     def name(self) -> str:
@@ -53,9 +55,9 @@ def meanings_of_groups(kind: type[Configuration]) -> dict[str, str]:
 
 
 def schema_of(kind: type[Configuration]) -> dict[str, Json]:
-    """A JSON Schema of files with such settings. Nothing is required in a file: it may be given elsewhere."""
+    """A JSON Schema of files with such settings. Nothing is required in a file, and secrets have no place there."""
     schema: dict[str, Json] = kind.model_json_schema()
-    own = schema["properties"]
+    own = {name: field for name, field in schema["properties"].items() if not field.get("writeOnly")}
     address = {"description": "Where the schema of this file is, for editors.", "type": "string"}
     changes: dict[str, Json] = {"$schema": _DIALECT, "properties": {"$schema": address, **own}}
     return {key: value for key, value in (schema | changes).items() if key != "required"}
@@ -72,7 +74,8 @@ def _settings(schema: Mapping[str, Any], groups: Mapping[str, Any], under: str) 
         takes = " or ".join([*map(_takes, options), *(["null"] if nullable else [])])
         needed = name in schema.get("required", ())
         kind = options[0].get("type", "string")
-        yield Setting(path, kind, takes, field.get("description", ""), field.get("default"), needed, nullable)
+        secret = field.get("writeOnly", False)
+        yield Setting(path, kind, takes, field.get("description", ""), field.get("default"), needed, nullable, secret)
 
 
 def _groups(schema: Mapping[str, Any], groups: Mapping[str, Any], under: str) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compact.messages import EditKind, Fold, Message, Text, seal, stands_for
-from compact.ports import Measure
+from compact.messages import EditKind, Fold, Message, Text, frame_account, pruned_marker, stands_for
 from compact.providers.provider import Task
 from compact.summaries.model.ladder import Trouble
 from compact.summaries.model.summarize import NoSummary, Summary
@@ -29,17 +28,17 @@ class Declined:
 
 
 def fold(
-    messages: Sequence[Message], summary: Summary | NoSummary, measure: Measure, version: int | None = None
+    task: Task, messages: Sequence[Message], summary: Summary | NoSummary, version: int | None = None
 ) -> Fold | Declined:
-    """The messages folded into their summary, or into a mark where they may go without one; never into more."""
+    """The messages folded into their summary, or into a marker where they may go without one; never into more."""
     ids, count = tuple(message.id for message in messages), sum(map(stands_for, messages))
     if isinstance(summary, Summary):
-        folded = Fold(ids, seal(summary.text, count, version), EditKind.SUMMARIZED)
+        folded = Fold(ids, frame_account(summary.text, count, task.account.frame(version)), EditKind.SUMMARIZED)
     elif summary.prune:
-        folded = Fold(ids, None, EditKind.PRUNED, count=count)
+        folded = Fold(ids, pruned_marker(ids, count, task.account.frame()), EditKind.PRUNED)
     else:
         return Declined(summary.kind, summary.reason)
-    before, after = sum(map(measure.message, messages)), measure.message(standing(folded.text))
+    before, after = sum(map(task.measure.message, messages)), task.measure.message(standing(folded.text))
     if after >= before:
         return Declined("grew", f"{before:,} tokens would have become {after:,}")
     return folded
@@ -56,7 +55,7 @@ def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
     most = _readable(task, most)
     if task.target is None:
         return most
-    frame = task.measure.message(standing(seal("", len(task.conversation))))
+    frame = task.measure.message(standing(frame_account("", len(task.conversation), task.account.frame())))
     left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame
     return min(most, max(left, _LEAST))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from compact.messages import AccountItem, Conversation, Message, Pass
+from compact.messages import AccountItem, Conversation, Frame, Message, Pass, Seal
 from compact.policies import Configuration
 from compact.ports import Answer, Ask, Event, Measure
 
@@ -30,10 +30,19 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class AccountStyle:
-    """How an account stands in the conversation: in which role, and whether it carries the tag with its version."""
+    """How an account stands in the conversation: in which role, and whether it carries the tag with its version.
+
+    With `handles` it names the tool that shows what it stands for. `seal` signs it.
+    """
 
     role: str = "assistant"
     tag: bool = False
+    handles: bool = False
+    seal: Seal | None = None
+
+    def frame(self, version: int | None = None) -> Frame:
+        """The frame of an account; `version` is that of a tagged one."""
+        return Frame(version, self.handles, seal=self.seal)
 
 
 PLAIN, TAGGED = AccountStyle(), AccountStyle(tag=True)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
@@ -73,6 +73,11 @@ class Value:
     setting: Setting
     value: Json
     origin: Origin
+
+    @property
+    def shown(self) -> Json:
+        """The value as it may be shown: of a secret, whether there is one."""
+        return "(set)" * bool(self.value) if self.setting.secret else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +260,7 @@ def _from_environment(variables: Mapping[str, str]) -> Iterator[Value | Problem]
         name, text = given[0]
         origin = Origin("environment", name)
         try:
-            yield Value(setting, _read(setting, text), origin)
+            yield Value(setting, SecretStr(text) if setting.secret else _read(setting, text), origin)
         except (ValueError, RecursionError):
             yield Problem(setting.path, "must be a JSON list, or texts with commas between them", (origin,))
 
@@ -273,7 +278,10 @@ def _flatten(given: Mapping[str, Any], origin: Origin, under: str = "") -> Itera
     groups = {setting.group for setting in all_settings()}
     for name, value in given.items():
         path = f"{under}{name}"
-        if path in settings:
+        if path in settings and settings[path].secret and origin.kind == "file":
+            variable = variables_of(settings[path])[0]
+            yield Problem(path, f"is a secret, which belongs into no file: set {variable}", (origin,))
+        elif path in settings:
             yield Value(settings[path], value, origin)
         elif path not in groups:
             yield Problem(path, f"is no setting{_guess(path)}", (origin,))

@@ -8,12 +8,21 @@ from enum import IntEnum
 from compact.messages import has_mark, summary_handle
 from compact.summaries.headings import is_heading, is_item
 
-_BEGINNINGS = ("⟨", "[… ", "[same as lines ", "[Outdated: see ", "[Consolidated ", "[lines numbered from ")
+_BEGINNINGS = (
+    *("⟨", "[… ", "[same as lines ", "[Outdated: see ", "[Consolidated ", "[lines numbered from ", "[Summary of "),
+    *("[Account ", "[End of ", "[Recalled ", "[compact_recall ", "[The user's next ", " removed here"),
+)
 _OWN = re.compile(
-    r"\[… [\d,]{1,12} (?:lines?|characters?) omitted …\]"
+    r"\[… (?:all )?[\d,]{1,12} (?:lines?|(?P<characters>characters?)) omitted …\]"
+    r"|\[compact_recall cut-[0-9a-f]{8} shows the whole text\]"
     r"|^\[(?:same as lines \d+-\d+ of [^\n]* #[0-9a-f]{6,64}:[0-9a-f]{4}[^\n\]]*"
     r"|Outdated: see the [^\n]* below, which (?:shows these lines|writes the whole file) anew"
-    r"|Consolidated \d{1,9} operations: the same was run again; see the [^\n]* below|lines numbered from \d{1,9})\]"
+    r"|Consolidated \d{1,9} operations: the same was run again; see the [^\n]* below|lines numbered from \d{1,9}"
+    r"|Summary of [\d,]{1,12} characters, (?:written by a model|in the words of the text)"
+    r"|Account [0-9a-f]{8}: [^\n]{1,200}|End of account [0-9a-f]{8}[^\n\]]{0,120}"
+    r"|Recalled [^\n]{1,80}, [0-9a-f]{8}: [^\n\]]{1,120}|End of recall, [0-9a-f]{8}[^\n\]]{0,120}"
+    r"|\d{1,9} earlier messages? removed here[^\n\]]{0,60}"
+    r"|The user's next (?:message was|\d+ messages were) answered in what is summarized here)\]"
     r"|⟨(?:=lines \d[^\n⟨⟩]*|recall cut-[0-9a-f]{8}"
     r"| (?:=lines \d|Superseded: |Truncated: \d|Content suppressed|Summarized (?:by|in) |Original was \d|Tool: "
     r"|lines from \d|\d+ earlier messages? removed, recall |Summary of \d|End of summary, |Recalled |End of recall, "
@@ -104,6 +113,8 @@ def _without_sealed(text: str) -> str:
 
 def _tears(mark: re.Match[str], text: str) -> Torn:
     tearing = _TEARING.match(mark[0])
+    if mark["characters"]:
+        return Torn.WORD if text[mark.start() - 1 : mark.start()].strip() else Torn.NOTHING
     if tearing is None and not mark["cut"]:
         return Torn.NOTHING
     inside = text[mark.start() - 1 : mark.start()].strip() if mark["cut"] else tearing and tearing["characters"]

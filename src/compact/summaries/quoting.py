@@ -15,6 +15,7 @@ _MARK = re.compile(
     r"<\|[^|<>]{0,64}\|>|<\||\[\s?/?\s?INST\s?\]|<<\s?/?\s?SYS\s?>>|[⟨⟩]|<\s?/?\s?COMPACT-[\w-]*[^<>]{0,60}>?"
     r"|<\s?/?\s?(?:system|assistant|user|human|developer|tool|function|summary|conversation|history|instructions?|prompt"
     r"|context|antml|invoke|parameter)(?:[-_:][\w-]{1,40})?(?:\s[^<>]{0,80})?/?>"
+    r"|\[\s?(?:end of )?account [0-9a-f]{8}[^\[\]]{0,200}\]?"
     r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )

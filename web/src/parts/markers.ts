@@ -9,12 +9,14 @@ const CHUNK = 20_000;
 const MARKERS: readonly [RegExp, Kind][] = [
   [/⟨=|^\[same as lines \d+-\d+ of /, "reference"],
   [/^(?:⟨ lines from|\[lines numbered from) /, "reference"],
-  [/⟨ (?:\.\.\. truncated|Truncated: )/, "truncated"],
+  [/\[… all [\d,]+ (?:lines?|characters?) omitted …\]/, "suppressed"],
+  [/⟨ (?:\.\.\. truncated|Truncated: )|\[… [\d,]+ (?:lines?|characters?) omitted …\]/, "truncated"],
   [/^⟨ Tool: /, "truncated"],
   [/⟨ Content suppressed ⟩/, "suppressed"],
   [/⟨ Superseded: |^\[(?:Outdated: see the |Consolidated \d+ operations: )/, "superseded"],
-  [/⟨ (?:Summarized (?:by LLM|in its own words)|Original was )/, "summarized"],
-  [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed/, "folded"],
+  [/⟨ (?:Summarized (?:by LLM|in its own words)|Original was )|^\[Summary of [\d,]+ characters, /, "summarized"],
+  [/<\/?COMPACT-SUMMARY|⟨ \d+ earlier messages? removed|^\[\d+ (?:earlier )?messages? removed here/, "folded"],
+  [/^\[(?:Account|End of account) [0-9a-f]{8}/, "folded"],
 ];
 
 /** Which kind of edit a line of Compact's own tells of. */

@@ -11,7 +11,7 @@ from compact.engine.gauge import Gauge
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget
-from compact.messages import Fold, stands_for, untouchable
+from compact.messages import Fold, Seal, stands_for, untouchable
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, Observe, StoredMessage
 from compact.providers import Recipe
@@ -30,7 +30,7 @@ class Job:
     """One compaction: of what, by which recipe and settings, for a model that reads `window` tokens.
 
     `retention` is how many tokens of the last messages are to stay, `trigger` from how many tokens on a session is
-    compacted. `target` is the tokens to come down to; None leaves it to the recipe.
+    compacted. `target` is the tokens to come down to; None leaves it to the recipe. `seal` signs the account.
     """
 
     assembled: Assembled
@@ -41,6 +41,7 @@ class Job:
     trigger: int
     retention: int
     target: int | None
+    seal: Seal | None = None
 
     @property
     def inputs(self) -> Inputs:
@@ -49,7 +50,7 @@ class Job:
         return Inputs(
             Gauge(self.counter, assembled.tools),
             self.window,
-            AccountStyle(self.settings.summary_role),
+            AccountStyle(self.settings.summary_role, seal=self.seal),
             originals=assembled.originals,
             items=assembled.items,
         )

@@ -17,7 +17,7 @@ from compact.engine.stored.preferences import Effective
 from compact.engine.stored.reading import Reader
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation
 from compact.formats import format_named, parse, render
-from compact.messages import Json, message_bytes, message_texts
+from compact.messages import Json, Seal, message_bytes, message_texts
 from compact.policies import Decision, check_session_id, should_condense
 from compact.policies.stored import StoredSettings
 from compact.ports import Event, NewMessage, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
@@ -112,6 +112,7 @@ class SessionService:
         self._ask_with = ask_with
         self._recipe_for = recipe_for
         self.tell = observe
+        self.seal: Seal | None = None
 
     def create(self, session: StoredSession) -> StoredSession:
         """Store a new session; one without an id gets one."""
@@ -247,7 +248,7 @@ class SessionService:
         target = None if by_hand and recipe.when_missed == "stop" else aim.target
         recipe = recipe.changed(max_summary_tokens=aim.account)
         trigger = _context(assembled, effective).decision.trigger_at
-        return Job(assembled, recipe, settings, counter, window, trigger, retention, target)
+        return Job(assembled, recipe, settings, counter, window, trigger, retention, target, self.seal)
 
     def _kept(self, done: Compacted, cause: Cause, assembled: Assembled) -> Snapshot:
         """The summary, stored: in the place of the one that it replaces, or that covers as many messages."""

@@ -12,11 +12,13 @@ from compact.messages import (
     Edit,
     EditKind,
     Fold,
+    Frame,
     Json,
     Message,
     Pass,
     Plan,
     Replace,
+    Seal,
     Text,
     Where,
     body_of,
@@ -81,10 +83,10 @@ class SummarySnapshot:
         """The ids of the messages up to the cutoff that are still sent."""
         return [entry for entry in self.view if isinstance(entry, int)]
 
-    def reworded(self, words: str) -> SummarySnapshot:
+    def reworded(self, words: str, seal: Seal | None = None) -> SummarySnapshot:
         """The summary with other words in the account, or with an account if it had none."""
         old = self.account
-        text = frame_account(words, self.messages)
+        text = frame_account(words, self.messages, Frame(seal=seal))
         new = Fold(old.messages if old else (), text, EditKind.SUMMARIZED, old.role if old else self.role)
         plan = tuple(_filtered(self.plan, lambda edit: old is None or _of(edit) != old.handle))
         view = tuple(new.handle if old and entry == old.handle else entry for entry in self.view)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from compact.messages.conversation import Message, once
+from compact.messages.handles import is_recalled
 from compact.messages.seals import is_pruned, is_summary
 from compact.messages.speakers.known import Passage, Speaker
 from compact.messages.speakers.shapes import DATA, OUTPUT
@@ -21,6 +22,7 @@ _ALIKE = 0.6
 """And so many answers begin or end alike."""
 _END_OF_EXAMPLES = "the end of a demonstration"
 _EXAMPLE = "a demonstration"
+_RECALLED = "what was recalled of earlier messages"
 _FIGURES = re.compile(r"\d+")
 _SIGN = re.compile(r"[<>\[\]{}()=$#@:/`]")
 _TELLING = re.compile(r"[<>\[\]{}$#@=`]|\A(?:output|observation|result|stdout|response):", re.IGNORECASE)
@@ -80,6 +82,9 @@ def spoken(messages: Sequence[Message]) -> tuple[tuple[Passage, ...], ...]:
             continue
         if message.id in loop:
             read.append((Passage(OUTPUT.speaker, message.text, OUTPUT.label),))
+            continue
+        if is_recalled(message.text):
+            read.append((Passage(Speaker.CONTINUATION, message.text, _RECALLED),))
             continue
         found, carried = read_message(message, carried) if carried else _kept(message)
         read.append(found)

@@ -14,6 +14,7 @@ from compact.messages import (
     Edit,
     EditKind,
     Fold,
+    Frame,
     Message,
     Pass,
     Replace,
@@ -137,7 +138,7 @@ class Composition:
     @property
     def frame(self) -> int:
         """The tokens around the lines of the account."""
-        empty = frame_account("-", len(self.task.conversation), self._version, handle=self._settings.handles)
+        empty = frame_account("-", len(self.task.conversation), self._frame())
         return self.task.measure.message(standing(empty)) + self.task.measure.text(unlisted(99)) + 1
 
     @property
@@ -145,6 +146,9 @@ class Composition:
         if not self.task.account.tag:
             return None
         return 1 + max(map(version_of, self.task.conversation.messages), default=0)
+
+    def _frame(self, following: int | None = None) -> Frame:
+        return Frame(self._version, self._settings.handles, following, self.task.account.seal)
 
     def fitted(self) -> Pass:
         """The pass with an account written without a model, as close below the target as it gets."""
@@ -211,7 +215,7 @@ class Composition:
         gone = self._gone([Level.WHOLE if ladder.fixed else Level.NONE for ladder in self.ladders])
         if not gone:
             return Pass(PASS, (), ("nothing may go",))
-        marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)))
+        marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)), self.task.account.seal)
         ids = tuple(message.id for message in gone)
         fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role)
         return Pass(PASS, (fold,), ("no room for an account",), ahead=True)
@@ -274,7 +278,7 @@ class Composition:
                 continue
             if at in late or ladder.bulky:
                 item = AccountItem(ladder.told.line(SHORT if at in late else LONG), self._ids[at])
-                marker = removed_marker(item.text.removeprefix("- "), len(ladder.group))
+                marker = removed_marker(item.text.removeprefix("- "), len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
             room = ROOMS[done.levels[at]]
@@ -297,8 +301,8 @@ class Composition:
         if not summary and (older := self._older(gone, done.levels)):
             lines.insert(0, kept_below(older))
         count = sum(map(stands_for, gone))
-        handle, following = self._settings.handles, self._following(gone, done.levels) if summary else None
-        text = frame_account("\n".join(lines), count, self._version, handle=handle, following=following)
+        following = self._following(gone, done.levels) if summary else None
+        text = frame_account("\n".join(lines), count, self._frame(following))
         ids = tuple(message.id for message in gone)
         return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
 

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from compact.facts import failures_in
+from compact.providers.truncation.cutting import omitted
 from compact.summaries.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
 _MARKER = 9
@@ -106,9 +107,9 @@ class Excerpts:
         text = self.text
         lines = (not start or text[start - 1] == "\n") and (end == len(text) or text[end - 1] == "\n")
         if not lines:
-            return f" [… {end - start:,} character{'s' * (end - start != 1)} omitted …] "
+            return f" {omitted(end - start, 'character')} "
         count = text.count("\n", start, end) + (text[end - 1] != "\n")
-        return f"[… {count:,} line{'s' * (count != 1)} omitted …]" + ("\n" if text[end - 1] == "\n" else "")
+        return omitted(count, "line") + ("\n" if text[end - 1] == "\n" else "")
 
 
 def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) -> list[float]:

@@ -216,7 +216,7 @@ def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
 
 def _folded(task: Task, layers: Layers, summary: Summary | NoSummary) -> Pass:
     version = 1 + max(map(version_of, task.conversation.messages), default=0)
-    folded = fold(layers.folded, summary, task.measure, version)
+    folded = fold(task, layers.folded, summary, version)
     if isinstance(folded, Declined):
         return Pass(PASS, (), (f"no summary: {folded.reason}",))
     told = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)

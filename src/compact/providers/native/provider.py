@@ -125,7 +125,7 @@ class NativeProvider:
         if isinstance(chosen, _Chosen):
             summary = yield from summarize(_request(task, settings, chosen), task.measure)
             notes = summary.notes if isinstance(summary, Summary) else (f"no summary: {summary.reason}",)
-            outcome = fold(chosen.folded, summary, task.measure)
+            outcome = fold(task, chosen.folded, summary)
             if isinstance(outcome, Declined):
                 yield from propose(Pass(PASS, (), (_REASONS[outcome.cause], outcome.reason)))
             else:

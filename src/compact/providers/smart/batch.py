@@ -12,10 +12,10 @@ from compact.messages import (
     Pass,
     apply,
     exchanges,
+    frame_account,
     is_pruned,
     is_summary,
     mend,
-    seal,
     untouchable,
     with_first_request,
 )
@@ -72,7 +72,7 @@ def _enough(task: Task, batch: BatchSettings, groups: list[Exchange], least: int
     if target is None:
         return len(groups), batch.max_tokens
     messages, count = task.conversation.messages, task.measure.message
-    added = count(standing(seal(_told(len(messages)), len(messages))))
+    added = count(standing(frame_account(_told(len(messages)), len(messages), task.account.frame())))
     answers = sum(not messages[group[0]].from_user for group in groups)
     folded = back = 0
     for taken, group in enumerate(groups, 1):
@@ -116,7 +116,7 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
 def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | NoSummary) -> Pass:
     if isinstance(summary, Summary) and (answered := _answered(task.conversation, chosen)):
         summary = replace(summary, text=f"{_told(answered)}\n{summary.text}")
-    folded = fold(chosen, summary, task.measure)
+    folded = fold(task, chosen, summary)
     if isinstance(folded, Declined):
         return Pass(title, (), (f"no summary: {folded.reason}",))
     if isinstance(summary, Summary):
@@ -135,4 +135,4 @@ def _answered(conversation: Conversation, chosen: list[Message]) -> int:
 
 def _told(answered: int) -> str:
     messages = "message was" if answered == 1 else f"{answered} messages were"
-    return f"⟨ The user's next {messages} answered in what is summarized here ⟩"
+    return f"[The user's next {messages} answered in what is summarized here]"

@@ -13,7 +13,7 @@ from compact.ports import Answer, Completion, Measure
 from compact.providers.provider import Applied, Step, Steps, Task, ask, propose
 from compact.providers.smart.prompting import question
 from compact.providers.smart.settings import ContentOperation, Overrides, PassSettings, SelectionSettings
-from compact.providers.truncation.cutting import EXTRACTED, SUMMARIZED, SUPPRESSED
+from compact.providers.truncation.cutting import Markers, summarized, suppress
 from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Kind, Place, Shortening, places, shorten
 from compact.providers.truncation.provider import as_pass
@@ -48,6 +48,10 @@ class _Work:
     def finished(self) -> bool:
         return self.excess is not None and self.excess <= 0
 
+    @property
+    def markers(self) -> Markers:
+        return self.settings.individual.markers
+
     def operation(self, place: Place) -> ContentOperation:
         own = self.overrides.get(place.where.message)
         return (own.of(place.kind) if own else None) or self.settings.individual.defaults.of(place.kind)
@@ -62,22 +66,21 @@ class _Work:
         """What is left of the text, without asking anybody."""
         operation = self.operation(place)
         if operation.operation == "suppress":
-            return SUPPRESSED
-        return operation.cut(place.kind, self.settings.individual.markers).apply(place.text, place.tool)
+            return suppress(place.text, self.markers)
+        return operation.cut(place.kind, self.markers).apply(place.text, place.tool)
 
     def cut(self, place: Place) -> Shortening | None:
         """The place cut as its operation says, or less where less will do; None where that saves nothing."""
         operation, measure, target = self.operation(place), self.task.measure, self.task.target
         if operation.operation == "suppress":
-            return shorten(place, SUPPRESSED, measure, EditKind.SUPPRESSED)
+            return shorten(place, suppress(place.text, self.markers), measure, EditKind.SUPPRESSED)
         least = shorten(place, self.shortened(place), measure, EditKind.TRUNCATED)
         if least is None or target is None or self.excess is None or least.saved < self.excess:
             return least
-        markers = self.settings.individual.markers
         return fit_last(
             least,
             (self.excess, target // PRECISION),
-            lambda chars: operation.cut(place.kind, markers, chars),
+            lambda chars: operation.cut(place.kind, self.markers, chars),
             measure,
         )
 
@@ -112,9 +115,9 @@ def _rewritten(work: _Work, positions: Sequence[int], parallel: int) -> Generato
             work.take(work.cut(place))
     yield from _summarize(work, wanted, parallel)
     if settings.selection.type == "oversized":
-        followed = blank(work.done, followers, settings.individual.markers, task.measure)
+        followed = blank(work.done, followers, work.markers, task.measure)
     else:
-        followed = follow(work.done, followers, work.shortened, task.measure)
+        followed = follow(work.done, followers, work.shortened, work.markers, task.measure)
     notes = [f"{count} without a summary: {reason}" for reason, count in work.failures.items()]
     notes += [f"{work.doubted} statements of the model are doubted"] if work.doubted else []
     return as_pass(settings.title, work.done + followed, notes)
@@ -186,5 +189,5 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
             return verdict.reason
         work.doubted += len(verdict.doubts)
         summary = render(verdict.draft.statements, strategy)
-    text = f"{EXTRACTED if answer.trusted else SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(place.text)} chars ⟩"
+    text = summarized(place.text, summary, work.markers, extracted=answer.trusted)
     return shorten(place, text, work.task.measure, EditKind.SUMMARIZED) or "it was longer than the text"

@@ -111,8 +111,8 @@ class IndividualSettings(Configuration):
     """What is done to each kind of content."""
     overrides: dict[int, Overrides] = Field(default_factory=dict)
     """Other operations for single messages, by their positions in the conversation as it came."""
-    markers: Markers = "s0"
-    """How a cut is marked: in the middle of the text (s0), or with the lines missing and the tool (s3)."""
+    markers: Markers = "plain"
+    """How a cut is marked: in plain words, or with the texts of the preset v3 (s3) or of the other presets (s0)."""
     handles: bool = False
     """Whether what is left of a text says by which handle the whole can be recalled."""
 
@@ -204,9 +204,12 @@ class PassSettings(Configuration):
 
 @cache
 def _usual_passes() -> tuple[PassSettings, ...]:
-    """The passes of the preset `balanced`: they stand there, where people read and copy them."""
+    """The passes of the preset `balanced`, with plain markers: they stand there, where people read and copy them."""
     known = json.loads((files("compact.providers") / "presets.json").read_text(encoding="utf-8"))
-    return TypeAdapter(tuple[PassSettings, ...]).validate_python(known["presets"]["balanced"]["settings"]["passes"])
+    passes = known["presets"]["balanced"]["settings"]["passes"]
+    for each in passes:
+        each.get("individual", {}).pop("markers", None)
+    return TypeAdapter(tuple[PassSettings, ...]).validate_python(passes)
 
 
 def _tell_usual_passes(schema: dict[str, Any]) -> None:

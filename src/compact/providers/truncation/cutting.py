@@ -9,15 +9,19 @@ from typing import Literal, TypeAlias
 
 from compact.messages import own_handle
 
-Markers: TypeAlias = Literal["s3", "s0"]
+Markers: TypeAlias = Literal["plain", "s0", "s3"]
 
 SUPPRESSED = "⟨ Content suppressed ⟩"
 SUMMARIZED = "⟨ Summarized by LLM ⟩"
 EXTRACTED = "⟨ Summarized in its own words ⟩"
 _CUT = "⟨ ... truncated ⟩"
-_BEGINNINGS = ("⟨", "[… ", "[Outdated: see ", "[Consolidated ")
+_ALL = "[… all "
+_SUMMARY = "[Summary of "
+_BEGINNINGS = ("⟨", "[… ", _SUMMARY, "[Outdated: see ", "[Consolidated ", "removed here")
 _OWN = re.compile(
-    r"\[… [\d,]+ (?:lines?|characters?) omitted …\]"
+    r"\[… (?:all )?[\d,]+ (?:lines?|characters?) omitted …\]"
+    r"|^\[Summary of [\d,]+ characters, (?:written by a model|in the words of the text)\]$"
+    r"|^\[\d+ earlier messages? removed here[^\n\]]*\]$"
     r"|^⟨ (?:Truncated: \d+ more (?:lines|characters)|Content suppressed|Summarized (?:by LLM|in its own words)"
     r"|Superseded: [^\n⟨⟩]+"
     r"|\d+ earlier messages? removed, recall fold-[0-9a-f]{12}) ⟩$|⟨ \.\.\. truncated ⟩$"
@@ -33,12 +37,37 @@ def is_condensed(text: str) -> bool:
 
 def is_cut(text: str) -> bool:
     """Whether a part of the text is missing, and nothing was written in its place."""
-    return not text.startswith((SUPPRESSED, SUMMARIZED, EXTRACTED)) and ("⟨ Truncated: " in text or _CUT in text)
+    if text.startswith((SUPPRESSED, SUMMARIZED, EXTRACTED, _ALL, _SUMMARY)):
+        return False
+    return "⟨ Truncated: " in text or _CUT in text or "[… " in text
 
 
 def missing_lines(count: int, markers: Markers) -> str:
     """The marker that stands for lines that were cut."""
+    if markers == "plain":
+        return omitted(count, "line")
     return _CUT if markers == "s0" else f"⟨ Truncated: {count} more lines ⟩"
+
+
+def omitted(count: int, unit: Literal["line", "character"], begin: str = "[… ") -> str:
+    """The marker that says in plain words how much was left out."""
+    return f"{begin}{count:,} {unit}{'s' * (count != 1)} omitted …]"
+
+
+def suppress(text: str, markers: Markers) -> str:
+    """What stands for a text of which nothing stays."""
+    if markers != "plain":
+        return SUPPRESSED
+    lines = _count_lines(text)
+    return omitted(lines, "line", _ALL) if lines > 1 else omitted(len(text), "character", _ALL)
+
+
+def summarized(text: str, summary: str, markers: Markers, *, extracted: bool) -> str:
+    """The summary of a text in its place; it is `extracted` where no model wrote it."""
+    if markers == "plain":
+        author = "in the words of the text" if extracted else "written by a model"
+        return f"{_SUMMARY}{len(text):,} characters, {author}]\n\n{summary}"
+    return f"{EXTRACTED if extracted else SUMMARIZED}\n\n{summary}\n\n⟨ Original was {len(text)} chars ⟩"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +92,23 @@ class Cut:
         whole_lines = not head or text[len(head)] == "\n"
         if self.value and self.markers == "s3":
             return f"{head}...{tail}"
+        if self.value and self.markers == "plain":
+            return f"{head}{omitted(len(text) - len(head) - len(tail), 'character')}{tail}"
         if self.markers == "s0":
             return _joined([head, _CUT, tail] if whole_lines else [head + _CUT, tail])
-        if whole_lines:
-            kept_lines = (head.count("\n") + 1 if head else 0) + _count_lines(tail)
-            missing = f"{_count_lines(text) - kept_lines} more lines"
-        else:
-            missing = f"{len(text) - len(head) - len(tail)} more characters"
+        lines = _count_lines(text) - (head.count("\n") + 1 if head else 0) - _count_lines(tail)
+        characters = len(text) - len(head) - len(tail)
+        if self.markers == "plain":
+            marker = omitted(lines, "line") if whole_lines else omitted(characters, "character")
+            return _joined([head, marker, tail] if whole_lines else [head + marker, tail])
+        missing = f"{lines} more lines" if whole_lines else f"{characters} more characters"
         return "\n\n".join(piece for piece in (head, _marker(missing, tool), tail) if piece)
 
     def apply_to_lines(self, text: str, kept: Sequence[tuple[int, int]], tool: str = "") -> str:
         """The lines from there to there, in order, with a marker for the others."""
         lines = [text[start:end] for start, end in kept]
-        if self.markers == "s0":
-            return _joined([*lines, _CUT])
+        if self.markers != "s3":
+            return _joined([*lines, missing_lines(_count_lines(text) - len(lines), self.markers)])
         return "\n\n".join(("\n".join(lines), _marker(f"{_count_lines(text) - len(lines)} more lines", tool)))
 
     def _split(self, text: str) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from compact.messages import Conversation, EditKind, Where, fingerprint, has_mar
 from compact.messages.references import parse_reference
 from compact.messages.resolve import SHORTEST_SOURCE, Resolved, resolve
 from compact.ports import Measure
-from compact.providers.truncation.cutting import SUPPRESSED, Markers, missing_lines
+from compact.providers.truncation.cutting import SUPPRESSED, Markers, missing_lines, suppress
 from compact.providers.truncation.places import Place, Shortening
 
 
@@ -44,7 +44,11 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
 
 
 def follow(
-    cuts: Sequence[Shortening], followers: Sequence[Place], cut: Callable[[Place], str], measure: Measure
+    cuts: Sequence[Shortening],
+    followers: Sequence[Place],
+    cut: Callable[[Place], str],
+    markers: Markers,
+    measure: Measure,
 ) -> list[Shortening]:
     """All that refer to the cuts, cut as well."""
     if not followers:
@@ -55,9 +59,10 @@ def follow(
         fates = {gone[source] for source in place.sources if source in gone}
         if not fates:
             continue
-        text = SUPPRESSED if EditKind.SUPPRESSED in fates else cut(place)
+        whole = suppress(place.text, markers)
+        text = whole if EditKind.SUPPRESSED in fates else cut(place)
         if text != place.text:
-            kind = EditKind.SUPPRESSED if text == SUPPRESSED else EditKind.TRUNCATED
+            kind = EditKind.SUPPRESSED if text == whole else EditKind.TRUNCATED
             gone[_hash(place.text)] = kind
             done.append(_replaced(place, text, kind, measure))
     return done
@@ -80,7 +85,8 @@ def blank(
             reference = parse_reference(line)
             if reference is not None and (kind := gone.get(reference.source[:SHORTEST_SOURCE])):
                 size = reference.last - reference.first + 1
-                lines[index] = SUPPRESSED if kind is EditKind.SUPPRESSED else missing_lines(size, markers)
+                nothing = kind is EditKind.SUPPRESSED and markers != "plain"
+                lines[index] = SUPPRESSED if nothing else missing_lines(size, markers)
         # Another text now: what refers to it would find it no more.
         gone[_hash(place.text)] = EditKind.TRUNCATED
         done.append(_replaced(place, "\n".join(lines), EditKind.TRUNCATED, measure))

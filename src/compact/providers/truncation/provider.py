@@ -76,7 +76,7 @@ def _cuts(task: Task, goal: Goal, settings: TruncationSettings) -> tuple[list[Sh
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
         cuts = cut_all(free, cutter)
-        cuts += follow(cuts, followers, cutter.text, measure)
+        cuts += follow(cuts, followers, cutter.text, settings.markers, measure)
         return cuts, len(found), not linked and all_tried(conversation, found)
     excess, target = goal
     ordered = chain(by_stage(free, settings, measure), followers)

@@ -34,7 +34,7 @@ class TruncationSettings(Configuration):
     lines: Literal["first", "relevant"] = "first"
     """Which lines of a result stay: its first ones, or those with what is most likely to be needed again."""
     tail_lines: int | None = Field(default=None, ge=0)
-    """Lines that stay at the end; unset: none with the markers `s3`, as many as at the head with `s0`."""
+    """Lines that stay at the end; unset: as many as at the head with the markers `s0`, else none."""
     max_parameter_chars: int = Field(default=100, ge=0)
     """Characters that stay of a text in the arguments of a call."""
     target_reduction: float = Field(default=0.5, gt=0, lt=1)
@@ -47,8 +47,8 @@ class TruncationSettings(Configuration):
     """Whether texts are suppressed, one after the other, where cutting all of them does not suffice (targeted mode)."""
     priority: Priority = "size"
     """What is cut first: the largest, the oldest, results before arguments, or the large and old."""
-    markers: Markers = "s3"
-    """How a cut is marked: with the lines that are missing and the tool (s3), or in the middle of the text (s0)."""
+    markers: Markers = "plain"
+    """How a cut is marked: in plain words, or with the texts of the presets v1, v2 and v3 (s3) or speed (s0)."""
     handles: bool = False
     """Whether what is left of a text says by which handle the whole can be recalled."""
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from compact.messages import EditKind, Where
 from compact.ports import Measure
-from compact.providers.truncation.cutting import SUPPRESSED, Cut
+from compact.providers.truncation.cutting import Cut, suppress
 from compact.providers.truncation.places import KINDS, Place, Shortening, shorten
 from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import Priority, TruncationSettings
@@ -33,7 +33,7 @@ class Cutter:
     def text(self, place: Place) -> str:
         """What is left of the text."""
         if place.kind in self._suppressed:
-            return SUPPRESSED
+            return suppress(place.text, self.settings.markers)
         if self._relevance is not None and place.kind == "result":
             return self._relevance.apply(self._cuts[place.kind], place)
         return self._plain(place)
@@ -76,7 +76,7 @@ def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter)
         chosen[place.where] = least
         excess -= least.saved
     for place in seen if cutter.settings.suppress_rest else ():
-        gone = shorten(place, SUPPRESSED, cutter.measure, EditKind.SUPPRESSED)
+        gone = shorten(place, suppress(place.text, cutter.settings.markers), cutter.measure, EditKind.SUPPRESSED)
         gain = 0 if gone is None else gone.saved - (chosen[place.where].saved if place.where in chosen else 0)
         if gone is not None and gain > 0:
             chosen[place.where] = gone

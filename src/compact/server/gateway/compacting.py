@@ -114,7 +114,7 @@ class Compactor:
 
     def __init__(self, state: ServerState) -> None:
         self._tracer = open_tracer(state, "gateway")
-        self._managers = Managers(state.home)
+        self._managers = Managers(state.home, recall=state.settings.gateway_recall)
         self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:

@@ -50,8 +50,10 @@ class _Made:
 class Managers:
     """Makes a manager when a model is first asked for; may be used from many threads."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, recall: bool = False) -> None:
+        """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed."""
         self._home = home
+        self._recall = recall
         self._live: OrderedDict[tuple[CompactManager, str], None] = OrderedDict()
         self._lock = Lock()
         self._made: OrderedDict[_Key, _Made] = OrderedDict()
@@ -84,7 +86,7 @@ class Managers:
 
         What it kept, the model's own finds once that has forgotten the session.
         """
-        config = configured(self._home, model, profile)
+        config = self._configured(model, profile)
         policy = config.policy.model_copy(update={"target_pct": config.policy.target_pct * share})
         with CompactManager(config.model_copy(update={"max_context_tokens": window, "policy": policy})) as manager:
             yield manager
@@ -165,10 +167,14 @@ class Managers:
     def _make(self, model: str, profile: Profile | None) -> CompactManager:
         if self._closed:
             raise InvalidInput("no model is served any more", field="model", remedy="Start the server again.")
-        config = configured(self._home, model, profile)
+        config = self._configured(model, profile)
         if window := self._windows.get(_key(model, profile)):
             config = config.model_copy(update={"max_context_tokens": window})
         return CompactManager(config)
+
+    def _configured(self, model: str, profile: Profile | None) -> CompactConfig:
+        config = configured(self._home, model, profile)
+        return config.model_copy(update={"recall": True}) if self._recall else config
 
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:

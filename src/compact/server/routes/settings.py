@@ -273,7 +273,7 @@ def _config_value(value: Value) -> ConfigValue:
     setting = value.setting
     return ConfigValue(
         field=setting.path,
-        value=showable(_safe(value.value)),
+        value=showable(_safe(value.shown)),
         default=setting.default,
         source=value.origin.kind,
         origin=value.origin.name,

@@ -34,6 +34,9 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"<!--|</[A-Za-z][\w:.-]{0,40}>")
+_FRAME = re.compile(
+    r"\[(?=(?:end of )?(?:account|recall)\b|recalled\b|\d{1,9} (?:earlier )?messages? removed)", re.IGNORECASE
+)
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
@@ -45,13 +48,17 @@ def neutralise(text: str) -> str:
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).translate(_TABLE)
     text = _FENCE.sub("~~", without_marks(text))
     if "<" in text or "[" in text or "|>" in text:
-        text = _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text))
+        text = _FRAME.sub("(", _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text)))
     return _TURN.sub(r"\1 –", text)
 
 
 def has_marks(text: str) -> bool:
     """Whether something in the text would work like a mark: a seal, a tag, an end of what stands around it."""
-    return "⟨" in text or has_mark(text) or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _ENDS))
+    return (
+        "⟨" in text
+        or has_mark(text)
+        or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _FRAME, _ENDS))
+    )
 
 
 def _soften(mark: re.Match[str]) -> str:
