@@ -18,6 +18,7 @@ from compact.cli.main import app
 from compact.formats import FORMATS
 from compact.settings.presets import load_presets
 from scripts.build_docs import INDEX, stale, unlisted
+from scripts.document_output import PRINTING
 from scripts.document_rules import document
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +31,8 @@ class Block:
     line: int
     language: str
     code: str
+    prints: str | None = None
+    """What it prints, where a text block right behind it says so."""
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}"
@@ -39,9 +42,10 @@ def blocks() -> list[Block]:
     found = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
+        prints = {match["code"]: match["output"] for match in PRINTING.finditer(text)}
         for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
             line = text.count("\n", 0, match.start()) + 1
-            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
+            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2], prints.get(match[2])))
     return found
 
 
@@ -60,8 +64,10 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("block", of("python"), ids=str)
 def test_python_runs(block: Block, workplace: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", block.code], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-X", "utf8", "-c", block.code]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
+    assert block.prints in (None, done.stdout), "run: python -m scripts.document_output"
 
 
 @pytest.mark.parametrize("block", of("console"), ids=str)

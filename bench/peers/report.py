@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from bench import readers
 from bench.peers.catalogue import LEFT_OUT
 from bench.peers.dollars import MODELS, PATIENCE, TARGET, TRIGGER, WINDOW
 from bench.peers.measuring import SHARES
@@ -61,6 +62,7 @@ def document(results: dict[str, Any]) -> str:
     if costs:
         lengths = ", ".join(f"{tokens:,}" for _, tokens in about["long"])
         parts += ["\n## What long sessions cost\n", REPLAY, f"\nSessions of {lengths} tokens.\n", *_bills(costs)]
+    parts += ["", readers.section()]
     parts += ["\n## Not measured\n", *(f"- {what}: {why}." for what, why in LEFT_OUT.items())]
     return "\n".join(parts) + "\n"
 

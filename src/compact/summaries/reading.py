@@ -27,7 +27,7 @@ from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
 from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
-from compact.summaries.speech import QUESTION_MARKS, corrects, orders
+from compact.summaries.speech import QUESTION_MARKS, corrects, narrates, orders
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
@@ -125,10 +125,12 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
 
 
 def _wants(text: str) -> tuple[bool, bool]:
-    """Whether a person gives a rule or changes one; and whether they ask for anything."""
-    strengths = {found.strength for found in directives_in(text[:_LONGEST_RULES])}
+    """Whether a person gives a rule or changes one; and whether they ask for something, or only tell of themselves."""
+    text = text[:_LONGEST_RULES]
+    strengths = {found.strength for found in directives_in(text)}
     rules = binds(text)
-    return rules, rules or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
+    asks = rules or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
+    return rules, asks or not narrates(text)
 
 
 def binds(text: str) -> bool:

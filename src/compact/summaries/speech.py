@@ -106,6 +106,11 @@ def share_of_reasons(text: str) -> float:
     return sum(map(bool, telling)) / max(len(said), 1)
 
 
+def narrates(text: str) -> bool:
+    """Whether somebody speaks of themselves."""
+    return _words("narrating").search(text) is not None
+
+
 def corrects(text: str) -> bool:
     """Whether a person takes something back that was said before, or puts something else in its place."""
     text = _VOWELS.sub("", text)

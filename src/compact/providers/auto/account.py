@@ -20,7 +20,7 @@ from compact.summaries.worth import OLDEST, weigh_item
 
 _MOST_STEPS = 3
 """How many lines of steps are joined to the request that they were taken for."""
-_BELOW, _UNANSWERED = "answered below", "no answer before the next message"
+_BELOW, _ANSWERED, _UNANSWERED = "answered below", "answered", "no answer before the next message"
 
 
 def carry(items: Sequence[AccountItem], measure: Measure, emphasis: Emphasis) -> list[Ladder]:
@@ -65,12 +65,12 @@ def _answered(
     ladders: Sequence[Ladder], item: AccountItem, turn: list[int], done: Allocation, ids: Mapping[int, tuple[str, ...]]
 ) -> AccountItem:
     """What an earlier account called answered below, with the answer where that is no longer a message."""
-    closing = next((at for at in reversed(turn) if ladders[at].told.closes), None)
+    closing = next((at for at in turn if ladders[at].told.closes), None)
     if closing is None or done.levels[closing] >= Level.CUT:
         return item
     request = item.text.removesuffix(_BELOW)
     if done.levels[closing] is Level.NONE:
-        return AccountItem(f"{request}answered", item.sources)
+        return AccountItem(f"{request}{_ANSWERED}", item.sources)
     turn.remove(closing)
     answer = _line(ladders[closing], closing, done, ids)
     return AccountItem(f"{request}{answer.text.removeprefix('- ')}", (*item.sources, *answer.sources))
@@ -101,6 +101,8 @@ def _turn(
     fate = closing.text.removeprefix("- ") if closing else ""
     if answer in below:
         fate = _BELOW
+    elif answer >= 0 and closing is None:
+        fate = _ANSWERED
     elif answer < 0 and not last:
         fate = _UNANSWERED
     if len(steps) <= _MOST_STEPS:

@@ -60,13 +60,14 @@ class AutoProvider:
             yield from propose(composition.least() if answer.prune else refused)
             return
         summary = answer.text if isinstance(answer, Summary) else ""
+        notes = _notes(answer)
         kept: frozenset[str] = frozenset()
         reachable = composition.within_reach
         for _ in range(_ROUNDS):
             proposal = composition.summarized(summary, removed) if summary else composition.fitted()
             if kept and reachable and not composition.reaches(proposal):
                 break
-            verdict = yield from propose(proposal)
+            verdict = yield from propose(replace(proposal, notes=(*proposal.notes, *notes)))
             if not isinstance(verdict, Rejected):
                 return
             if task.account.role != _USER:
@@ -82,6 +83,13 @@ class AutoProvider:
             if task.tokens <= composition.target:
                 return  # all that may go has gone
         yield from _propose_otherwise(task, settings, composition, target)
+
+
+def _notes(answer: Summary | NoSummary | None) -> tuple[str, ...]:
+    """What is to be known of a model's answer: what of it is doubted, or why there is none."""
+    if isinstance(answer, NoSummary):
+        return (f"written without a model: {answer.reason}",)
+    return answer.notes if answer else ()
 
 
 def _at_fault(messages: Sequence[Message], named: frozenset[str]) -> frozenset[str]:
