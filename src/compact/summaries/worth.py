@@ -74,12 +74,10 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth._replace(lasting=worth.lasting + value)
     for action in told.actions:
         if rules_read(action) and not action.superseded:
-            text = action.result[:_LONGEST_RULES]
-            worth = worth.plus(
-                _said(emphasis.rules * _BY_USER, len(text) / 4),
-                _shown(len(text), SHORT.rules),
-                _shown(len(text), LONG.rules),
-            )
+            size = min(len(action.result), _LONGEST_RULES)
+            value = _said(emphasis.rules * _BINDING, size / 4)
+            worth = worth.plus(value, _shown(size, SHORT.rules), _shown(size, LONG.rules))
+            worth = worth._replace(lasting=worth.lasting + value)
             continue
         again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else 1.0)
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
