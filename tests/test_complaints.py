@@ -18,6 +18,7 @@ import pytest
 import compact
 from compact import CompactConfig, CompactManager
 from compact.app import Condensation, counter_for, resolve_recipe
+from compact.app.recall_tools import recall_tools
 from compact.engine import AskModel, Gauge, Goal, Inputs
 from compact.engine import compact as run_engine
 from compact.errors import InsufficientBudget
@@ -384,7 +385,7 @@ def test_complaint_18_behind_every_marker_is_what_it_stands_for(way: str) -> Non
 
 def test_complaint_18_the_name_in_a_marker_leads_to_what_went(tmp_path: Path) -> None:
     with manager_of(tmp_path, 4000, lambda asks: tuple(Failure("down") for _ in asks)) as manager:
-        sent = manager.preflight("chat", session())
+        sent = manager.preflight("chat", session(), tools=recall_tools("openai-chat"))
         assert compact.count_tokens(sent) < compact.count_tokens(session())
         handles = set(re.findall(r"recall ((?:fold|sum|cut)-[0-9a-f]+)", written(sent)))
         recalled = [wire for handle in handles for wire in manager.recall(handle, "chat").messages]

@@ -76,7 +76,7 @@ def test_requests_stay_within_the_window_and_the_history_stays_whole(managers: M
         assert not violations(parse([piece.wire for piece in to_pieces(messages)]))
     # All but what was cut, and the request that Pydantic AI joined with the summary, are the history's own objects.
     others = [message for message in asked[-1] if id(message) not in own]
-    cut = [message for message in others if any("⟨recall cut-" in str(part.content) for part in returns_of([message]))]
+    cut = [message for message in others if any(" omitted …]" in str(part.content) for part in returns_of([message]))]
     assert len(others) - len(cut) == 1
 
 
