@@ -113,7 +113,7 @@ def test_what_it_condenses_can_be_recalled(tmp_path: Path) -> None:
         originals = {str(message.get("content")) for message in messages}
         for handle in handles[:3]:
             recalled = await ask(client, "recall", handle=handle)
-            assert recalled.split("\n", 1)[1].rpartition("\n⟨ End")[0] in originals
+            assert recalled.split("\n", 1)[1].rpartition("\n[End")[0] in originals
 
     talk(tmp_path, work)
 
