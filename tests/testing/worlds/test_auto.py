@@ -49,9 +49,9 @@ WRONG = {
         "contradicted": Bound(177, 0),
         "false": Bound(95, 0),
         "wrong speaker": Bound(218, 0),
-        "inverted": Bound(2, 0),
+        "inverted": Bound(0, 0),
     },
-    0.1: {"contradicted": Bound(40, 0), "false": Bound(85, 0), "wrong speaker": Bound(87, 0), "inverted": Bound(2, 0)},
+    0.1: {"contradicted": Bound(40, 0), "false": Bound(85, 0), "wrong speaker": Bound(87, 0), "inverted": Bound(0, 0)},
 }
 
 
