@@ -45,13 +45,8 @@ TOLD = {
     },
 }
 WRONG = {
-    0.25: {
-        "contradicted": Bound(36, 0),
-        "false": Bound(46, 0),
-        "wrong speaker": Bound(56, 0),
-        "inverted": Bound(2, 0),
-    },
-    0.1: {"contradicted": Bound(38, 0), "false": Bound(58, 0), "wrong speaker": Bound(56, 0), "inverted": Bound(3, 0)},
+    0.25: {"contradicted": Bound(28, 0), "false": Bound(38, 0), "wrong speaker": Bound(56, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(30, 0), "false": Bound(52, 0), "wrong speaker": Bound(50, 0), "inverted": Bound(0, 0)},
 }
 
 

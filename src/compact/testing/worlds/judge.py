@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from compact.messages import Json
 from compact.testing.worlds.fates import read_fate
@@ -147,7 +148,8 @@ class _Court:
             if earlier or (at == truth.at and truth.settled not in passage.text):
                 text = passage.text.replace("\n", " ; ")
                 mention = Mention(truth, 0, 0, 0, len(text))
-                view = View(mention, [mention], text.lower(), text.lower(), (), "", "tool", self.lexicon, set())
+                low, ends = text.lower(), partial(self.originals.ends_line, "tool")
+                view = View(mention, [mention], low, low, (), "", "tool", self.lexicon, set(), ends)
                 reading, reason = read_fate(view)
                 if at < truth.at and reading is Reading.TRUE:
                     continue
@@ -208,6 +210,7 @@ class _Court:
             passage.role,
             self.lexicon,
             self.meant.get(truth.id, set()),
+            partial(self.originals.ends_line, _ROLES.get(truth.speaker, "tool")),
         )
 
     def _read(self, view: View) -> tuple[Reading, Reason]:

@@ -9,6 +9,9 @@ from compact.testing.worlds.passages import Line, Passage, read_messages
 from compact.testing.worlds.truth import Truth, World
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
+_ENDS = ".!?。！？؟"  # noqa: RUF001
+_SHORTEST_LAST = 8
+"""Letters of a last sentence that cannot be a mere no before something else."""
 _BULLET = re.compile(r"^\s*(?:[-*•·‣–>]|\d{1,3}[.)])\s+")
 
 
@@ -25,6 +28,7 @@ class Originals:
         self._messages = world.messages
         self._beside: dict[str, set[str]] = {}
         self._said: dict[str, str] = {}
+        self._last: dict[str, tuple[str, ...]] = {}
         for passage in read_messages(world.messages):
             key = (passage.role, passage.kind)
             self.passages.add((*key, passage.text))
@@ -48,6 +52,18 @@ class Originals:
             said = self._texts.get((role, "text"), ())
             self._said[role] = "\n".join(" ".join(each.lower().split()) for each in said)
         return " ".join(text.split()) in self._said[role]
+
+    def ends_line(self, role: str, text: str) -> bool:
+        """Whether the text, in lower case, ends as a line of the role does that has no mark at its end.
+
+        Where lines are quoted as one, what follows it begins a sentence, though nothing shows it.
+        """
+        if role not in self._last:
+            lines, _ = self._words((role, "text"))
+            last = {" ".join(_SENTENCE.split(line)[-1].lower().split()) for line in lines if line[-1:] not in _ENDS}
+            self._last[role] = tuple(each for each in last if len(each) >= _SHORTEST_LAST)
+        said = " ".join(text.split())
+        return any(said.endswith(each) and not said[-len(each) - 1 : -len(each)].isalnum() for each in self._last[role])
 
     def beside(self, truth: Truth) -> set[str]:
         """The other sentences of the message that made a request: none of them tells what became of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from compact.testing.worlds.lexicon import Lexicon
@@ -29,6 +30,8 @@ class View:
     lexicon: Lexicon
     meant: set[str]
     """Words that an order consists of."""
+    ends_line: Callable[[str], bool]
+    """Whether words of the speaker end here as a line of theirs does that has no mark at its end."""
 
     @property
     def truth(self) -> Truth:
@@ -45,7 +48,10 @@ class View:
         """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it."""
         text = self.truth.text.lower()
         at = self.line.find(text, max(0, self.mention.start - len(text)))
-        return 0 <= at <= self.mention.start and not self.line[:at].rstrip()[-1:].isalnum()
+        if not 0 <= at <= self.mention.start:
+            return False
+        before = self.line[:at].rstrip()
+        return not before[-1:].isalnum() or (before != self.line[:at] and self.ends_line(before))
 
     @property
     def said(self) -> str:
