@@ -65,15 +65,16 @@ LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800, written=32
 class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
-    `asked` are the names and words of the latest request: what was answered about them is told first. `taken_up` are
-    the words of what was said next. `planned` is the message with the newest plan. It
-    only `comments` where nobody has asked for anything.
+    `asked` are the names and words of the latest request; where that is a short `question`, what was answered about
+    them is told first. `taken_up` are the words of what was said next. `planned` is the message with the newest plan.
+    It only `comments` where nobody has asked for anything.
     """
 
     role: str
     said: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
+    question: bool = False
     taken_up: AbstractSet[str] = frozenset()
     planned: int = 0
     comments: bool = False
@@ -96,7 +97,7 @@ class Told:
 
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""
-        if action.outcome.failed or action.superseded:
+        if action.outcome.failed or action.superseded or not self.question:
             return ""
         result = action.result[:_LONGEST_RESULT].lower()
         wanted = {word for word in self.asked if word in result}
@@ -153,7 +154,9 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
         said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
-    asked, groups, plan = _asked(reading), list(groups), reading.plan
+    request = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
+    asked, question = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
+    groups, plan = list(groups), reading.plan
     planned = plan.index if plan else 0
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
@@ -163,6 +166,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             spoken,
             [action for index in group for action in acted[index]],
             asked,
+            question,
             next_words,
             planned,
             comments,
@@ -192,10 +196,8 @@ def _comments(said: Sequence[Sequence[Utterance]]) -> Iterator[bool]:
             comments = not each.asks if each.source is Source.USER else comments
 
 
-def _asked(reading: Reading) -> frozenset[str]:
+def _asked(reading: Reading, text: str) -> frozenset[str]:
     """The names of the latest request, and the stems of its words where it is short; all in lower case."""
-    spoken = (said.text for said in reversed(reading.utterances) if said.source is Source.USER)
-    text = next(spoken, "")[:_LONGEST_REQUEST]
     short = len(text) <= _QUESTION
     least = _SHORT_NUMBER if short else _LONG_NUMBER
     names = {name.lower() for name in names_in(text) if not (name.isdigit() and len(name) < least)}
