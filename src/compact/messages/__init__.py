@@ -31,7 +31,6 @@ from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
-from compact.messages.mending import mend
 from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
 from compact.messages.references import (
@@ -44,6 +43,7 @@ from compact.messages.references import (
     segments,
     without_marks,
 )
+from compact.messages.repairs import mend
 from compact.messages.resolve import has_references, unfold, unresolved
 from compact.messages.seals import (
     RECALL_TOOL,

@@ -23,8 +23,8 @@ from compact.messages import (
 )
 from compact.summaries.actions import Action, actions_of, note_usual
 from compact.summaries.marks import unmarked, without_summaries
-from compact.summaries.outcomes.judging import judge
 from compact.summaries.outcomes.later import look_ahead
+from compact.summaries.outcomes.verdicts import judge
 from compact.summaries.plans import Plan, newest_plan
 from compact.summaries.quoting import quote
 from compact.summaries.speech import QUESTION_MARKS, corrects, narrates, orders

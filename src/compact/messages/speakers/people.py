@@ -10,8 +10,8 @@ from compact.messages.conversation import Message, once
 from compact.messages.handles import is_recalled
 from compact.messages.seals import is_pruned, is_summary
 from compact.messages.speakers.known import Passage, Speaker
+from compact.messages.speakers.reader import Carried, read_message
 from compact.messages.speakers.shapes import DATA, OUTPUT
-from compact.messages.speakers.splitting import Carried, read_message
 
 _PEOPLES = (Speaker.PERSON, Speaker.PASTED)
 _FEWEST = 3

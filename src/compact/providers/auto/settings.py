@@ -24,7 +24,7 @@ class AutoSettings(Configuration):
     roles_kept: tuple[str, ...] = ("system", "developer")
     """Messages of these roles stay."""
     strategy: str = "task_state"
-    """What a summary keeps; `compact prompt` lists the strategies. Without a model it says what is told first."""
+    """What a summary keeps; `compact prompt` lists the strategies. Without a model it decides what comes first."""
     prompt: str = Field(default="", max_length=LONGEST_PROMPT)
     """What the summarizing model shall write, in place of the strategy's own words."""
     detail: Literal["detailed", "concise"] = "detailed"
