@@ -16,7 +16,7 @@ from compact.facts import Fact, Kind
 from compact.lab.retention import KINDS, text_of, used_again
 from compact.lab.retention import missing as missing_facts
 from compact.messages import Message, Text, frame_account
-from compact.summaries.offline import summarize_offline
+from compact.summaries.offline.summarize import summarize_offline
 from compact.tokens import CountCache, load_encoding
 
 CUTS = (0.5, 0.75)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from compact.app import counter_for
 from compact.messages import EditKind, Replace, Text, ToolResult
 from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt
-from compact.summaries.records import names_in
+from compact.summaries.offline.records import names_in
 from compact.testing.strategies import hostile_text
 from tests.providers.conversations import numbered_lines, tokens_of
 from tests.providers.sessions import fill, session

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from compact.history.marks import unmarked
 from compact.providers.truncation.cutting import Cut, is_condensed, is_cut, suppress
-from compact.summaries.marks import unmarked
 
 
 def test_plain_markers_say_what_was_left_out_and_how_much() -> None:

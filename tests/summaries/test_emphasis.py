@@ -10,17 +10,17 @@ import pytest
 
 import compact
 from compact.formats import parse
+from compact.history.reading import read
+from compact.history.speech import share_of_reasons
 from compact.messages import Message, exchanges
 from compact.providers.auto import AutoSettings
 from compact.providers.auto.composition import Composition
 from compact.summaries.accounts import is_framing
-from compact.summaries.emphasis import EVEN, Emphasis, emphasis_of
-from compact.summaries.lines import LONG, SHORT, tell
 from compact.summaries.model.strategy import NAMES, custom_strategy, find_strategy
-from compact.summaries.offline import summarize_offline
-from compact.summaries.reading import read
-from compact.summaries.speech import share_of_reasons
-from compact.summaries.worth import weigh_item
+from compact.summaries.offline.emphasis import EVEN, Emphasis, emphasis_of
+from compact.summaries.offline.lines import LONG, SHORT, tell
+from compact.summaries.offline.summarize import summarize_offline
+from compact.summaries.offline.worth import weigh_item
 from tests.providers.conversations import task_for
 from tests.providers.sessions import fill
 from tests.summaries.talks import Wire, after, assistant, chat, count, ran, user

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from compact.messages import Message, fingerprint, frame_account
-from compact.summaries.offline import summarize_offline
+from compact.summaries.offline.summarize import summarize_offline
 from tests.summaries.talks import (
     Wire,
     after,

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from compact.app.transcripts import read_transcript
 from compact.formats import FORMATS, parse
+from compact.history.reading import read
 from compact.messages import Message, exchanges, is_summary
 from compact.summaries.accounts import is_framing
-from compact.summaries.emphasis import emphasis_of
-from compact.summaries.lines import LONG, SHORT, tell
 from compact.summaries.model.strategy import NAMES
-from compact.summaries.offline import summarize_offline
-from compact.summaries.reading import read
+from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.offline.lines import LONG, SHORT, tell
+from compact.summaries.offline.summarize import summarize_offline
 from compact.testing.strategies import conversations, hostile_messages, hostile_text
 from tests.summaries.talks import COUNTS, Wire, after, assistant, chat, count, ran, user
 

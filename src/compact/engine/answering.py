@@ -8,8 +8,8 @@ from dataclasses import replace
 from compact.engine.driver import AskModel, Judge
 from compact.messages import Message, Text, ToolResult, Where, message_texts, untouchable
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
-from compact.summaries.emphasis import emphasis_of
-from compact.summaries.offline import SHARE, summarize_offline
+from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.offline.summarize import SHARE, summarize_offline
 
 
 def answer_safely(ask: AskModel, asks: Sequence[Ask]) -> tuple[Answer, ...]:

@@ -14,9 +14,9 @@ from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import Ladder, Level
 from compact.summaries.accounts import IN_THE_END
-from compact.summaries.emphasis import Emphasis
-from compact.summaries.lines import LONG, SHORT, Told
-from compact.summaries.worth import OLDEST, weigh_item
+from compact.summaries.offline.emphasis import Emphasis
+from compact.summaries.offline.lines import LONG, SHORT, Told
+from compact.summaries.offline.worth import OLDEST, weigh_item
 
 _MOST_STEPS = 3
 """How many lines of steps are joined to the request that they were taken for."""

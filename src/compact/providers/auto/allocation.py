@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compact.providers.auto.ladders import RECENT, Ladder, Level
-from compact.summaries.lines import LONG, SHORT
-from compact.summaries.worth import LEAST_STEP
+from compact.summaries.offline.lines import LONG, SHORT
+from compact.summaries.offline.worth import LEAST_STEP
 
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""

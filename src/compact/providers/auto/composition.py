@@ -37,9 +37,9 @@ from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
-from compact.summaries.emphasis import emphasis_of
-from compact.summaries.lines import LONG, SHORT
-from compact.summaries.records import names_in, words_in
+from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.offline.lines import LONG, SHORT
+from compact.summaries.offline.records import names_in, words_in
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _MARGIN = 0.005

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from compact.facts import failures_in
 from compact.providers.truncation.cutting import omitted
-from compact.summaries.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
+from compact.summaries.offline.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""

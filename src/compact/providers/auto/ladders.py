@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from compact.facts import Source
+from compact.history.actions import CHANGES, subject
+from compact.history.plans import plans
+from compact.history.reading import Reading, read
+from compact.history.rules import rules_read
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Exchange,
@@ -27,13 +31,9 @@ from compact.messages import (
 from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
-from compact.summaries.actions import CHANGES, subject
-from compact.summaries.emphasis import emphasis_of
-from compact.summaries.lines import LONG, SHORT, Told, tell
-from compact.summaries.plans import plans
-from compact.summaries.reading import Reading, read
-from compact.summaries.rules import rules_read
-from compact.summaries.worth import NOTHING, Worth, fade, fade_line, weigh
+from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.offline.lines import LONG, SHORT, Told, tell
+from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
 
 
 class Level(IntEnum):

@@ -16,9 +16,9 @@ from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
-from compact.summaries.lines import tell_following
 from compact.summaries.model.strategy import Style
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.offline.lines import tell_following
 
 _ROUNDS = 4
 _USER = "user"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from compact.history.actions import actions_of
+from compact.history.outcomes.answers import judge_answer
+from compact.history.outcomes.outcome import Outcome, Verdict
+from compact.history.outcomes.verdicts import judge
 from compact.messages import Conversation, Text, ToolCall, ToolResult, once, pairs
-from compact.summaries.actions import actions_of
-from compact.summaries.outcomes.answers import judge_answer
-from compact.summaries.outcomes.outcome import Outcome, Verdict
-from compact.summaries.outcomes.verdicts import judge
 
 # What is read may begin so and be no failure; but then it only stays.
 _BEGINS = re.compile(

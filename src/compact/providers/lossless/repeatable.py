@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from compact.history.outcomes.commands import understand
+from compact.history.shell import read_shell
 from compact.messages import ToolCall
 from compact.providers.lossless.reads import essential, shell_command
-from compact.summaries.outcomes.commands import understand
-from compact.summaries.shell import read_shell
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LOOKING = "read view cat show get list ls tree fetch search grep glob find query lookup describe inspect stat status"

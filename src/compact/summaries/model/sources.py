@@ -11,6 +11,7 @@ from itertools import chain, combinations, filterfalse, product
 from math import log
 from typing import Literal, TypeAlias
 
+from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, is_summary, message_texts, spoken
 from compact.summaries.model.ties import Ties, kind_of
 from compact.summaries.model.words import (
@@ -29,7 +30,6 @@ from compact.summaries.model.words import (
     stem,
     words,
 )
-from compact.summaries.outcomes.answers import refused
 
 Voice: TypeAlias = Literal["user", "assistant", "tool"]
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Literal
 
 from compact.errors import InvalidConfiguration
-from compact.summaries.headings import OTHERS_WORDS, USERS_WORDS
+from compact.history.headings import OTHERS_WORDS, USERS_WORDS
 
 NAMES = ("task_state", "decision_log", "code_delta", "brief", "general", "code")
 DEFAULT = "task_state"

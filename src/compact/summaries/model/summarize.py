@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from compact.ports import Ask, Event, Measure
-from compact.summaries.emphasis import emphasis_of
 from compact.summaries.model.ladder import Good, Stop, Trouble
 from compact.summaries.model.material import Material, OnFailure, Request
 from compact.summaries.model.merging import fit, merge
 from compact.summaries.model.statements import Draft, render
-from compact.summaries.offline import SHARE, summarize_offline
+from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.offline.summarize import SHARE, summarize_offline
 
 __all__ = ["NoSummary", "OnFailure", "Request", "Summary", "summarize"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compact.summaries.shell import read_shell
+from compact.history.shell import read_shell
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.facts import command_of, core_command, only_reads, strings_in
+from compact.history.marks import is_cut, unmarked
+from compact.history.outcomes.commands import Run, understand
+from compact.history.outcomes.outcome import NOTHING, Outcome
+from compact.history.quoting import quote
+from compact.history.shell import read_shell
 from compact.messages import ToolCall
-from compact.summaries.marks import is_cut, unmarked
-from compact.summaries.outcomes.commands import Run, understand
-from compact.summaries.outcomes.outcome import NOTHING, Outcome
-from compact.summaries.quoting import quote
-from compact.summaries.shell import read_shell
 
 CHANGES = ("edited", "wrote", "deleted", "moved")
 

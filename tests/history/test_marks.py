@@ -6,9 +6,9 @@ from time import process_time
 
 import pytest
 
+from compact.history.marks import is_cut, unmarked, without_summaries
 from compact.messages import frame_account
-from compact.summaries.marks import is_cut, unmarked, without_summaries
-from compact.summaries.offline import summarize_offline
+from compact.summaries.offline.summarize import summarize_offline
 from tests.summaries.talks import Wire, chat, count, ran, user
 
 

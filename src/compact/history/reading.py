@@ -6,6 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from compact.facts import Source, Strength, directives_in, written_by
+from compact.history.actions import Action, actions_of, note_usual
+from compact.history.marks import unmarked, without_summaries
+from compact.history.outcomes.later import look_ahead
+from compact.history.outcomes.verdicts import judge
+from compact.history.plans import Plan, newest_plan
+from compact.history.quoting import quote
+from compact.history.speech import QUESTION_MARKS, corrects, narrates, orders
 from compact.messages import (
     Attachment,
     Image,
@@ -21,13 +28,6 @@ from compact.messages import (
     spoken,
     words_in,
 )
-from compact.summaries.actions import Action, actions_of, note_usual
-from compact.summaries.marks import unmarked, without_summaries
-from compact.summaries.outcomes.later import look_ahead
-from compact.summaries.outcomes.verdicts import judge
-from compact.summaries.plans import Plan, newest_plan
-from compact.summaries.quoting import quote
-from compact.summaries.speech import QUESTION_MARKS, corrects, narrates, orders
 
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compact.facts import failures_in
+from compact.history.actions import CHANGES, Action
+from compact.history.marks import unmarked
+from compact.history.outcomes.answers import judge_answer, judge_edit, refused, says_no
+from compact.history.outcomes.commands import Run
+from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
+from compact.history.outcomes.signs import Found, Signs, complaints, plain, signs_in
 from compact.messages import ToolResult
-from compact.summaries.actions import CHANGES, Action
-from compact.summaries.marks import unmarked
-from compact.summaries.outcomes.answers import judge_answer, judge_edit, refused, says_no
-from compact.summaries.outcomes.commands import Run
-from compact.summaries.outcomes.outcome import NOTHING, Outcome, Verdict
-from compact.summaries.outcomes.signs import Found, Signs, complaints, plain, signs_in
 
 _CODE = r"(?:exit(?:ed)?(?: with)?(?: code| status|code)?|return ?code|rc)[ \t:=>(]{0,4}(-?\d{1,5})\b"
 # A whole line, at the beginning or the end: other texts speak of exit codes as well.

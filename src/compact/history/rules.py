@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from compact.summaries.actions import Action
+from compact.history.actions import Action
 
 _FILE = re.compile(
     r"(?:CLAUDE|AGENTS?|GEMINI|CONVENTIONS|SKILL|copilot-instructions)(?:\.local)?\.md"

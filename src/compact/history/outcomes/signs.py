@@ -82,7 +82,7 @@ class Signs:
 
 @cache
 def _built_in() -> _Signs:
-    data = tomllib.loads((files("compact.summaries.outcomes") / "signs.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((files("compact.history.outcomes") / "signs.toml").read_text(encoding="utf-8"))
     signs = {key: tuple(map(_sign, data[key])) for key in ("error", "last", "fine")}
     own = tuple(sign for sign in signs["error"] if sign.own)
     return _Signs(tuple(map(_tally, data["tally"])), signs["error"], signs["last"], signs["fine"], own)

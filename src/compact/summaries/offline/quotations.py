@@ -7,16 +7,15 @@ delete it. So a passage is a sentence, or an item with the line that leads in to
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
 from compact.facts import directives_in, sentences_in
-from compact.summaries.quoting import quote, shorten
-from compact.summaries.vocabulary import NO_WORDS, Vocabulary
+from compact.history.quoting import quote, shorten
+from compact.history.speech import QUESTION_MARKS, explains, leans
+from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
@@ -26,19 +25,11 @@ _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
 _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
-_OPENING = re.compile(
-    r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
-)
-_SHORT = 160
-_LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
-_VOWELS = re.compile("[\u064b-\u0652]")
-"""Marks that Arabic is written with or without."""
 _LEANS = 0.8
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
-QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
 
 class Passage(NamedTuple):
@@ -94,45 +85,6 @@ class Speech:
         return found, weights
 
 
-def orders(text: str) -> bool:
-    """Whether something is to be done always, or never."""
-    return _words("ordering").search(_VOWELS.sub("", text)) is not None
-
-
-def share_of_reasons(text: str) -> float:
-    """The part of the sentences that tells a decision, a reason, or what speaks against something."""
-    said = [span.text for span in sentences_in(text[:_LONGEST_TEXT])]
-    telling = (_words("deciding").search(each) or _words("explaining").search(each) for each in said)
-    return sum(map(bool, telling)) / max(len(said), 1)
-
-
-def narrates(text: str) -> bool:
-    """Whether somebody speaks of themselves."""
-    return _words("narrating").search(text) is not None
-
-
-def corrects(text: str) -> bool:
-    """Whether a person takes something back that was said before, or puts something else in its place."""
-    text = _VOWELS.sub("", text)
-    if _words("correcting").search(text):
-        return True
-    if not _words("replacing").search(text):
-        return False
-    said = (span.text for span in sentences_in(text))
-    return any(_words("replacing").search(each) and not _words("narrating").search(each) for each in said)
-
-
-def without_announcements(text: str) -> str:
-    """The text without sentences that only announce what the speaker does next, where they are short."""
-    kept = [line for line in text.split("\n") if line.strip()]
-    lines = []
-    for line in kept:
-        spans = list(sentences_in(line))
-        said = [span.text for span in spans if not (len(span.text) <= _SHORT and _announces(span.text))]
-        lines.append(line if len(said) == len(spans) else " ".join(said))
-    return "\n".join(line for line in lines if line.strip())
-
-
 def passages(text: str) -> Iterator[Passage]:
     """The sentences and items of a text, in order."""
     heading = lead = ""
@@ -176,22 +128,6 @@ def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
         skipped = not kept
 
 
-def _announces(sentence: str) -> bool:
-    found = _OPENING.match(sentence)
-    return _words("announcing").match(sentence, found.end() if found else 0) is not None
-
-
-@cache
-def _words(kind: str) -> re.Pattern[str]:
-    """The words of a kind in all languages."""
-    table = tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
-    words = [word for language in table[kind].values() for word in language]
-    spelled = "|".join(word for word in words if _LETTERS.match(word))
-    others = [word for word in words if not _LETTERS.match(word)]
-    # Letters are tried where a word begins, and nowhere else.
-    return re.compile("|".join([rf"\b(?:{spelled})\b", *others]), re.IGNORECASE)
-
-
 def _lead(title: str) -> str:
     return shorten(title.strip().strip("*_# ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
 
@@ -204,8 +140,8 @@ def _governs(heading: str) -> bool:
 def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     named = _NAMED.search(passage.text) is not None
-    explains = _words("explaining").search(passage.text) is not None
-    leans = _LEANS if not passage.lead and _words("leaning").match(passage.text) else 0.0
+    reasoned = explains(passage.text)
+    leaning = _LEANS if not passage.lead and leans(passage.text) else 0.0
     return (
-        _OTHER - leans + directs + named + explains + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
+        _OTHER - leaning + directs + named + reasoned + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.summaries.quoting import quote, shorten
+from compact.history.quoting import quote, shorten
 from compact.testing.strategies import hostile_text
 from tests.summaries.test_offline_laws import FORBIDDEN, MARKS
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from compact.facts import Source
+from compact.history.actions import Action
+from compact.history.outcomes.outcome import Verdict
+from compact.history.quoting import quote
 from compact.messages import Json
-from compact.summaries.actions import Action
-from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.quoting import quote
 
 _IDS = ("taskId", "task_id", "id")
 _TITLES = ("subject", "title")

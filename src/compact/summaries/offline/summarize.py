@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+from compact.history.quoting import shorten, without_marks
+from compact.history.reading import read
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
 from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, unlisted
-from compact.summaries.emphasis import EVEN, Emphasis
-from compact.summaries.lines import LONG, SHORT, tell
-from compact.summaries.quoting import shorten, without_marks
-from compact.summaries.reading import read
-from compact.summaries.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
+from compact.summaries.offline.emphasis import EVEN, Emphasis
+from compact.summaries.offline.lines import LONG, SHORT, tell
+from compact.summaries.offline.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
 
 Count: TypeAlias = Callable[[str], int]
 

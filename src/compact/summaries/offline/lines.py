@@ -9,16 +9,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from compact.facts import Source
+from compact.history.actions import CHANGES, Action, describe, subject, written_by
+from compact.history.outcomes.outcome import Verdict
+from compact.history.plans import planned_by, retell_checks
+from compact.history.quoting import quote
+from compact.history.reading import Reading, Utterance, read
+from compact.history.rules import rules_read, rules_text
+from compact.history.speech import without_announcements
 from compact.messages import Exchange, Message, exchanges
-from compact.summaries.actions import CHANGES, Action, describe, subject, written_by
-from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.plans import planned_by, retell_checks
-from compact.summaries.quoting import quote
-from compact.summaries.reading import Reading, Utterance, read
-from compact.summaries.records import names_in, pick, pick_mentioned, scalars_in, words_in
-from compact.summaries.rules import rules_read, rules_text
-from compact.summaries.speech import Speech, without_announcements
-from compact.summaries.vocabulary import NO_WORDS, Vocabulary
+from compact.summaries.offline.quotations import Speech
+from compact.summaries.offline.records import names_in, pick, pick_mentioned, scalars_in, words_in
+from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compact.summaries.actions import CHANGES, Action, subject
-from compact.summaries.outcomes.commands import closing
-from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.plans import key_of, plans
+from compact.history.actions import CHANGES, Action, subject
+from compact.history.outcomes.commands import closing
+from compact.history.outcomes.outcome import Verdict
+from compact.history.plans import key_of, plans
 
 _DECIDED = (Verdict.OK, Verdict.FAILED)
 

@@ -6,12 +6,12 @@ from math import exp
 from typing import NamedTuple
 
 from compact.facts import Source
+from compact.history.actions import CHANGES, Action, subject, written_by
+from compact.history.outcomes.outcome import Verdict
+from compact.history.rules import rules_read
 from compact.summaries.accounts import UNVERIFIED
-from compact.summaries.actions import CHANGES, Action, subject, written_by
-from compact.summaries.emphasis import EVEN, Emphasis
-from compact.summaries.lines import LONG, SHORT, USER, Told, quoted
-from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.rules import rules_read
+from compact.summaries.offline.emphasis import EVEN, Emphasis
+from compact.summaries.offline.lines import LONG, SHORT, USER, Told, quoted
 
 OLDEST = 0.15
 LEAST_STEP = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from compact.history.headings import is_heading, is_item
 from compact.messages import has_mark, summary_handle
-from compact.summaries.headings import is_heading, is_item
 
 _BEGINNINGS = (
     *("⟨", "[… ", "[same as lines ", "[Outdated: see ", "[Consolidated ", "[lines numbered from ", "[Summary of "),

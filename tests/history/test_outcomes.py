@@ -8,10 +8,10 @@ import json
 
 import pytest
 
+from compact.history.outcomes.later import mended
+from compact.history.outcomes.outcome import Outcome, Verdict
+from compact.history.reading import Reading, read
 from compact.messages import Message
-from compact.summaries.outcomes.later import mended
-from compact.summaries.outcomes.outcome import Outcome, Verdict
-from compact.summaries.reading import Reading, read
 from tests.summaries.talks import Wire, anthropic, assistant, chat, ran, used, user
 
 OK, FAILED, REFUSED, UNKNOWN = Verdict.OK, Verdict.FAILED, Verdict.REFUSED, Verdict.UNKNOWN

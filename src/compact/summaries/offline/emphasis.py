@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compact.facts import Source
+from compact.history.actions import CHANGES, Action
+from compact.history.outcomes.outcome import Verdict
+from compact.history.plans import plans
+from compact.history.reading import Utterance, binds
+from compact.history.speech import share_of_reasons
 from compact.summaries.accounts import IN_THE_END, UNVERIFIED
-from compact.summaries.actions import CHANGES, Action
-from compact.summaries.outcomes.outcome import Verdict
-from compact.summaries.plans import plans
-from compact.summaries.reading import Utterance, binds
-from compact.summaries.speech import share_of_reasons
 
 
 @dataclass(frozen=True, slots=True)

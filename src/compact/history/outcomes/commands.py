@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from compact.summaries.shell import Shell, Simple
+from compact.history.shell import Shell, Simple
 
 _LONGEST_NAME = 3
 _NUMBER = re.compile(r"[\d.]+[smhd]?")
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
 @cache
 def _data() -> dict[str, Any]:
-    return tomllib.loads((files("compact.summaries.outcomes") / "commands.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("compact.history.outcomes") / "commands.toml").read_text(encoding="utf-8"))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from compact.summaries.quoting import quote
+from compact.history.quoting import quote
 
 
 class Verdict(StrEnum):

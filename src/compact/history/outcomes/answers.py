@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from compact.history.outcomes.outcome import Outcome, Verdict
 from compact.messages import Json
-from compact.summaries.outcomes.outcome import Outcome, Verdict
 
 _LONGEST_JSON = 60_000
 _LONGEST_UNREAD = 500
@@ -45,7 +45,7 @@ class _Phrases:
 
 @cache
 def _phrases() -> _Phrases:
-    data = tomllib.loads((files("compact.summaries.outcomes") / "answers.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((files("compact.history.outcomes") / "answers.toml").read_text(encoding="utf-8"))
     said = data["said"]
 
     def phrase(key: str, flags: int = 0) -> re.Pattern[str]:

@@ -1,0 +1,1 @@
+"""Summaries written without a model, of the conversation's own words."""
