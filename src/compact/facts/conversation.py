@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from compact.facts.fact import Fact, Kind, Origin, Source
 from compact.facts.scan import extract, normal_command
-from compact.messages import Json, Message, Text, ToolCall, ToolResult
+from compact.messages import Json, Message, Speaker, Text, ToolCall, ToolResult, spoken
 
 _SHELL = re.compile(r"bash|shell|terminal|command|console|powershell|exec|(?:^|_)(?:run|sh|cmd)(?:_|$)", re.IGNORECASE)
 _COMMAND_KEYS = ("command", "cmd", "script", "code", "commands")
@@ -39,11 +39,17 @@ def facts_of(messages: Iterable[Message]) -> Iterator[Fact]:
 
 
 def mentions_of(messages: Iterable[Message]) -> Iterator[Mention]:
-    """Every mention of a fact, in order, each once a block."""
+    """Every mention of a fact, in order, each once a block; in the user's role, once for a person and each program."""
+    messages = list(messages)
     reading: dict[str, bool] = {}
+    heard = spoken(messages)
     for index, message in enumerate(messages):
+        for passage in heard[index]:
+            source = Source.USER if passage.speaker is Speaker.PERSON else Source.TOOL
+            for fact in extract(passage.text, origin=Origin(message.id, source)):
+                yield Mention(index, source, fact)
         for block in message.blocks:
-            if isinstance(block, Text):
+            if isinstance(block, Text) and not heard[index]:
                 source = written_by(message)
                 facts = extract(block.text, origin=Origin(message.id, source))
             elif isinstance(block, ToolCall):
