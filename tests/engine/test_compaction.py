@@ -199,3 +199,12 @@ def test_what_auto_removed_lets_the_recipe_s_passes_go_on() -> None:
     once = compact(before, resolve_recipe("speed"), Goal(target), inputs(before)).conversation
     assert tokens_of(once) <= target  # thinking in an open loop forbade to cut until auto had removed it
     assert compact(once, resolve_recipe("speed"), Goal(target), inputs(once)).conversation == once
+
+
+def test_auto_goes_on_where_reasoning_went_with_what_it_was_bound_to() -> None:
+    body = random_body(random.Random("31000001 12619"), "anthropic-messages", size=20)
+    before = parse(body, format="anthropic-messages")
+    target = tokens_of(before) // 2
+    once = compact(before, resolve_recipe("auto"), Goal(target), inputs(before)).conversation
+    assert tokens_of(once) <= target  # what had to stay was counted with its reasoning
+    assert compact(once, resolve_recipe("auto"), Goal(target), inputs(once)).conversation == once

@@ -112,6 +112,7 @@ class _Run:
     def __init__(self, conversation: Conversation, recipe: Recipe, inputs: Inputs, ask: AskModel | None) -> None:
         conversation = recognise(conversation, inputs.account.seal)
         self.judge = Judge(conversation, inputs.gauge, reject, inputs.observe)
+        self._at_first = self.judge.tokens
         self._recipe = recipe.with_handles() if inputs.handles else recipe
         self._inputs = inputs
         self._ask = ask
@@ -151,7 +152,7 @@ class _Run:
         What `auto` removes can allow what a check forbade before: without its reasoning, a message may be cut. No model
         is called again for that.
         """
-        left = self.judge.tokens
+        left = self._at_first if self._recipe.provider.id == _AUTO.id else self.judge.tokens
         self.auto(target)
         for _ in range(_MORE_ROUNDS):
             if not target < self.judge.tokens < left:
