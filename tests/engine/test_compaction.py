@@ -13,7 +13,7 @@ from compact.app.recipes import list_recipes, resolve_recipe
 from compact.engine import Gauge, Goal, Inputs, Outcome, compact, floor_of
 from compact.errors import InsufficientBudget, InvalidConfiguration
 from compact.formats import parse
-from compact.messages import Conversation, is_summary
+from compact.messages import Conversation, is_summary, plan_from_json, plan_to_json, restore
 from compact.policies import Policy
 from compact.ports import Answer, Ask, Failure
 from compact.providers import Capabilities, Recipe, Steps, Task
@@ -208,3 +208,16 @@ def test_auto_goes_on_where_reasoning_went_with_what_it_was_bound_to() -> None:
     once = compact(before, resolve_recipe("auto"), Goal(target), inputs(before)).conversation
     assert tokens_of(once) <= target  # what had to stay was counted with its reasoning
     assert compact(once, resolve_recipe("auto"), Goal(target), inputs(once)).conversation == once
+
+
+def test_an_account_stands_ahead_of_system_messages_where_only_there_it_is_valid() -> None:
+    body = random_body(random.Random("41000018 0"), "anthropic-messages", size=20)  # one answer, and it thinks
+    before = parse(body, format="anthropic-messages")
+    target = tokens_of(before) // 2
+    outcome = compact(before, resolve_recipe("auto"), Goal(target), inputs(before))
+    assert tokens_of(outcome.conversation) <= target
+    first, account, system = outcome.conversation.messages[:3]
+    assert (first.role, account.role, is_summary(account), system.role) == ("user", "user", True, "system")
+    read = plan_from_json(plan_to_json(outcome.plan))
+    assert [getattr(edit, "first", False) for edit in read[0].edits].count(True) == 1
+    assert restore(outcome.conversation, outcome.plan) == before

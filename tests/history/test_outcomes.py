@@ -298,6 +298,8 @@ def test_a_refusal_has_all_of_the_persons_words_and_no_others(answer: str, words
         ([("pytest tests", "1 failed in 1s"), ("pytest tests | tail -1", "...")], {}),
         ([("git push", " ! [rejected] main -> main (fetch first)"), ("git push --force-with-lease", " 1a2b3c4..5d6e7f8 main -> main")], {0: 3}),
         ([("git fetch && git merge main", "CONFLICT (content): Merge conflict in a.py"), ("git add . && git commit --no-edit", "[main 1a2b3c4] Merge main")], {0: 3}),
+        ([("git merge a", "CONFLICT (content): Merge conflict in a.py"), ("git merge b", "Merge made by the 'ort' strategy.")], {}),
+        ([("git rebase main", "CONFLICT (content): Merge conflict in a.py"), ("git rebase --continue", "Successfully rebased and updated refs/heads/x.")], {0: 3}),
         ([("git commit -m a", "husky - pre-commit script failed (code 1)"), ("git commit -m b", "[main 1a2b3c4] b")], {0: 3}),
         ([("npm run build && npm test", "npm ERR! code 1"), ("npm test", "Tests: 3 passed, 3 total")], {}),
         ([("npm run build && npm test", "npm ERR! code 1"), ("npm run build && npm test", "Tests: 3 passed, 3 total")], {0: 3}),

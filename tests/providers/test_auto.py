@@ -360,3 +360,23 @@ def test_what_was_answered_below_gets_its_answer_when_that_goes() -> None:
         told = [line for message in accounts(after) for line in body_of(message).split("\n")]
         assert sum(line.endswith("answered below") for line in told) <= 1
         conversation = parse([*render(after), assistant("Gone on."), *spoken(6), user(f"And {number}?")])
+
+
+@pytest.mark.parametrize("share", [3, 4])
+def test_what_stands_is_not_left_without_what_took_its_place(share: int) -> None:
+    order, instead = user("Use libalpha for all dates."), user("Actually, use libomega instead of libalpha.")
+    others = [said for number in range(25) for said in (user(f"Never touch module{number}_x."), assistant("Noted."))]
+    before = parse([order, assistant("Noted."), instead, assistant("Noted."), *others, user("Go on.")])
+    after = fill(before, tokens_of(before) // share).conversation
+    assert after.messages[0] == before.messages[0]
+    assert "libomega" in "\n".join(message.text for message in after.messages)
+
+
+def test_texts_of_one_message_stand_beside_each_other_as_what_they_are() -> None:
+    blocks = [
+        {"type": "text", "text": "First, a look at the billing code."},
+        {"type": "text", "text": "Then the tests."},
+    ]
+    before = parse([user("Begin."), {"role": "assistant", "content": blocks}, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
+    assert '"First, a look at the billing code."; assistant: "Then the tests."' in body_of(account)

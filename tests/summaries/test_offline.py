@@ -8,6 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from compact.messages import Message, fingerprint, frame_account
+from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.summarize import summarize_offline
 from tests.summaries.talks import (
     Wire,
@@ -98,6 +99,16 @@ def test_a_list_keeps_the_words_that_announce_it() -> None:
         chat(user("**Never:**\n- Ignore critical issues\n- Delete the production database"), assistant("Ok."))
     )
     assert told == '- user: "Never: Ignore critical issues; Delete the production database."\n- assistant: "Ok."'
+
+
+def test_a_number_sign_stays_with_its_number() -> None:
+    text = f"#W100, forget it; instead:\n- refund #W200\n- and write to me\n{'Nothing else is new here. ' * 20}"
+    assert "#W100, forget it; instead: refund #W200" in Speech(text).quote(160)
+
+
+def test_what_takes_something_back_is_quoted_before_what_tells_more() -> None:
+    text = f"{'The auditors came by and want all papers in triplicate. ' * 3}Not `src/a.py` after all. {'Lunch was fine. ' * 9}"
+    assert "Not `src/a.py` after all." in Speech(text).quote(120)
 
 
 def test_what_a_tool_says_is_no_line_of_the_user_whatever_it_looks_like() -> None:

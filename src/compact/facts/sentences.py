@@ -20,7 +20,7 @@ _FENCED = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
 _STOP = re.compile(r"[.!?\n。！？]+[\"')\]*]{0,3}")  # noqa: RUF001 - Chinese and Japanese end sentences with these
 _ENDS_ANYWHERE = frozenset("\n。！？")  # noqa: RUF001 - the same
 _ABBREVIATIONS = ("e.g", "i.e", " vs", "etc", " Mr", "Mrs", " Dr", " No")
-_MARK = re.compile(r"[\s>#*•·–—-]*+(?:\d{1,3}[.)][ \t]+)?")
+_MARK = re.compile(r"(?:[\s>*•·–—-]|#+(?![\w]))*+(?:\d{1,3}[.)][ \t]+)?")
 _LONGEST = 500
 # Chinese, Japanese, Thai and their neighbours write no spaces between words; a word is about two characters long.
 

@@ -231,6 +231,8 @@ def _place(
     """
     places = [position[id] for id in fold.messages]
     oldest, newest = min(places), max(places)
+    if fold.first:
+        return _ahead_of_system(before, oldest)
     first_user = next((index for index, message in enumerate(before) if message.from_user), -1)
     at = next(
         (
@@ -244,6 +246,12 @@ def _place(
     for group in reversed(groups):
         if group[0] < at <= group[-1] and any(after[index] is not None for index in group if index < at):
             at = group[0]
+    return at
+
+
+def _ahead_of_system(messages: Sequence[Message], at: int) -> int:
+    while at and messages[at - 1].role == "system":
+        at -= 1
     return at
 
 

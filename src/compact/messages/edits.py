@@ -94,7 +94,8 @@ class Fold:
 
     `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule. `count` is how
     many messages went in all, where some of these stood for others; 0 where none did. `items` are the statements of an
-    account, so that a later one can take them over.
+    account, so that a later one can take them over. With `first` it stands where the first of them stood, ahead of
+    what is protected among them and of what the system says right before them.
     """
 
     messages: tuple[str, ...]
@@ -103,6 +104,7 @@ class Fold:
     role: str = "assistant"
     count: int = 0
     items: tuple[AccountItem, ...] = ()
+    first: bool = False
 
     def __post_init__(self) -> None:
         _settle_kind(self)

@@ -23,7 +23,7 @@ def look_ahead(actions: Sequence[Action]) -> None:
         keys = list(_keys(action))
         action.superseded = bool(keys) and all(key in again for key in keys) and not _stays(action)
         if action.outcome.failed:
-            deciding = [newest.get(key) for key in keys]
+            deciding = [newest.get(key) or newest.get(_left_open(key)) for key in keys]
             mended = [later for later in deciding if later is not None and later.outcome.kind is Verdict.OK]
             action.mended_by = mended[-1].index if mended and len(mended) == len(deciding) else None
         again.update(keys)
@@ -49,6 +49,13 @@ def _keys(action: Action) -> Iterator[tuple[str, str]]:
 
 def _stays(action: Action) -> bool:
     return action.run is not None and action.run.adds and action.outcome.kind is Verdict.OK
+
+
+def _left_open(key: tuple[str, str]) -> tuple[str, str]:
+    """What another command may end well, whatever it was given: a merge, by its name alone."""
+    what, aim = key
+    open_ = (other for others in closing().values() for other in others)
+    return what, next((other for other in open_ if aim.startswith(f"{other} ")), aim)
 
 
 def _closed(action: Action, keys: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -50,11 +50,12 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     """
     steps: list[Step] = []
     keys = _boundary(ladders, lines=lines)
+    least = _least_keys(ladders)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))
             continue
-        steps += _lines(ladder, place) if lines else ()
+        steps += _lines(ladder, place, least.get(ladder.at, 0.0)) if lines else ()
         if ladder.text:
             continue
         if ladder.island:
@@ -103,8 +104,21 @@ def _beside(ladder: Ladder) -> int:
     return _SMALL_RECENT if ladder.boost >= RECENT else _SMALL
 
 
-def _lines(ladder: Ladder, place: int) -> list[Step]:
-    steps = [Step(rate(ladder, Level.NONE, Level.SHORT), place, Level.SHORT)]
+def _least_keys(ladders: Sequence[Ladder]) -> dict[int, float]:
+    """What a line is worth at least: no less than an earlier one that would be out of date without it."""
+    least: dict[int, float] = {}
+    shown = {newer for ladder in ladders if ladder.fixed for newer in ladder.newer}
+    for ladder in ladders:
+        key = max(rate(ladder, Level.NONE, Level.SHORT), least.get(ladder.at, 0.0))
+        for newer in ladder.newer if not ladder.fixed else ():
+            least[newer] = max(least.get(newer, 0.0), key)
+    return least | dict.fromkeys(shown, float("inf"))
+
+
+def _lines(ladder: Ladder, place: int, least: float) -> list[Step]:
+    if not ladder.value(Level.LONG):
+        return []  # it says nothing
+    steps = [Step(max(rate(ladder, Level.NONE, Level.SHORT), least), place, Level.SHORT)]
     if ladder.lines[1] > ladder.lines[0]:
         key = min(steps[0].key, rate(ladder, Level.SHORT, Level.LONG))
         steps.append(Step(key, place, Level.LONG))

@@ -7,7 +7,8 @@ more than the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -17,6 +18,7 @@ from compact.history.actions import CHANGES, subject
 from compact.history.plans import plans
 from compact.history.reading import Reading, read
 from compact.history.rules import rules_read
+from compact.history.speech import corrects
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Exchange,
@@ -33,6 +35,8 @@ from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import LONG, SHORT, Told, tell
+from compact.summaries.offline.records import names_in
+from compact.summaries.offline.vocabulary import proper_names
 from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
 
 
@@ -63,6 +67,8 @@ _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 _AS_SAID = 0.25
 """What words are worth more at least where they stand in their own message, in full and in their place."""
 _MOST_FILES = 5
+_MOST_NAMED = 8
+"""A name that more exchanges have is what the conversation is about."""
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
 
@@ -95,6 +101,8 @@ class Ladder:
     binding: bool = False
     lines: tuple[int, int] = (0, 0)
     worth: Worth = NOTHING
+    newer: frozenset[int] = frozenset()
+    """The latest exchanges that say something of what this one names."""
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -179,7 +187,40 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         if not stays:
             ladder.lines = _line_sizes(told[at], task.measure)
         ladders.append(ladder)
+    _note_newer(ladders)
     return ladders
+
+
+def _note_newer(ladders: Sequence[Ladder]) -> None:
+    """Note which exchange was the latest to speak of what an earlier one names: the account must not end before it.
+
+    What stands in any case is out of date only where a person has changed their mind since.
+    """
+    named = [
+        {name for text in _spoken_of(ladder.told) for name in names_in(text) | proper_names(text)} for ladder in ladders
+    ]
+    counts = Counter(name for names in named for name in names)
+    latest: dict[str, int] = {}
+    changed: dict[str, int] = {}
+    for ladder, names in zip(reversed(ladders), reversed(named), strict=True):
+        said = [each for each in ladder.told.said if each.source is Source.USER]
+        rare = {
+            word
+            for each in said
+            if each.binding or ladder.fixed
+            for word in ladder.told.vocabulary.rare_words(each.text)
+        }
+        known, mine = (changed, rare) if ladder.fixed else (latest, names)
+        ladder.newer = frozenset(known[name] for name in mine if name in known)
+        latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
+        if any(each.binding and corrects(each.text) for each in said):
+            changed = dict.fromkeys(rare, ladder.at) | changed
+
+
+def _spoken_of(told: Told) -> Iterator[str]:
+    """What was said, and what was run."""
+    yield from (said.text for said in told.said)
+    yield from (action.subject for action in told.actions if action.kind == "ran")
 
 
 def _line_sizes(told: Told, measure: Measure) -> tuple[int, int]:

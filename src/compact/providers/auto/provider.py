@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compact.messages import ROLES_NEVER_PRUNED, Message, Pass, is_summary
+from compact.messages import ROLES_NEVER_PRUNED, Fold, Message, Pass, is_summary
 from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition, steady_prefixes
 from compact.providers.auto.settings import AutoSettings
@@ -115,10 +115,16 @@ def _propose_otherwise(
     none = Composition(task, settings, target)
     first, then = ([cut], [last]) if cut.within_reach else ([], [last, cut])
     beyond = [one.fitted for one in then if task.tokens > one.target]
-    for proposed in (*(one.fitted for one in first), none.told, none.least, *beyond):
+    for proposed in (*(one.fitted for one in first), lambda: _put_first(none.fitted()), none.told, none.least, *beyond):
         verdict = yield from propose(proposed())
         if isinstance(verdict, Applied):
             return
+
+
+def _put_first(proposal: Pass) -> Pass:
+    """The pass with its account ahead of what the system says between messages: behind it only the model may speak."""
+    edits = (replace(edit, first=True) if isinstance(edit, Fold) else edit for edit in proposal.edits)
+    return replace(proposal, edits=tuple(edits))
 
 
 def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:

@@ -114,7 +114,7 @@ class Told:
         done = [self._rules(action, room) or _done(action, room, self) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
-        words = " ".join(part for part in parts if part)
+        words = "- " + "; ".join(said) if (said := [part.removeprefix("- ") for part in parts if part]) else ""
         told = "; ".join(part for part in done if part)
         if words and told:
             return f"{words} → {told}"
@@ -248,7 +248,7 @@ def _done(action: Action, room: Room, told: Told) -> str:
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := planned_by(action):
-        return "" if action.superseded else f'planned: "{quote(plan.tell(), room.words)}"'
+        return "" if action.superseded else f'planned: "{quote(plan.tell(), max(room.words, room.rules))}"'
     shown = ""
     if action.kind in CHANGES:
         shown = quote(written_by(action), room.written)

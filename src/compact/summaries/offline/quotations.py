@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
-from compact.facts import directives_in, sentences_in
+from compact.facts import Strength, directives_in, sentences_in
 from compact.history.quoting import quote, shorten
-from compact.history.speech import QUESTION_MARKS, explains, leans
+from compact.history.speech import QUESTION_MARKS, corrects, explains, leans
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
@@ -129,7 +129,7 @@ def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
 
 
 def _lead(title: str) -> str:
-    return shorten(title.strip().strip("*_# ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
+    return shorten(title.strip().strip("*_ ").rstrip(":：* "), _LONGEST_LEAD)  # noqa: RUF001 - as above
 
 
 def _governs(heading: str) -> bool:
@@ -139,6 +139,7 @@ def _governs(heading: str) -> bool:
 
 def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
+    directs = max(directs, float(Strength.RULE)) if corrects(passage.text) else directs
     named = _NAMED.search(passage.text) is not None
     reasoned = explains(passage.text)
     leaning = _LEANS if not passage.lead and leans(passage.text) else 0.0

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _NAME = re.compile(r"\b\w*(?:\d|_|[a-z][A-Z])\w*|(?<=[^.!?:\s]\s)[^\W\d_a-z]\w+")
 """A word with a digit or an underscore, or with a capital letter that no sentence begins with."""
+_LATIN, _OTHER_SCRIPT = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff]")
 _NAMED = 3.0
 """How much more a name says than a word."""
 _RARE = 3
 """A word that so many exchanges have at most says as much as it can."""
+_SHORTEST_NAME, _LONGER = 3, 5
 _PER_TOKEN = 4
 _LONGEST, _LONGEST_PHRASE = 40_000, 400
 
@@ -41,6 +43,17 @@ class Vocabulary:
             rare = min(1.0, (_RARE / (counts[word] or 1)) ** 2)
             total += (len(word) + 1) / _PER_TOKEN * rare * (_NAMED if word in names else 1.0)
         return total / max(self._texts[text], 1)
+
+    def rare_words(self, text: str) -> set[str]:
+        """The longer words of a text that a few exchanges have."""
+        return {word for word in _words(text) if len(word) >= _LONGER and self._counts[word] <= _RARE}
+
+
+def proper_names(text: str) -> set[str]:
+    """The names in a text that are words, in lower case: in a text of another script, every word in Latin letters."""
+    text = text[:_LONGEST]
+    found = _NAME.findall(text) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
+    return {name.lower() for name in found if len(name) >= _SHORTEST_NAME}
 
 
 def _words(text: str) -> set[str]:
