@@ -32,3 +32,17 @@ def test_what_a_command_writes_and_what_else_it_runs(command: str, written: tupl
 @pytest.mark.parametrize("command", ["", "'", '"\\', "sed -i", "cat > ", "<<", "cat <<E\nx", "> > >", "(((", "&|;"])
 def test_half_a_command_writes_nothing(command: str) -> None:
     assert read_shell(command).written == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "anew"),
+    [
+        ("cat > a.py <<'EOF'\nx = 1\nEOF", {"a.py"}),
+        ("cat <<'EOF' >> a.py\nx = 1\nEOF", set()),
+        ("echo x | tee a.txt", {"a.txt"}),
+        ("echo x | tee -a a.txt", set()),
+        ("echo x > a.txt && sed -i s/x/y/ a.txt b.txt", set()),
+    ],
+)
+def test_what_a_command_writes_whole(command: str, anew: set[str]) -> None:
+    assert read_shell(command).anew == anew

@@ -380,3 +380,19 @@ def test_texts_of_one_message_stand_beside_each_other_as_what_they_are() -> None
     before = parse([user("Begin."), {"role": "assistant", "content": blocks}, *spoken(20), user("Go on.")])
     (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
     assert '"First, a look at the billing code."; assistant: "Then the tests."' in body_of(account)
+
+
+def test_files_that_were_only_read_stand_on_one_line() -> None:
+    files = [(f"c{number}", {"path": f"src/part{number}.py"}) for number in range(5)]
+    reads = [wire for id, given in files for wire in step(id, "read_file", given, "x = 1\n" * 80)]
+    before = parse([user("Begin."), *reads, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
+    assert "- read src/part0.py; src/part1.py; src/part2.py; src/part3.py; src/part4.py\n" in body_of(account)
+
+
+def test_what_asks_for_nothing_is_not_told_as_answered() -> None:
+    said = [user("I went to the lake yesterday, and it rained."), assistant("Sounds wet. " * 60)]
+    before = parse([user("Begin."), *said, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 8).conversation)
+    told = next((line for line in body_of(account).split("\n") if "lake" in line), "")
+    assert told.endswith('rained."')

@@ -94,7 +94,8 @@ def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
         shell = read_shell(command)
         run = understand(shell)
         for path in shell.written:
-            yield Action(index, message_id, "edited", quote(path, _LONGEST_PATH), call, run=run)
+            kind = "wrote" if path in shell.anew else "edited"
+            yield Action(index, message_id, kind, quote(path, _LONGEST_PATH), call, run=run)
         if shell.rest or not shell.written:
             kind = "read" if only_reads(call) and not shell.written else "ran"
             rest = shell.rest if shell.written else command

@@ -38,6 +38,7 @@ class Simple:
     joint: str = ""
     words: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    appended: list[str] = field(default_factory=list)
     piped: bool = False
     name: str = ""
     arguments: list[str] = field(default_factory=list)
@@ -54,13 +55,15 @@ class Simple:
 class Shell:
     """What a command does: the files it writes, and the part of it that runs something else.
 
-    `pipelines` are its commands, those that feed each other together; `cut` says that there are more of them.
+    Those `anew` are written whole; others are changed. `pipelines` are its commands, those that feed each other
+    together; `cut` says that there are more of them.
     """
 
     written: tuple[str, ...]
     rest: str
     pipelines: tuple[tuple[Simple, ...], ...] = ()
     cut: bool = False
+    anew: frozenset[str] = frozenset()
 
 
 def read_shell(command: str) -> Shell:
@@ -75,7 +78,8 @@ def read_shell(command: str) -> Shell:
         written.update(dict.fromkeys(files))
         if not files and line[0].name not in _aside:
             rest.append(head[line[0].start : line[-1].end])
-    return Shell(tuple(written), " && ".join(rest), pipelines, len(lean) > _LONGEST)
+    changed = {path for line in pipelines for simple in line for path in _changed_by(simple)}
+    return Shell(tuple(written), " && ".join(rest), pipelines, len(lean) > _LONGEST, frozenset(written) - changed)
 
 
 def _without_texts(command: str) -> str:
@@ -107,7 +111,7 @@ def _lines(text: str) -> Iterator[list[Simple]]:
 
 
 def _commands(text: str) -> Iterator[Simple]:
-    at, piped, joint, target, ends = 0, False, "", False, list[str]()
+    at, piped, joint, target, appends, ends = 0, False, "", False, False, list[str]()
     simple: Simple | None = None
     while token := _TOKEN.search(text, at):
         at = token.end()
@@ -128,10 +132,12 @@ def _commands(text: str) -> Iterator[Simple]:
             ends.append(token["heredoc"])
         elif token["redirect"]:
             target = token["redirect"] in _OUTPUT
+            appends = ">>" in token["redirect"]
             if not target and not token["redirect"].endswith(("&", "1", "2", "-")):
                 at = _over_word(text, at)
         elif target:
             simple.outputs.append(_bare(token["word"]))
+            simple.appended += simple.outputs[-1:] if appends else ()
             target = False
         else:
             simple.words.append(_bare(token["word"]))
@@ -165,6 +171,15 @@ def _written(line: Sequence[Simple]) -> Iterator[str]:
             yield from (word for word in simple.arguments if not word.startswith("-"))
         if simple.name == "sed":
             yield from _edited_in_place(simple.arguments)
+
+
+def _changed_by(simple: Simple) -> Iterator[str]:
+    """The files to which something is added, or in which something is changed."""
+    yield from simple.appended
+    if simple.name == "tee" and "-a" in simple.arguments:
+        yield from simple.arguments
+    if simple.name == "sed":
+        yield from _edited_in_place(simple.arguments)
 
 
 def _edited_in_place(words: list[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +16,10 @@ class Verdict(StrEnum):
     FAILED = "failed"
     REFUSED = "refused"
     UNKNOWN = "unknown"
+
+
+_NOTICE = re.compile(r"\s*(?:WARNING: Running pip as|\[notice\]|npm (?:warn|WARN|notice)\b)")
+"""What package managers say of themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Outcome:
 
     def shorten(self, longest: int) -> str:
         """As many of the statements as fit on one line, those first that say most."""
-        lines = [line for line in self.text.split("\n") if line.strip()]
+        lines = [line for line in self.text.split("\n") if line.strip() and (self.failed or not _NOTICE.match(line))]
         if self.kind is Verdict.REFUSED:
             return quote(self.text, longest)
         backwards = not self.failed

@@ -5,9 +5,11 @@ What a person asked stands on one line with what came of it, so that finished wo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import groupby
 
 from compact.messages import AccountItem
 from compact.ports import Measure
@@ -18,6 +20,7 @@ from compact.summaries.offline.emphasis import Emphasis
 from compact.summaries.offline.lines import LONG, SHORT, Told
 from compact.summaries.offline.worth import OLDEST, weigh_item
 
+_LOOK, _TELLING, _MOST_LOOKS = "- read ", re.compile(': "| → '), 8
 _MOST_STEPS = 3
 """How many lines of steps are joined to the request that they were taken for."""
 _BELOW, _ANSWERED, _UNANSWERED = "answered below", "answered", "no answer before the next message"
@@ -58,7 +61,18 @@ def account_lines(
         told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
         below = {at for at in turn if done.levels[at] >= Level.CUT}
         lines += _turn(ladders, turn, told, below, last=number == len(turns))
-    return lines
+    return list(_join_looks(lines))
+
+
+def _join_looks(lines: Sequence[AccountItem]) -> Iterator[AccountItem]:
+    """The lines, with those in one that only say what was read."""
+    for looks, run in groupby(lines, key=lambda item: item.text.startswith(_LOOK) and not _TELLING.search(item.text)):
+        group = list(run)
+        while looks and group:
+            some, group = group[:_MOST_LOOKS], group[_MOST_LOOKS:]
+            read = "; ".join(item.text.removeprefix(_LOOK).replace("; read ", "; ") for item in some)
+            yield AccountItem(_LOOK + read, tuple(id for item in some for id in item.sources))
+        yield from group
 
 
 def _answered(
@@ -101,6 +115,8 @@ def _turn(
     fate = closing.text.removeprefix("- ") if closing else ""
     if answer in below:
         fate = _BELOW
+    elif not any(said.asks for said in ladders[first].told.said):
+        pass  # nothing was asked, and nobody waits for an answer
     elif answer >= 0 and closing is None:
         fate = _ANSWERED
     elif answer < 0 and not last:

@@ -255,7 +255,9 @@ def _done(action: Action, room: Room, told: Told) -> str:
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
         shown = _answer(action, room.answer, told.taken_up)
-    return f'{did}: "{shown}"' if (shown := shown.replace('"', "'")) else did
+    if shown := shown.replace('"', "'"):
+        return f'{did}: "{shown}"'
+    return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
