@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.history.quoting import quote, shorten
+from compact.history.quoting import quote, shorten, shorten_middle
 from compact.testing.strategies import hostile_text
 from tests.summaries.test_offline_laws import FORBIDDEN, MARKS
 
@@ -42,3 +42,13 @@ def test_a_long_line_is_cut_at_a_word() -> None:
     assert shorten("one two three", 9) == "one two…"
     assert shorten("x" * 20, 5) == "xxxx…"
     assert shorten("short", 5) == "short"
+
+
+def test_a_long_sentence_keeps_its_beginning_and_its_end() -> None:
+    line = f"Writing the blog was fun at first, {'and it took a lot of time, ' * 9}so I stopped doing it."
+    short = shorten_middle(line, 120)
+    assert short.startswith("Writing the blog was fun")
+    assert short.endswith("so I stopped doing it.")
+    assert len(short) <= 120
+    assert "…" in short
+    assert shorten_middle("Short.", 120) == "Short."

@@ -34,6 +34,7 @@ from compact.messages import (
 )
 from compact.messages.seals import count_of, is_removed_marker
 from compact.providers.auto import AutoProvider, AutoSettings
+from compact.providers.auto.excerpts import is_excerpt
 from compact.providers.provider import TAGGED
 from compact.summaries.accounts import read_items
 from compact.testing import check_provider
@@ -396,3 +397,24 @@ def test_what_asks_for_nothing_is_not_told_as_answered() -> None:
     (account,) = accounts(fill(before, tokens_of(before) // 8).conversation)
     told = next((line for line in body_of(account).split("\n") if "lake" in line), "")
     assert told.endswith('rained."')
+
+
+def test_a_file_that_is_too_large_to_stay_whole_stands_as_an_excerpt() -> None:
+    shown = step("c1", "read_file", {"path": "src/app.py"}, numbered_lines(3_000))
+    edit = step("c2", "edit_file", {"path": "src/app.py", "old": "x", "new": "y"}, "ok")
+    again = step("c3", "read_file", {"path": "src/app.py"}, numbered_lines(3_000))
+    before = parse([user("Begin."), *shown, *edit, *again, *spoken(4), user("Go on.")])
+    after = fill(before, tokens_of(before) // 12).conversation
+    assert any(is_excerpt(result.text) for message in after.messages for result in message.results)
+
+
+def test_of_a_long_answer_a_good_part_stays() -> None:
+    words = "\n".join(f"Point {number} of the report says a little more." for number in range(200))
+    before = parse(
+        [user("Begin."), assistant(words), *step("c1", "run", {"a": "b"}, words), *spoken(3), user("Go on.")]
+    )
+    after = fill(before, tokens_of(before) // 3).conversation
+    texts = [text for message in after.messages for text in (message.text, *(one.text for one in message.results))]
+    sizes = [len(text) for text in texts if is_excerpt(text)]
+    assert len(sizes) == 2
+    assert sizes[0] > 1_200  # of a result a quarter of that may stay

@@ -95,3 +95,12 @@ def test_names_and_numbers_are_no_plain_words() -> None:
         "The parser reads src/app.py, calls LedgerEntry and old_value, #4021 and 17.50 times; nothing else."
     )
     assert found == {"src/app.py", "LedgerEntry", "old_value", "#4021", "17.50"}
+
+
+def test_what_a_search_looked_for_comes_before_what_stands_around_it() -> None:
+    around = "".join(f"{number}-    settings = load_settings()\n" for number in range(60))
+    text = f"{around}61:    def rename_account(self):\n{around}"
+    interest = Interest(names={"load_settings"}, sought={"rename_account"})
+    assert "61:    def rename_account(self):" in Excerpts(text, len(text) // 4, interest).within(
+        60, lambda t: len(t) // 4
+    )

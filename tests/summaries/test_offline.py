@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from inline_snapshot import snapshot
 
@@ -257,3 +259,18 @@ def test_words_of_users_come_before_those_of_the_assistant() -> None:
     answer = "Understood, I have changed the module accordingly, because the old one was slower than the new one."
     told = summarize(chat(*(wire for text in said for wire in (user(text), assistant(answer)))), budget=60)
     assert [line.split('"')[1] for line in told.split("\n")[1:]] == said
+
+
+def test_an_agent_that_speaks_in_json_is_quoted_by_what_it_says() -> None:
+    said = json.dumps({"thought": "Polite.", "message": "Your order is on its way.\n- It comes on Monday."})
+    assert summarize(chat(user("Where is it?"), assistant(said))).endswith(
+        '- assistant: "Your order is on its way. It comes on Monday."'
+    )
+
+
+def test_of_a_new_file_not_its_imports_are_told_but_what_the_next_words_take_up() -> None:
+    code = "import os\nfrom pathlib import Path\n" + "".join(f"value_{n} = {n}\n" for n in range(90))
+    wrote = ran("write_file", {"path": "a.py", "content": f"{code}threshold = 0.75\n"}, "ok")
+    told = summarize(chat(*wrote, assistant("The threshold is at the end of the file.")))
+    assert "import" not in told
+    assert "threshold = 0.75" in told

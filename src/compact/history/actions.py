@@ -49,6 +49,10 @@ _ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
 _WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
 _REPLACED = ("old_string", "oldString", "old_str")
 _SAYING = re.compile(r"\w{3}")
+_USING = re.compile(
+    r"(?:import|from|use|using|#include|package|export \{)\b[^(=]{0,200}\Z|(?:const|let|var) .{1,80}= require\("
+)
+"""Lines that only say what a file makes use of."""
 _LONGEST_WRITTEN = 4_000
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
 _LONGEST_PATH = 300
@@ -163,7 +167,7 @@ def written_by(action: Action) -> str:
         texts = ["\n".join(_ADDED.findall(_part(text, action.subject))) for text in patches]
     before = {line.strip() for key, text in given if key in _REPLACED for line in text[:_LONGEST_WRITTEN].split("\n")}
     lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
-    return " / ".join(line for line in lines if _SAYING.search(line) and line not in before)
+    return "\n".join(line for line in lines if _SAYING.search(line) and line not in before and not _USING.match(line))
 
 
 def _part(patch: str, path: str) -> str:

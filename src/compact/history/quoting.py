@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 LONGEST = 300
+_SHORTEST_HALF = 80
 
 _INVISIBLE = re.compile(
     r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
@@ -56,6 +57,15 @@ def shorten(line: str, longest: int) -> str:
     cut = line[: max(longest - 1, 0)]
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def shorten_middle(line: str, longest: int) -> str:
+    """The line, or its beginning and its end: what is said of something often comes last."""
+    if len(line) <= longest or longest < _SHORTEST_HALF:
+        return shorten(line, longest)
+    head = shorten(line, longest * 5 // 8)
+    tail = line[len(line) - (longest - len(head) - 1) :]
+    return f"{head} {tail.partition(' ')[2] or tail}"
 
 
 def _visible(text: str) -> str:

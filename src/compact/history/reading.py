@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -33,6 +34,8 @@ _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
 _LONGEST_RULES = 8_000
 _MOST_FILES = 3
+_SAYING = ("message", "response", "reply", "answer", "content", "text")
+"""Under which name agents that speak in JSON say something."""
 _TOLD = (Speaker.OBSERVATION, Speaker.PASTED)
 """Whose passages are told beside a person's words; those of others only where there are none."""
 
@@ -149,9 +152,21 @@ def _beside(message: Message) -> str:
     return ", ".join(told)
 
 
+def _said_in_json(text: str) -> str:
+    """What an agent says that speaks in JSON; any other text as it is."""
+    if not (text[:200].lstrip().startswith("{") and text.rstrip().endswith("}")):
+        return text
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    found = (given[key] for key in _SAYING if isinstance(given.get(key), str))
+    return next((said for said in found if said.strip()), text)
+
+
 def _spoken(text: str) -> str:
     """What a text says itself: of a very long one, which nobody wrote by hand, its beginning and its end."""
     text = unmarked(without_summaries(text))
     if len(text) <= _LONGEST_SPEECH:
-        return text
+        return _said_in_json(text)
     return f"{text[: _LONGEST_SPEECH * 3 // 4]}\n{text[-_LONGEST_SPEECH // 4 :]}"

@@ -108,6 +108,9 @@ def _turn(
     if first not in told or not ladders[first].told.from_user or len(turn) == 1:
         yield from told.values()
         return
+    if not any(said.asks for said in ladders[first].told.said):
+        yield from told.values()  # nothing was asked, and what follows need not be about it
+        return
     asked = told.pop(first)
     answer = turn[-1] if ladders[turn[-1]].told.closes else -1
     closing = told.pop(answer, None)
@@ -115,8 +118,6 @@ def _turn(
     fate = closing.text.removeprefix("- ") if closing else ""
     if answer in below:
         fate = _BELOW
-    elif not any(said.asks for said in ladders[first].told.said):
-        pass  # nothing was asked, and nobody waits for an answer
     elif answer >= 0 and closing is None:
         fate = _ANSWERED
     elif answer < 0 and not last:

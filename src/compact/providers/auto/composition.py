@@ -50,6 +50,7 @@ _PRECISION = 100
 _TRIALS = 6
 _TAKEN_UP = 1_000
 """Characters of what was said next that are looked at."""
+_LARGE_ISLAND = 5
 _LARGE = 16
 _RULES = 0.15
 """A file of rules stays whole where it takes at most this part of the target."""
@@ -89,6 +90,8 @@ class Composition:
                 ladder.fixed, ladder.island = True, False
             elif ladder.binding and ladder.whole <= _RULES * target:
                 ladder.island, ladder.boost = True, BINDING
+            elif ladder.island and ladder.cuttable and ladder.whole > target // _LARGE_ISLAND:
+                ladder.island = False  # too large to be whole: then an excerpt in its place
             ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
@@ -134,6 +137,12 @@ class Composition:
             if said := self.ladders[at].told.said:
                 words = words_in(said[0].text[:_TAKEN_UP])
         return found
+
+    @cached_property
+    def _sought(self) -> dict[str, frozenset[str]]:
+        """The words that the searches of each exchange looked for."""
+        found = ((ids, ladder.told.sought) for ids, ladder in zip(self._ids.values(), self.ladders, strict=True))
+        return {id: words for ids, words in found if words for id in ids}
 
     @property
     def frame(self) -> int:
@@ -281,11 +290,11 @@ class Composition:
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
-            room = ROOMS[done.levels[at]]
             for each in ladder.cuttable:
+                room = each.room(ROOMS[done.levels[at]])
                 if each.tokens > room + WORTH_CUTTING:
                     # An excerpt grows with the room there is, but never to the whole.
-                    most = min(max(done.rooms.get(at, 0), room), each.tokens - FLEXIBLE)
+                    most = min(max(each.room(done.rooms.get(at, 0)), room), each.tokens - FLEXIBLE)
                     yield Replace(each.where, self._excerpt(each, most), EditKind.TRUNCATED)
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
@@ -341,7 +350,8 @@ class Composition:
             made = self._sources.get(each.source)
             if made is None:
                 said_next = self._next_words.get(each.where.message, set())
-                interest = Interest(self.ladders[-1].told.asked, self._mentioned, said_next)
+                sought = self._sought.get(each.where.message, frozenset())
+                interest = Interest(self.ladders[-1].told.asked, self._mentioned, said_next, sought)
                 tokens = self.task.measure.text(each.source)
                 made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
             text = made.within(room, self.task.measure.text)

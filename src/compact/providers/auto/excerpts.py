@@ -20,6 +20,9 @@ _MARKER = 9
 _EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
 """What the first and the last line are worth; of records neither says more than another."""
 _ERROR = 8.0
+_FOUND, _SOUGHT = 1.0, 2.5
+_DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
+"""A line of a compiler, a linter or a search that says what was found at a place."""
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
@@ -39,11 +42,15 @@ def is_excerpt(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next."""
+    """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
+
+    `sought` are the words that a search looked for, of whose result this is a part.
+    """
 
     asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
     words: AbstractSet[str] = frozenset()
+    sought: AbstractSet[str] = frozenset()
 
 
 class Excerpts:
@@ -119,6 +126,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     lowered = text.lower() if interest.asked else ""
     wanted = {word for word in interest.asked if word in lowered}
     asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
+    sought = re.compile("|".join(map(re.escape, sorted(interest.sought))), re.IGNORECASE) if interest.sought else None
     counts = (
         (_ASKED, [len(found) for found in asked]),
         (_MENTIONED, count_names(text, pieces, interest.names)),
@@ -129,6 +137,8 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         if text[piece.start : piece.end].isspace():
             continue
         value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
+        value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
+        value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = sum(weight * min(found[at], _MOST_MENTIONS) for weight, found in counts if found)
         worth[at] += value + mentioned
         if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):

@@ -54,6 +54,7 @@ class Level(IntEnum):
 ROOMS = {Level.CUT: 90, Level.MORE: 420}
 """Tokens that stay of each long text."""
 WORTH_CUTTING = 40
+_WORDS = 4
 _MARKER = 8
 _LONG_SPEECH = 700
 """Tokens from which on something that was said may be cut."""
@@ -80,6 +81,11 @@ class Cuttable:
     where: Where
     tokens: int
     source: str
+    said: bool = False
+
+    def room(self, tokens: int) -> int:
+        """How many tokens stay where so many stay of a result: of what was said more."""
+        return _WORDS * tokens if self.said else tokens
 
 
 @dataclass(slots=True)
@@ -132,14 +138,16 @@ class Ladder:
     def cut_cost(self, room: int) -> int:
         """What it costs with each long text cut to so many tokens, roughly."""
         return self.whole - sum(
-            max(0, each.tokens - room - _MARKER) for each in self.cuttable if each.tokens > room + WORTH_CUTTING
+            max(0, each.tokens - each.room(room) - _MARKER)
+            for each in self.cuttable
+            if each.tokens > each.room(room) + WORTH_CUTTING
         )
 
     def shown_cost(self, level: Level) -> int:
         """What a level really costs: excerpts are made for that."""
         if self.bulky or not Level.CUT <= level < Level.WHOLE:
             return self.cost(level)
-        return self.whole - sum(self.saved(each, ROOMS[level]) for each in self.cuttable)
+        return self.whole - sum(self.saved(each, each.room(ROOMS[level])) for each in self.cuttable)
 
     def value(self, level: Level) -> float:
         """What a level is worth."""
@@ -253,7 +261,8 @@ def _cuttable(
             for where, part in parts:
                 # No text has more tokens than characters.
                 if len(part.text) > least and (tokens := measure.text(part.text)) > least:
-                    found.append(Cuttable(where, tokens, _source(origin[index], position, where, part.text)))
+                    source = _source(origin[index], position, where, part.text)
+                    found.append(Cuttable(where, tokens, source, isinstance(block, Text)))
     return found
 
 

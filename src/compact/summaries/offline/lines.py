@@ -12,7 +12,7 @@ from compact.facts import Source
 from compact.history.actions import CHANGES, Action, describe, subject, written_by
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import planned_by, retell_checks
-from compact.history.quoting import quote
+from compact.history.quoting import quote, shorten
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
 from compact.history.speech import without_announcements
@@ -85,6 +85,13 @@ class Told:
     @property
     def from_user(self) -> bool:
         return any(spoken.source is Source.USER for spoken in self.said)
+
+    @property
+    def sought(self) -> frozenset[str]:
+        """The words that its searches looked for."""
+        given = (action.call.arguments for action in self.actions if action.kind == "read")
+        asked = (str(each.get(key, "")) for each in given if isinstance(each, dict) for key in _QUESTIONS)
+        return frozenset(word for text in asked for word in words_in(text))
 
     @property
     def closes(self) -> bool:
@@ -251,13 +258,22 @@ def _done(action: Action, room: Room, told: Told) -> str:
         return "" if action.superseded else f'planned: "{quote(plan.tell(), max(room.words, room.rules))}"'
     shown = ""
     if action.kind in CHANGES:
-        shown = quote(written_by(action), room.written)
+        shown = _written(action, room.written, told.taken_up)
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
         shown = _answer(action, room.answer, told.taken_up)
     if shown := shown.replace('"', "'"):
         return f'{did}: "{shown}"'
     return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
+
+
+def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
+    """What was put into a file: all of it, or what the next words took up, or its beginning."""
+    text = written_by(action) if longest else ""
+    lines = quote(text.replace("\n", " / "), 2 * longest)
+    if len(lines) <= longest:
+        return lines
+    return quote(pick_mentioned(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
-from compact.history.quoting import quote, shorten
+from compact.history.quoting import quote, shorten, shorten_middle
 from compact.history.speech import QUESTION_MARKS, corrects, explains, leans
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
@@ -28,6 +28,8 @@ _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
 _LEANS = 0.8
+_TELLS_ENOUGH = 0.5
+"""The part of what the best sentence is worth that another must have to stand in its place."""
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
 
@@ -61,16 +63,18 @@ class Speech:
             return quote(text, longest)
         found, weights = self._weighed
         if len(found) < 2:
-            return quote(text, longest)
+            return shorten_middle(quote(text, 4 * longest), longest)
         chosen: set[int] = set()
         left = longest
-        for at in sorted(range(len(found)), key=lambda at: (-weights[at], at)):
+        order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
+        for at in order:
             price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
             if price <= left:
                 chosen.add(at)
                 left -= price
-            elif not chosen:  # the beginning of what says most is better than all of something else
-                return shorten(quote(found[at].whole, 2 * longest), longest)
+        if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
+            # The ends of what says most are better than all of something else.
+            return shorten_middle(quote(found[order[0]].whole, 4 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
 
     @cached_property
