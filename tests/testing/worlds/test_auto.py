@@ -45,8 +45,8 @@ TOLD = {
     },
 }
 WRONG = {
-    0.25: {"contradicted": Bound(28, 0), "false": Bound(38, 0), "wrong speaker": Bound(56, 0), "inverted": Bound(0, 0)},
-    0.1: {"contradicted": Bound(30, 0), "false": Bound(52, 0), "wrong speaker": Bound(50, 0), "inverted": Bound(0, 0)},
+    0.25: {"contradicted": Bound(6, 0), "false": Bound(10, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(9, 0), "false": Bound(21, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
 }
 
 

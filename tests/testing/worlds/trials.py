@@ -7,19 +7,23 @@ from collections.abc import Iterable, Iterator
 
 from compact.app import resolve_recipe
 from compact.lab.evaluating import Means, condense_body
-from compact.testing.worlds import Judgement, Reason, Statement, TruthKind, judge, make_world
+from compact.messages import Json
+from compact.testing.worlds import Judgement, Reason, Statement, TruthKind, World, judge, make_world
 
 RECIPE = "auto"
 SHARES = (0.25, 0.1)
 MEANS = Means("gpt-4o")
 
 
+def leave(world: World, share: float) -> list[Json]:
+    """The messages of the world, condensed to a share of their tokens."""
+    return condense_body(world.body, world.format, resolve_recipe(RECIPE), share, MEANS).messages
+
+
 def try_worlds(seeds: Iterable[int], share: float) -> Iterator[Judgement]:
-    """The worlds of these seeds, condensed to a share of their tokens and judged."""
-    recipe = resolve_recipe(RECIPE)
-    for seed in seeds:
-        world = make_world(seed)
-        yield judge(world, condense_body(world.body, world.format, recipe, share, MEANS).messages)
+    """The worlds of these seeds, condensed and judged."""
+    for world in map(make_world, seeds):
+        yield judge(world, leave(world, share))
 
 
 def inverted(judgement: Judgement) -> list[Statement]:

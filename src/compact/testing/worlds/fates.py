@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from compact.testing.worlds.judgement import Reading, Reason
 from compact.testing.worlds.lexicon import Word
-from compact.testing.worlds.truth import Fate, Outcome, TruthKind
+from compact.testing.worlds.mentions import labels_before, sentence_start
+from compact.testing.worlds.originals import SENTENCE
+from compact.testing.worlds.truth import Fate, Outcome, Truth, TruthKind
 from compact.testing.worlds.views import View
 
 _RIGHT: dict[str, set[str]] = {
@@ -37,6 +42,12 @@ _PAST: dict[str, set[str]] = {
 }
 """What may have been so before."""
 _ANSWER = {Fate.DONE: "done", Fate.REFUSED: "refused", Fate.WITHDRAWN: "withdrawn", Fate.REPLACED: "replaced"}
+_RESULT = {Outcome.OK: "ok", Outcome.FAILED: "failed", Outcome.FIXED: "fixed"}
+_COLON = re.compile(r"\s?[:：…]")  # noqa: RUF001 - the marks themselves
+_GAP = re.compile(r"[.!?。！？؟]\s?…")  # noqa: RUF001
+"""What follows a gap between sentences is about something else."""
+_SHORTEST = 24
+"""Letters of a line that still says what it said without its last third."""
 
 
 def read_fate(view: View) -> tuple[Reading, Reason]:
@@ -78,13 +89,14 @@ def _decide(view: View, expected: str, words: list[Word]) -> set[str]:
 def _states(view: View) -> list[Word]:
     find = view.lexicon.states
     truth = view.truth
-    words = find(view.without(truth.text, *(truth.text, truth.condition)))
-    if truth.settled and truth.settled.lower() in view.line and truth.fate in _ANSWER:
-        words.append(Word(_ANSWER[truth.fate], view.mention.start, view.mention.end, label=False))
+    words = _own(view, find(view.without(truth.text)))
     if words:
         return words
-    if (label := view.label) and (words := find(label)):
-        return words
+    if truth.outcome and _is_cut_short(view):
+        return [Word(_RESULT[truth.outcome], view.mention.start, view.mention.end, label=False)]
+    for label in labels_before(view.clean, view.mention.start):
+        if words := find(label):
+            return words
     if words := _inherited(view):
         return words
     if view.below and (words := find(view.below)):
@@ -96,6 +108,44 @@ def _states(view: View) -> list[Word]:
         if words and len({word.group for word in words}) == 1:
             return words
     return []
+
+
+def _own(view: View, words: list[Word]) -> list[Word]:
+    """The words that are about it; those that settled it count as what they say, and no word in them does."""
+    truth, first = view.truth, view.mention.first
+    gap = _GAP.search(view.own, view.mention.end - first)
+    last = next((word.start for word in words if _is_next_label(view, word)), len(view.line))
+    words = [word for word in words if word.start < min(last, gap.start() if gap else last)]
+    for group, text in _answers(truth):
+        at = view.line.find(text) if text else -1
+        if at >= 0:
+            end = at + len(text)
+            words = [word for word in words if not at <= first + word.start < end]
+            words.append(Word(group, at - first, end - first, label=group != "open"))
+    return words
+
+
+def _answers(truth: Truth) -> Iterator[tuple[str, str]]:
+    """What was said about a request, in lower case, and the state that this tells."""
+    yield "open", truth.deferred.lower()
+    if truth.fate in _ANSWER and truth.settled != truth.text:
+        names = [name.lower() for name in truth.names]
+        for sentence in SENTENCE.split(truth.settled.lower()):
+            if any(name in sentence for name in names):
+                yield _ANSWER[truth.fate], sentence.rstrip(" .!?。！？؟")  # noqa: RUF001 - the marks themselves
+
+
+def _is_next_label(view: View, word: Word) -> bool:
+    """Whether a sentence after the one that names it begins with the word as its label: `open: a. done: …`."""
+    own, named = view.own, view.mention.end - view.mention.first
+    begins = sentence_start(own, word.start)
+    return named < begins and not own[begins : word.start].strip() and bool(_COLON.match(own, word.end))
+
+
+def _is_cut_short(view: View) -> bool:
+    """Whether most of the line that says how it ended is quoted, and only its end is not."""
+    said, line = (" ".join(text.lower().split()) for text in (view.truth.settled, view.line))
+    return len(said) >= _SHORTEST and said[: len(said) * 2 // 3] in line
 
 
 def _inherited(view: View) -> list[Word]:

@@ -15,13 +15,13 @@ from compact.testing.worlds.fates import read_fate
 from compact.testing.worlds.figures import read_value
 from compact.testing.worlds.judgement import Judgement, Reading, Reason, Statement, Verdict
 from compact.testing.worlds.lexicon import Lexicon, load_lexicon
-from compact.testing.worlds.mentions import Mention, Names, quoted_around, share
+from compact.testing.worlds.mentions import Mention, Names, note_behind, quoted_around, share
 from compact.testing.worlds.originals import Originals, originals_of
 from compact.testing.worlds.passages import Line, Passage, read_messages, split_lines
 from compact.testing.worlds.polarity import is_order, read_decision, read_order
 from compact.testing.worlds.speakers import is_quoted_from, speaks_rightly
 from compact.testing.worlds.truth import Fate, Outcome, Speaker, Truth, TruthKind, World
-from compact.testing.worlds.views import View, content, mask, speaks_of_other
+from compact.testing.worlds.views import View, blank, content, mask, speaks_of_other
 
 _ROLES = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant", Speaker.TOOL: "tool", Speaker.PROJECT: "tool"}
 
@@ -39,6 +39,11 @@ def _is_plan(passage: Passage) -> bool:
     if passage.kind == "call":
         return '"todos"' in passage.text
     return passage.role == "assistant" and ("- [ ] " in passage.text or "- [x] " in passage.text)
+
+
+def _is_speech(passage: Passage) -> bool:
+    """Whether the assistant says it."""
+    return passage.role == "assistant" and passage.kind == "text"
 
 
 class _Court:
@@ -68,11 +73,7 @@ class _Court:
         places = self.names.find(lowered)
         lines = [] if known or not places else split_lines(passage.text)
         quoted = self._hear_originals(passage, places, lines)
-        plan = _is_plan(passage)
-        if known and not plan:
-            self._hear_rerun(passage)
-            return
-        if not places:
+        if (known and not _is_plan(passage) and not _is_speech(passage)) or not places:
             self._hear_rerun(passage)
             return
         self._hear_lines(passage, lines or split_lines(passage.text), places, quoted)
@@ -86,10 +87,11 @@ class _Court:
             named |= {truth.id: truth for truth in self.world.truths if truth.at == at}
         for truth in named.values():
             said = self._says(passage, truth, at) and self._stands_alone(passage, truth.text, lines)
-            if said or (self._settles(passage, truth, at) and self._stands_alone(passage, truth.settled, lines)):
+            settled = truth.settled or truth.deferred
+            if said or (self._settles(passage, truth, at) and self._stands_alone(passage, settled, lines)):
                 told.add(truth.id)
                 found = (Reading.TRUE, Reason.NOTHING) if truth.standing else (Reading.FALSE, Reason.STALE)
-                self._note(truth, passage, truth.settled or truth.text, found)
+                self._note(truth, passage, truth.text if said else settled, found)
         return told
 
     def _says(self, passage: Passage, truth: Truth, at: int | None) -> bool:
@@ -126,6 +128,8 @@ class _Court:
         return all(self.originals.original(passage, line) for line in lines if line.start <= place < line.end)
 
     def _settles(self, passage: Passage, truth: Truth, at: int | None) -> bool:
+        if truth.fate is Fate.OPEN and truth.deferred:
+            return _is_speech(passage) and truth.deferred in passage.text
         if not truth.settled or not truth.standing or passage.kind == "call":
             return False
         if truth.outcome is not None:
@@ -171,12 +175,16 @@ class _Court:
             clean = mask(text, [(start - line.start, end - line.start) for start, end, _ in here])
             for mention in mentions:
                 truth = mention.truth
-                if truth.id in quoted or (original and not self._cut(line, truth)):
+                report = original and truth.outcome is not None and _is_speech(passage)
+                if truth.id in quoted or (original and not report and not self._cut(line, truth)):
                     continue
                 if task and truth.fate is None:
                     continue
                 view = self._view(passage, line, lowered, places, (mention, mentions, text, clean))
-                self._note(truth, passage, line.text, self._read(view))
+                found = self._read(view)
+                # What the assistant said of a run was so then: it may be all that is left of it.
+                if not report or found[0] is Reading.TRUE or found[1] is Reason.STALE:
+                    self._note(truth, passage, line.text, found)
 
     def _cut(self, line: Line, truth: Truth) -> bool:
         """Whether the line is an original's, yet without what governs it."""
@@ -196,9 +204,9 @@ class _Court:
         truth = mention.truth
         if truth.kind is TruthKind.REQUEST and truth.speaker is Speaker.USER and truth.text.lower() in text:
             for sentence in self.originals.beside(truth):
-                clean = clean.replace(sentence, " " * len(sentence))
+                clean = blank(clean, text, sentence)
         silent = not any(line.end <= start < line.below for start, _, _ in places)
-        below = lowered[line.end : line.below] if silent else ""
+        below = (lowered[line.end : line.below] if silent else "") + note_behind(lowered, line, places)
         heads = tuple(head for head in map(str.lower, line.heads) if not speaks_of_other(self.names, head, truth))
         return View(
             mention,
@@ -234,8 +242,11 @@ class _Court:
         return found
 
     def _is_quotation(self, view: View) -> bool:
-        """Whether the mention stands in words that the assistant said so, quoted without a gap."""
+        """Whether the mention and what is said of it stand in words that the assistant said, quoted without a gap."""
         quote = quoted_around(view.line, view.mention.start)
+        around = blank(view.clean, view.line, quote)[view.mention.first : view.mention.last]
+        if view.lexicon.states(around):
+            return False
         return "assistant" in view.lexicon.speakers.groups(view.label) and self.originals.quotes("assistant", quote)
 
     def _note(self, truth: Truth, passage: Passage, text: str, found: tuple[Reading, Reason]) -> None:

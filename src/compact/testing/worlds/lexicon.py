@@ -20,6 +20,9 @@ _CLAUSE = re.compile(r"[,，、،.;；:：()\"“”«»—–|]")  # noqa: RUF0
 _NEAR = 14
 """So many letters before a word a no is about it."""
 _OPPOSITE = {"done": "open", "ok": "failed", "failed": "ok"}
+_COUNT = re.compile(r"=\d")
+_OPTION = re.compile(r"(?<!\S)--[a-z][\w-]*")
+"""An option of a command: `--stop-on-failure` says nothing about how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +66,13 @@ class Words:
         for start, end, group in self._matches(text):
             before, after = text[:start], text[end : end + 3]
             label = not before.strip() or bool(_LABEL_BEFORE.search(before[-4:]) or _LABEL_AFTER.match(after))
-            counted = before.rstrip()[-1:].isdigit()
+            counted = before.rstrip()[-1:].isdigit() or bool(_COUNT.match(after))
             found.append(Word(group, start, end, label and not counted))
         return found
 
     def groups(self, text: str) -> set[str]:
         """The groups that occur."""
-        return {group for _, _, group in self._matches(text)}
+        return {group for _, _, group in self._matches(text)} - {"nobody"}
 
     def mask(self, text: str) -> str:
         """The text without the words, at the same length."""
@@ -88,7 +91,7 @@ def _pattern(word: str) -> str:
     text = text.removesuffix(r"\*") + (r"\w*" if stem else "")
     if SPACELESS.search(word):
         return text
-    start = r"(?<![\w])" if word[0].isalnum() else ""
+    start = r"(?<![\w=])" if word[0].isdigit() else r"(?<![\w])" if word[0].isalnum() else ""
     end = r"(?![\w])" if word[-1].isalnum() else ""
     return f"{start}{text}{end}"
 
@@ -103,8 +106,10 @@ class Lexicon:
                 value: Any = table
                 for key in path:
                     value = value.get(key, {})
-                found += list(value)
+                found += [word for word in value if table is tables[0] or word not in foreign]
             return found
+
+        foreign = set(tables[0].get("foreign", ()))
 
         def named(*path: str) -> Words:
             return Words((path[-1], word) for word in words(*path))
@@ -121,9 +126,8 @@ class Lexicon:
         self.rejected_after = named("rejected_after")
         self.chosen = named("chosen")
         self.join = named("join")
-        self.fates = Words(
-            (group, word) for table in tables for group in table["fates"] for word in table["fates"][group]
-        )
+        self.fates = Words((group, word) for group in tables[0]["fates"] for word in words("fates", group))
+        # A word of nobody only looks like one that names a speaker.
         self.speakers = Words(
             (group, word) for table in tables for group in table["speakers"] for word in table["speakers"][group]
         )
@@ -133,6 +137,7 @@ class Lexicon:
     def states(self, text: str) -> list[Word]:
         """The words that tell a fate or an outcome; one right behind a no tells the opposite."""
         found = []
+        text = _OPTION.sub(lambda option: " " * len(option[0]), text)
         for word in self.fates.find(text):
             before = _CLAUSE.split(text[max(0, word.start - _NEAR) : word.start])[-1]
             turned = word.group in _OPPOSITE and self._negation.occur(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,8 +17,10 @@ _SEPARATORS = (
     re.compile(r"[,，、،]\s?"),  # noqa: RUF001
 )
 _LABEL = re.compile(r"(?:^|[.;,。；，、|—–(\[])\s*([^.;,。；，、|—–(\[:：]{1,60}?)(?:[:：](?=\s|$|[^\x00-\x7f]))")  # noqa: RUF001
-
-
+_QUOTED_LABEL = re.compile(_LABEL.pattern.replace("(?:^|[", '(?:^|["“«「„'))
+"""The same, or at the beginning of a quotation."""
+_NOTE = re.compile(r"(?<=[\"”])\s*[—–(][^\"“”]*$")
+_LETTER = re.compile(r"[^\W\d_]")
 _QUOTE = re.compile(r"[\"“”«»「」„]")
 _SHORT = 4
 """A label of so few words holds for all sentences behind it."""
@@ -83,6 +85,14 @@ def share(line: Line, text: str, places: list[tuple[int, int, Truth]], lexicon: 
     ]
 
 
+def note_behind(text: str, line: Line, places: list[tuple[int, int, Truth]]) -> str:
+    """What the end of the line notes about all of it, where nothing else on it is named: `"a" → b: "yes" — done`."""
+    end = text.find("\n", line.end)
+    end = end if end >= 0 else len(text)
+    noted = _NOTE.search(text, line.end, end)
+    return noted[0] if noted and not any(line.end <= start < end for start, _, _ in places) else ""
+
+
 def _border(text: str, end: int, start: int, lexicon: Lexicon) -> int:
     between = text[end:start]
     for separator in _SEPARATORS:
@@ -94,14 +104,26 @@ def _border(text: str, end: int, start: int, lexicon: Lexicon) -> int:
 
 def label_before(text: str, place: int) -> str:
     """The label that the place stands behind: `done: a, b; open: c`."""
-    labels = [match for match in _LABEL.finditer(text) if match.end() <= place]
-    if not labels:
-        return ""
-    label: str = labels[-1][1]
-    if labels[-1].end() > sentence_start(text, place):
-        return label
-    quoted = _QUOTE.search(text, sentence_start(text, labels[-1].start(1)), labels[-1].end())
-    return label if len(label.split()) <= _SHORT and not quoted else ""
+    return next(_labels(_LABEL, text, place), "")
+
+
+def labels_before(text: str, place: int) -> Iterator[str]:
+    """All labels that the place stands behind, the nearest first; a name is none: `done: a(): less memory; b`."""
+    return (label for label in _labels(_QUOTED_LABEL, text, place) if "¤" not in label and _LETTER.search(label))
+
+
+def _labels(pattern: re.Pattern[str], text: str, place: int) -> Iterator[str]:
+    begins = sentence_start(text, place)
+    for found in reversed([match for match in pattern.finditer(text) if match.end() <= place]):
+        label: str = found[1]
+        if found.end() > begins:
+            yield label
+            continue
+        # What is said inside a quotation ends with its sentence.
+        quoted = _QUOTE.search(text, sentence_start(text, found.start(1)), found.end())
+        inside = len(_QUOTE.findall(text, 0, found.end())) % 2
+        if len(label.split()) <= _SHORT and not quoted and not inside:
+            yield label
 
 
 def sentence_start(text: str, place: int) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from compact.testing.worlds.passages import Line, Passage, read_messages
 from compact.testing.worlds.truth import Truth, World
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
+SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？؟])\s*")  # noqa: RUF001 - the marks themselves
 _ENDS = ".!?。！？؟"  # noqa: RUF001
 _SHORTEST_LAST = 8
 """Letters of a last sentence that cannot be a mere no before something else."""
@@ -27,7 +27,7 @@ class Originals:
         self._texts: dict[tuple[str, str], list[str]] = {}
         self._messages = world.messages
         self._beside: dict[str, set[str]] = {}
-        self._said: dict[str, str] = {}
+        self._said: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._last: dict[str, tuple[str, ...]] = {}
         for passage in read_messages(world.messages):
             key = (passage.role, passage.kind)
@@ -44,14 +44,16 @@ class Originals:
         bare = unlisted(text)
         if text.strip() in lines or bare in lines:
             return True
-        return all(part.strip() in sentences for part in _SENTENCE.split(bare) if part.strip())
+        return all(part.strip() in sentences for part in SENTENCE.split(bare) if part.strip())
 
     def quotes(self, role: str, text: str) -> bool:
-        """Whether the text, in lower case, is quoted from one message of the role, without a gap."""
+        """Whether the text, in lower case, is quoted from one message of the role; whole lines may be left out."""
         if role not in self._said:
             said = self._texts.get((role, "text"), ())
-            self._said[role] = "\n".join(" ".join(each.lower().split()) for each in said)
-        return " ".join(text.split()) in self._said[role]
+            lines = [[" ".join(line.split()) for line in each.lower().split("\n")] for each in said]
+            self._said[role] = [(" ".join(filter(None, each)), tuple(filter(None, each))) for each in lines]
+        quote = " ".join(text.split())
+        return any(quote in whole or _is_made_of(quote, lines) for whole, lines in self._said[role])
 
     def ends_line(self, role: str, text: str) -> bool:
         """Whether the text, in lower case, ends as a line of the role does that has no mark at its end.
@@ -60,7 +62,7 @@ class Originals:
         """
         if role not in self._last:
             lines, _ = self._words((role, "text"))
-            last = {" ".join(_SENTENCE.split(line)[-1].lower().split()) for line in lines if line[-1:] not in _ENDS}
+            last = {" ".join(SENTENCE.split(line)[-1].lower().split()) for line in lines if line[-1:] not in _ENDS}
             self._last[role] = tuple(each for each in last if len(each) >= _SHORTEST_LAST)
         said = " ".join(text.split())
         return any(said.endswith(each) and not said[-len(each) - 1 : -len(each)].isalnum() for each in self._last[role])
@@ -70,7 +72,7 @@ class Originals:
         if truth.id not in self._beside:
             said = [passage.text for passage in read_messages(self._messages[truth.said : truth.said + 1])]
             lines = [line for text in said for line in text.replace(truth.text, "\n").lower().split("\n")]
-            parts = {part.strip() for line in lines for part in _SENTENCE.split(line)}
+            parts = {part.strip() for line in lines for part in SENTENCE.split(line)}
             self._beside[truth.id] = parts - {""}
         return self._beside[truth.id]
 
@@ -83,8 +85,18 @@ class Originals:
             lines = {line.strip() for text in self._texts.get(key, ()) for line in text.split("\n")}
             lines |= {unlisted(line) for line in lines}
             self._lines[key] = lines
-            self._sentences[key] = {part.strip() for line in lines for part in _SENTENCE.split(line)}
+            self._sentences[key] = {part.strip() for line in lines for part in SENTENCE.split(line)}
         return self._lines[key], self._sentences[key]
+
+
+def _is_made_of(quote: str, lines: tuple[str, ...]) -> bool:
+    """Whether the quote is some of the lines, in their order."""
+    for line in lines:
+        if quote and line.startswith(quote):
+            return True
+        if quote.startswith(line):
+            quote = quote[len(line) :].lstrip()
+    return not quote
 
 
 def unlisted(line: str) -> str:

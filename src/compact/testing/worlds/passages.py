@@ -23,7 +23,7 @@ _GAP = re.compile(
     r"[^\n\[\]⟨⟩<>]{0,80}?(?:\]|⟩|>|\.\.\.|…)"
 )
 """What programs write where they cut something out of a line."""
-_TURN = re.compile(r"(?<=[\"”`)]) → | → (?=[^:\"→]{1,80}: [\"“])")
+_TURN = re.compile(r"(?<=[\"”`)]) → | → (?=[^\"→]{1,120}: [\"“])|(?<=[\"”])(?: -|;) (?=[^\"→:;]{1,40}: [\"“])")
 """Between what one said and what another answered or did, on one line."""
 _LONGEST_HEAD = 120
 
@@ -210,10 +210,12 @@ def _with_below(found: list[tuple[int, int, str, tuple[str, ...], int]]) -> list
 
 
 def _turns(line: Line) -> Iterator[Line]:
-    """What each one says on a line of several; what names nothing belongs to the first."""
-    start = line.start
-    for turn in _TURN.finditer(line.text):
-        end = line.start + turn.start()
-        yield Line(start, end, line.text[start - line.start : turn.start()], line.heads, line.below)
-        start = line.start + turn.end()
-    yield Line(start, line.end, line.text[start - line.start :], line.heads, line.below)
+    """What each one says on a line of several; `→ done` belongs to the first, what quotes something does not."""
+    turns = list(_TURN.finditer(line.text))
+    starts = [0, *(turn.end() for turn in turns)]
+    ends = [*(turn.start() for turn in turns), len(line.text)]
+    parts = list(zip(starts, ends, strict=True))
+    quoting = next((line.start + start for start, end in parts[1:] if '"' in line.text[start:end]), line.below)
+    for start, end in parts:
+        below = line.start + end if start else quoting
+        yield Line(line.start + start, line.start + end, line.text[start:end], line.heads, below)

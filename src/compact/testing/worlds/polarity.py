@@ -6,7 +6,7 @@ import re
 
 from compact.testing.worlds.judgement import Reading, Reason
 from compact.testing.worlds.lexicon import SPACELESS
-from compact.testing.worlds.truth import TruthKind
+from compact.testing.worlds.truth import Speaker, TruthKind
 from compact.testing.worlds.views import View, content
 
 _COMMA = re.compile(r"[,，、،;；؛(（)）—–]")  # noqa: RUF001 - the marks themselves
@@ -34,7 +34,7 @@ def read_order(view: View) -> tuple[Reading, Reason]:
         return Reading.MENTION, Reason.NOTHING
     if not negative and _shares_negation(view, own):
         negative = True
-    if view.verbatim and not truth.lead and turned < 0:
+    if view.verbatim and not _has_head(view) and turned < 0:
         negative = truth.negative
     elif older := next((each.truth for each in view.mentions if each.truth.replaced_by == truth.id), None):
         # A no in a line with both may be about either of them.
@@ -51,13 +51,18 @@ def _turned(view: View) -> int:
     """Where the line says the very opposite, or -1; what only a head forbids reads like its opposite."""
     truth, line = view.truth, view.line
     opposite = truth.opposite.lower().rstrip(_ENDS)
-    if not opposite or truth.lead:
+    if not opposite or _has_head(view):
         return -1
     rest = line.replace(truth.text.lower(), "¤" * len(truth.text))
     at = rest.find(opposite, view.mention.first, view.mention.last)
-    while at >= 0 and rest[:at].rstrip()[-1:].isalnum():
+    while at >= 0 and not view.begins_at(at):
         at = rest.find(opposite, at + 1, view.mention.last)
     return at
+
+
+def _has_head(view: View) -> bool:
+    """Whether it is an item of a list whose head forbids it; words that hand over another's do not."""
+    return bool(view.truth.lead) and view.truth.speaker is Speaker.USER
 
 
 def _segment(own: str, here: int) -> str:

@@ -38,13 +38,20 @@ def _is_of_others(view: View) -> bool:
     line = f"{view.label} | {_without_text(view)[view.sentence : view.mention.last]}"
     source = view.truth.source.lower()
     here = view.lexicon.speakers.groups(line)
-    if here & {"other", "project"} or source in line:
+    if here & {"other", "project"} or source in line or _is_led(view):
         return True
     if "user" in here:
         return False
     above = [view.lexicon.speakers.groups(head) | ({"other"} if source in head else set()) for head in view.heads]
     found = next((groups for groups in reversed(above) if groups), set())
     return bool(found & {"other", "project"})
+
+
+def _is_led(view: View) -> bool:
+    """Whether the words that hand it over stand before it, in the same quotation: `user: "From Ann: …"`."""
+    lead = view.truth.lead.lower().rstrip(" :：")  # noqa: RUF001 - the marks themselves
+    at = view.line.rfind(lead, 0, view.mention.start) if lead else -1
+    return at >= 0 and not _QUOTE.search(view.line, at + len(lead), view.mention.start)
 
 
 def _is_result(view: View) -> bool:
@@ -97,6 +104,8 @@ def _labels(view: View) -> str:
     line = _without_text(view)[view.sentence :]
     until = _QUOTE.search(line)
     start = line[: min(until.start() if until else len(line), view.mention.start - view.sentence)]
+    if ";" in start and ":" in start:
+        start = start[: start.index(":")]  # the other items of a list do not say whose words this one holds
     words = start.split()[:_FIRST_WORDS]
     first = start[:_FIRST_LETTERS] if len(words) <= 2 and SPACELESS.search(start) else " ".join(words)
     tail = _TAIL.search(line)

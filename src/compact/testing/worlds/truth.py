@@ -76,6 +76,8 @@ class Truth:
     """The message with `text`."""
     settled: str = ""
     """The words that settled it, where these are not `text`."""
+    deferred: str = ""
+    """The answer that puts a request off."""
     fate: Fate | None = None
     outcome: Outcome | None = None
     value: str | None = None

@@ -48,10 +48,12 @@ class View:
         """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it."""
         text = self.truth.text.lower()
         at = self.line.find(text, max(0, self.mention.start - len(text)))
-        if not 0 <= at <= self.mention.start:
-            return False
-        before = self.line[:at].rstrip()
-        return not before[-1:].isalnum() or (before != self.line[:at] and self.ends_line(before))
+        return 0 <= at <= self.mention.start and self.begins_at(at)
+
+    def begins_at(self, place: int) -> bool:
+        """Whether a sentence can begin there."""
+        before = self.line[:place].rstrip()
+        return not before[-1:].isalnum() or (before != self.line[:place] and self.ends_line(before))
 
     @property
     def said(self) -> str:
@@ -93,6 +95,15 @@ def mask(text: str, spans: list[tuple[int, int]]) -> str:
     for start, end in spans:
         text = text[:start] + "¤" * (end - start) + text[end:]
     return text
+
+
+def blank(clean: str, line: str, words: str) -> str:
+    """The line without names, with blanks wherever the line with them says the words."""
+    at = line.find(words)
+    while at >= 0:
+        clean = clean[:at] + " " * len(words) + clean[at + len(words) :]
+        at = line.find(words, at + len(words))
+    return clean
 
 
 def content(text: str, names: tuple[str, ...]) -> set[str]:

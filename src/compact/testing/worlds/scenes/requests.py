@@ -21,6 +21,12 @@ def _asking(stage: Stage, draft: Draft) -> list[Part]:
     return [Part(stage.embed(draft.fields["text"]), (draft,))]
 
 
+def _put_off(draft: Draft, cast: Cast, chosen: Template) -> Part:
+    """The answer that somebody will come to it later."""
+    draft.fields["deferred"] = text = cast.fill(chosen["later"])
+    return Part(text)
+
+
 def done(stage: Stage) -> list[Beat]:
     """A request that is fulfilled, now or some turns later."""
     draft, cast, chosen = _ask(stage, Fate.DONE)
@@ -28,14 +34,14 @@ def done(stage: Stage) -> list[Beat]:
     steps = work(stage, cast) if stage.kind is Kind.CODING or stage.dice.chance(0.3) else []
     if stage.dice.chance(0.75):
         return [Beat(_asking(stage, draft), steps, [Part(text, (), (draft,))])]
-    later = Part(cast.fill(chosen["later"]))
+    later = _put_off(draft, cast, chosen)
     return [Beat(_asking(stage, draft), [], [later]), Beat([stage.say("ask_look")], steps, [Part(text, (), (draft,))])]
 
 
 def open_one(stage: Stage) -> list[Beat]:
     """A request that nobody has come to yet."""
     draft, cast, chosen = _ask(stage, Fate.OPEN)
-    return [Beat(_asking(stage, draft), [], [Part(cast.fill(chosen["later"]))])]
+    return [Beat(_asking(stage, draft), [], [_put_off(draft, cast, chosen)])]
 
 
 def refused(stage: Stage) -> list[Beat]:
@@ -51,7 +57,7 @@ def withdrawn(stage: Stage) -> list[Beat]:
     shown = next(iter(cast.things.values())).shown
     draft.fields["settled"] = text = cast.fill(stage.pick("frames", "withdraw"), n=shown)
     return [
-        Beat(_asking(stage, draft), [], [Part(cast.fill(chosen["later"]))]),
+        Beat(_asking(stage, draft), [], [_put_off(draft, cast, chosen)]),
         Beat([Part(text, (), (draft,))], [], [stage.say("frames", "withdrawn")]),
     ]
 
@@ -69,9 +75,9 @@ def replaced(stage: Stage) -> list[Beat]:
         new.fields["settled"] = answer = other.fill(other_chosen["done"])
         settled = Part(answer, (), (new,))
     else:
-        settled = Part(other.fill(other_chosen["later"]))
+        settled = _put_off(new, other, other_chosen)
     return [
-        Beat(_asking(stage, old), [], [Part(cast.fill(chosen["later"]))]),
+        Beat(_asking(stage, old), [], [_put_off(old, cast, chosen)]),
         Beat([Part(text, (new,), (old,))], work(stage, other) if finished else [], [settled]),
     ]
 
