@@ -22,6 +22,7 @@ from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
 from compact.summaries.model.words import capitals_name, plain, words
 
+_OWN_NAME = re.compile(r"\bCompact\b")
 UNCONFIRMED = " (unconfirmed: "
 """What a mark begins with; the reason follows, and a bracket."""
 _UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
@@ -193,7 +194,7 @@ class _Checker:
 
     def _doubt(self, each: Statement) -> Doubt | None:
         """What speaks against the statement, if anything does."""
-        if has_marks(_CODE.sub("", each.line)):
+        if has_marks(_CODE.sub("", each.line)) or self._speaks_of_itself(each.text):
             return Doubt(each.text, "it imitates a mark", removed=True)
         unknown = self.sources.unknown(each.text, capitals=self.capitals)
         if unknown := [name for name in unknown if name.casefold() not in self.sections]:
@@ -253,6 +254,10 @@ class _Checker:
             return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
+
+    def _speaks_of_itself(self, text: str) -> bool:
+        """Whether a summary calls on what it is written for, of which the conversation does not speak."""
+        return _OWN_NAME.search(text) is not None and not self.sources.writes("Compact")
 
     def _instructs(self, each: Statement) -> bool:
         section = self.sections.get(each.section.casefold())

@@ -37,6 +37,10 @@ _ENDS = re.compile(r"<!--|</[A-Za-z][\w:.-]{0,40}>")
 _FRAME = re.compile(
     r"\[(?=(?:end of )?(?:account|recall)\b|recalled\b|\d{1,9} (?:earlier )?messages? removed)", re.IGNORECASE
 )
+_MESSAGE = re.compile(
+    r"^[ \t>*_#-]*+(?:system|SYSTEM|developer|DEVELOPER)[*_]{0,3}[ \t]?[:>]|[\"']role[\"']\s?:\s?[\"']\w", re.MULTILINE
+)
+"""What would pass for a message of its own: a turn of those who give orders, or its JSON."""
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
@@ -57,7 +61,7 @@ def has_marks(text: str) -> bool:
     return (
         "⟨" in text
         or has_mark(text)
-        or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _FRAME, _ENDS))
+        or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _FRAME, _ENDS, _MESSAGE))
     )
 
 

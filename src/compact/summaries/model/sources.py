@@ -43,7 +43,8 @@ _PIECES = re.compile(rf"{CUT.pattern}|\s/\s")
 _UNITS = frozenset({"kib", "mib", "gib", "tib"})
 _LABEL = re.compile(r"[a-z]\d")
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_EXACT = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w&])#\d{1,9}\b|(?<!without )(?<!no )`[A-Za-z0-9_-]{4,80}`")
+"""What is copied letter by letter, or not at all: options, numbers of issues, one word of code."""
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
@@ -101,7 +102,7 @@ class Sources:
                     found.append(word[0])
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
-        found += [option for option in _OPTION.findall(text) if option not in self._text]
+        found += [exact for exact in _EXACT.findall(text) if exact.strip("`").lower() not in self._text]
         return found + [words for words in quoted if not self._stands(words, self._text)]
 
     def knows(self, word: str) -> bool:

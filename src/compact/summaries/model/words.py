@@ -117,8 +117,10 @@ def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
 
 
 def quotations(text: str) -> Iterator[str]:
-    """What a text quotes, where that is more than a word or two."""
+    """What a text quotes, where that is more than a word."""
     within = _CODE.sub(lambda code: code[0].replace('"', "'"), text)
     # Every other piece between quotation marks stands inside them.
     pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
-    return (quoted for quoted in pieces if quoted.count(" ") > 1 or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED))
+    return (
+        quoted for quoted in pieces if quoted.strip().count(" ") or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED)
+    )
