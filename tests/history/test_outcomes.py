@@ -377,3 +377,12 @@ def test_a_check_list_in_a_message_is_a_plan() -> None:
 @pytest.mark.parametrize("end", ["error: x", "1 failed in 1s", "x: No such file or directory", ""])
 def test_no_output_takes_long_to_judge(filler: str, end: str) -> None:
     assert outcome_of("make | tail", filler * (40_000 // len(filler)) + end).kind in (FAILED, UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [("app: wrote bin/app", "app: wrote bin/app"), ("make: *** [app] Error 2", None), ("", "")],
+)
+def test_what_failed_and_was_done_again_says_what_that_printed(again: str, expected: str | None) -> None:
+    failed = session(("make app", "make: *** [app] Error 1"), ("make app", again)).actions[0]
+    assert (failed.outcome.failed, failed.mended_by, failed.rerun) == (True, None, expected)

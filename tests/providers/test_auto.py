@@ -418,3 +418,17 @@ def test_of_a_long_answer_a_good_part_stays() -> None:
     sizes = [len(text) for text in texts if is_excerpt(text)]
     assert len(sizes) == 2
     assert sizes[0] > 1_200  # of a result a quarter of that may stay
+
+
+def test_a_rule_alone_waits_for_no_answer_but_a_request_does() -> None:
+    said = [
+        user("Never touch module_x."),
+        assistant("Noted. " * 60),
+        user("Rename part_x, please."),
+        assistant("Well. " * 60),
+    ]
+    before = parse([user("Begin."), *said, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 8).conversation)
+    lines = body_of(account).split("\n")
+    assert '- user: "Never touch module_x."' in lines
+    assert any(line.startswith('- user: "Rename part_x, please." → ') for line in lines)

@@ -70,7 +70,8 @@ class Action:
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
     says so. `result` is what was answered. `superseded` says that a later action does the same again;
-    `mended_by` is the index of the message by which a failed one came right. `usual` are the arguments that this tool
+    `mended_by` is the index of the message by which a failed one came right; `rerun` is
+    what it printed when it was done again and nothing says how that went. `usual` are the arguments that this tool
     is always called with.
     """
 
@@ -85,6 +86,7 @@ class Action:
     result: str = ""
     superseded: bool = False
     mended_by: int | None = None
+    rerun: str | None = None
     usual: frozenset[str] = frozenset()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from compact.facts import Source, Strength, directives_in, written_by
+from compact.facts import Source, Strength, directives_in, sentences_in, written_by
 from compact.history.actions import Action, actions_of, note_usual
 from compact.history.marks import unmarked, without_summaries
 from compact.history.outcomes.later import look_ahead
@@ -128,12 +128,19 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
 
 
 def _wants(text: str) -> tuple[bool, bool]:
-    """Whether a person gives a rule or changes one; and whether they ask for something, or only tell of themselves."""
+    """Whether a person gives a rule or changes one; and whether they want an answer or a deed.
+
+    Who gives a rule, or only tells of themselves, waits for neither.
+    """
     text = text[:_LONGEST_RULES]
     strengths = {found.strength for found in directives_in(text)}
     rules = binds(text)
-    asks = rules or Strength.REQUEST in strengths or text.rstrip().endswith(QUESTION_MARKS)
-    return rules, asks or not narrates(text)
+    asks = Strength.REQUEST in strengths or any(mark in text for mark in QUESTION_MARKS)
+    return rules, asks or not all(binds(said) or narrates(said) for said in _sentences(text))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (span.text for span in sentences_in(text))
 
 
 def binds(text: str) -> bool:

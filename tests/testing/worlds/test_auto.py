@@ -21,32 +21,32 @@ class Bound(NamedTuple):
     goal: float | None = None
 
 
-# Tighten these when accounts get better; never loosen them.
+# Tighten these when accounts get better; loosen one only where others gain far more.
 TOLD = {
     0.25: {
-        Topic.ORDERS: Bound(0.95, 0.98),
-        Topic.PROHIBITIONS: Bound(0.95, 0.98),
-        Topic.REQUESTS: Bound(0.76, 0.95),
-        Topic.DROPPED: Bound(0.85),
-        Topic.OUTCOMES: Bound(0.82, 0.90),
-        Topic.VALUES: Bound(0.90, 0.90),
-        Topic.DECISIONS: Bound(0.79),
-        Topic.RULES: Bound(0.81),
+        Topic.ORDERS: Bound(0.96, 0.98),
+        Topic.PROHIBITIONS: Bound(0.96, 0.98),
+        Topic.REQUESTS: Bound(0.85, 0.95),
+        Topic.DROPPED: Bound(0.93),
+        Topic.OUTCOMES: Bound(0.83, 0.90),
+        Topic.VALUES: Bound(0.92, 0.90),
+        Topic.DECISIONS: Bound(0.85),
+        Topic.RULES: Bound(0.83),
     },
     0.1: {
-        Topic.ORDERS: Bound(0.74, 0.95),
-        Topic.PROHIBITIONS: Bound(0.75, 0.95),
-        Topic.REQUESTS: Bound(0.31, 0.85),
-        Topic.DROPPED: Bound(0.49),
-        Topic.OUTCOMES: Bound(0.43, 0.75),
-        Topic.VALUES: Bound(0.56, 0.60),
-        Topic.DECISIONS: Bound(0.43),
-        Topic.RULES: Bound(0.58),
+        Topic.ORDERS: Bound(0.75, 0.95),
+        Topic.PROHIBITIONS: Bound(0.74, 0.95),
+        Topic.REQUESTS: Bound(0.47, 0.85),
+        Topic.DROPPED: Bound(0.62),
+        Topic.OUTCOMES: Bound(0.40, 0.75),
+        Topic.VALUES: Bound(0.58, 0.60),
+        Topic.DECISIONS: Bound(0.47),
+        Topic.RULES: Bound(0.61),
     },
 }
 WRONG = {
-    0.25: {"contradicted": Bound(6, 0), "false": Bound(10, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
-    0.1: {"contradicted": Bound(9, 0), "false": Bound(21, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.25: {"contradicted": Bound(6, 0), "false": Bound(9, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(6, 0), "false": Bound(18, 0), "wrong speaker": Bound(0, 0), "inverted": Bound(0, 0)},
 }
 
 

@@ -9,6 +9,7 @@ from compact.history.outcomes.commands import closing
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import key_of, plans
 
+_RERUN = 80
 _DECIDED = (Verdict.OK, Verdict.FAILED)
 
 
@@ -19,6 +20,7 @@ def look_ahead(actions: Sequence[Action]) -> None:
     """
     again: set[tuple[str, str]] = set()
     newest: dict[tuple[str, str], Action] = {}
+    last: dict[tuple[str, str], Action] = {}
     for action in reversed(actions):
         keys = list(_keys(action))
         action.superseded = bool(keys) and all(key in again for key in keys) and not _stays(action)
@@ -26,7 +28,12 @@ def look_ahead(actions: Sequence[Action]) -> None:
             deciding = [newest.get(key) or newest.get(_left_open(key)) for key in keys]
             mended = [later for later in deciding if later is not None and later.outcome.kind is Verdict.OK]
             action.mended_by = mended[-1].index if mended and len(mended) == len(deciding) else None
+            latest = [last.get(key) for key in keys]
+            if latest and all(each and each.outcome.kind is Verdict.UNKNOWN for each in latest):
+                action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] else ""
         again.update(keys)
+        for key in keys:
+            last.setdefault(key, action)
         if action.outcome.kind in _DECIDED:
             for key in (*keys, *_closed(action, keys)):
                 newest.setdefault(key, action)

@@ -51,6 +51,10 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     steps: list[Step] = []
     keys = _boundary(ladders, lines=lines)
     least = _least_keys(ladders)
+    places = {ladder.at: place for place, ladder in enumerate(ladders)}
+    for ladder in ladders:
+        lasts = ladder.worth.lasting > 0
+        ladder.after = () if lasts else tuple(places[at] for at in ladder.newer if at in places)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))
@@ -116,7 +120,7 @@ def _least_keys(ladders: Sequence[Ladder]) -> dict[int, float]:
 
 
 def _lines(ladder: Ladder, place: int, least: float) -> list[Step]:
-    if not ladder.value(Level.LONG):
+    if not ladder.lines[0] or not ladder.value(Level.LONG):
         return []  # it says nothing
     steps = [Step(max(rate(ladder, Level.NONE, Level.SHORT), least), place, Level.SHORT)]
     if ladder.lines[1] > ladder.lines[0]:
@@ -207,10 +211,12 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
 
 
 def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | None:
-    """What the step costs; None where it is behind or ahead of where its exchange is."""
+    """What the step costs; None where it is behind or ahead of where its exchange is, or of a later one."""
     now, ladder = done.levels[step.at], ladders[step.at]
     if step.level <= now or (step.level > Level.CUT and now < Level.CUT and not ladder.island):
         return None
+    if now is Level.NONE and step.level <= Level.LONG and any(done.levels[at] is Level.NONE for at in ladder.after):
+        return None  # it would be out of date
     return ladder.shown_cost(step.level) - ladder.shown_cost(now)
 
 

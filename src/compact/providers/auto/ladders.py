@@ -34,7 +34,7 @@ from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
-from compact.summaries.offline.lines import LONG, SHORT, Told, tell
+from compact.summaries.offline.lines import LONG, NO_TEXT, SHORT, Told, tell
 from compact.summaries.offline.records import names_in
 from compact.summaries.offline.vocabulary import proper_names
 from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
@@ -108,7 +108,8 @@ class Ladder:
     lines: tuple[int, int] = (0, 0)
     worth: Worth = NOTHING
     newer: frozenset[int] = frozenset()
-    """The latest exchanges that say something of what this one names."""
+    """The latest exchanges that say something of what this one names; `after` are their places among all."""
+    after: tuple[int, ...] = ()
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -232,7 +233,10 @@ def _spoken_of(told: Told) -> Iterator[str]:
 
 
 def _line_sizes(told: Told, measure: Measure) -> tuple[int, int]:
+    """What the lines cost; nothing where there is nothing to tell."""
     short = told.line(SHORT)
+    if short.endswith(NO_TEXT):
+        return 0, 0
     size = measure.text(short) + _LINE_END
     if told.longest <= SHORT.words and not told.actions:
         return size, size

@@ -23,6 +23,7 @@ from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
+NO_TEXT = "(no text)"
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
 _REMARK = 24
@@ -125,7 +126,7 @@ class Told:
         told = "; ".join(part for part in done if part)
         if words and told:
             return f"{words} → {told}"
-        return words or (f"- {told}" if told else f"- {self.role}: (no text)")
+        return words or (f"- {told}" if told else f"- {self.role}: {NO_TEXT}")
 
     def _rules(self, action: Action, room: Room) -> str:
         """What a file of rules says, as the project's."""
@@ -294,7 +295,12 @@ def _went_wrong(action: Action, room: Room) -> str:
     words = action.outcome.shorten(room.words if refused else room.answer).replace('"', "'")
     told = "refused by the user" if refused else "failed"
     told = f'{told}: "{words}"' if words else told
-    return told if action.mended_by is None else f"{told}; ok later"
+    if action.mended_by is not None:
+        return f"{told}; ok later"
+    if action.rerun is not None:
+        printed = action.rerun.replace('"', "'")
+        return f'{told}; run again later: "{printed}"' if printed else f"{told}; run again later"
+    return told
 
 
 def _looks_up(action: Action) -> str:

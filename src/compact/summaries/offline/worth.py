@@ -16,9 +16,11 @@ from compact.summaries.offline.lines import LONG, SHORT, USER, Told, quoted
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 10.0, 4.0, 3.2, 1.2, 0.6
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 15.0, 4.0, 3.2, 1.2, 0.6
+_ASKED_FOR = 18.0
+"""What a result is worth that answers the latest question."""
 _SUPERSEDED = 0.3
-_EFFECT, _CHANGE, _LOOK = 4.0, 1.6, 0.4
+_EFFECT, _CHANGE, _LOOK = 4.5, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
 _OF_RESULT = (0.2, 0.35)
 """The shares of a result that a short line shows, and a long one."""
@@ -89,7 +91,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth.plus(_said(again * _CHANGE, wrote / 4), 0.0, _shown(wrote, LONG.written))
         if found := told.found(action, LONG):
             shares = (_shown(len(found), room.found) for room in (SHORT, LONG))
-            value = _said(_BINDING, len(found) / 4)
+            value = _said(_ASKED_FOR, len(found) / 4)
             worth = worth.plus(value, *shares)._replace(lasting=worth.lasting + value)
     return worth
 
