@@ -32,6 +32,7 @@ _FOLLOWING = 60
 _TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
 _QUESTION = 600
+_FIELD = re.compile(r"\s*[\"'][\w -]{1,40}[\"']\s*:")
 _INFLECTED = 6
 _SHORT_NUMBER, _LONG_NUMBER = 3, 5
 """Shorter ones are as likely numbers of lines, the more so in a long request."""
@@ -269,11 +270,11 @@ def _done(action: Action, room: Room, told: Told) -> str:
 
 
 def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
-    """What was put into a file: all of it, or what the next words took up, or its beginning."""
+    """What was put into a file: all of it, or what the next words took up; of records the first, with their fields."""
     text = written_by(action) if longest else ""
     lines = quote(text.replace("\n", " / "), 2 * longest)
-    if len(lines) <= longest:
-        return lines
+    if len(lines) <= longest or _FIELD.match(text):
+        return shorten(lines, longest)
     return quote(pick_mentioned(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
