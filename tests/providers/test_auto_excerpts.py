@@ -104,3 +104,11 @@ def test_what_a_search_looked_for_comes_before_what_stands_around_it() -> None:
     assert "61:    def rename_account(self):" in Excerpts(text, len(text) // 4, interest).within(
         60, lambda t: len(t) // 4
     )
+
+
+def test_brackets_and_tags_alone_are_not_worth_a_line() -> None:
+    text = "def first():\n" + "    total += 1\n" * 80 + "    return total\n}\n);\n</system-reminder>\n"
+    cut = Excerpts(text, len(text) // 4, Interest()).within(60, lambda t: len(t) // 4)
+    assert "</system-reminder>" not in cut
+    assert "def first():" in cut
+

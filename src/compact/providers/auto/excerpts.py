@@ -23,6 +23,8 @@ _ERROR = 8.0
 _FOUND, _SOUGHT = 1.0, 2.5
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
 """A line of a compiler, a linter or a search that says what was found at a place."""
+_EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>)\s*+")
+"""A line that says nothing by itself: a bracket, a tag, a blank."""
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
@@ -134,7 +136,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     )
     worth = [0.0] * size
     for at, piece in enumerate(pieces):
-        if text[piece.start : piece.end].isspace():
+        if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
         value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
