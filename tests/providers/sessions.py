@@ -8,10 +8,11 @@ from typing import Any
 
 from compact.engine import AskModel, Goal, Inputs, Outcome, compact
 from compact.formats import convert, parse
-from compact.messages import Conversation
+from compact.messages import Conversation, Message, body_of, is_summary
+from compact.messages.seals import is_removed_marker
 from compact.providers import Recipe
 from compact.providers.auto import AutoProvider, AutoSettings
-from tests.providers.conversations import WINDOW, gauge_for
+from tests.providers.conversations import WINDOW, assistant, gauge_for, user
 
 _WORDS = (
     "parser",
@@ -87,3 +88,37 @@ def fill(
     """What `auto` makes of the conversation."""
     recipe = Recipe("auto", AutoProvider(), settings or AutoSettings())
     return compact(conversation, recipe, Goal(target), Inputs(gauge_for(conversation), WINDOW, **inputs), ask)
+
+
+def accounts(conversation: Conversation) -> list[Message]:
+    """The accounts, and the markers that stand in the place of single exchanges."""
+    return [message for message in conversation.messages if is_summary(message)]
+
+
+def talk(turns: int, size: int = 60) -> list[dict[str, object]]:
+    """Turns with a name of their own each."""
+    return [
+        message
+        for number in range(turns)
+        for message in (
+            user(f"Please build part{number}_x now. " + "and so on " * size),
+            assistant(f"I built part{number}_y. " + "with care " * size),
+        )
+    ]
+
+
+def spoken(turns: int) -> list[dict[str, object]]:
+    """Short orders, and long answers that name what was done."""
+    return [
+        message
+        for number in range(turns)
+        for message in (
+            user(f"Please build part{number}_x now."),
+            assistant(f"I built part{number}_y. " + "Well. " * 90),
+        )
+    ]
+
+
+def account(outcome: Outcome) -> str:
+    (only,) = (message for message in accounts(outcome.conversation) if not is_removed_marker(message.text))
+    return body_of(only)

@@ -111,4 +111,3 @@ def test_brackets_and_tags_alone_are_not_worth_a_line() -> None:
     cut = Excerpts(text, len(text) // 4, Interest()).within(60, lambda t: len(t) // 4)
     assert "</system-reminder>" not in cut
     assert "def first():" in cut
-

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cached_property
 from itertools import accumulate
 
 from compact.messages import (
@@ -27,19 +26,17 @@ from compact.messages import (
     removed_marker,
     stands_for,
     version_of,
-    with_handle,
 )
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
-from compact.providers.auto.excerpts import Excerpts, Interest
-from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Cuttable, Ladder, Level, build_ladders
+from compact.providers.auto.cuts import Cuts
+from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import LONG, SHORT
-from compact.summaries.offline.records import names_in, words_in
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _MARGIN = 0.005
@@ -48,8 +45,6 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 """Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
 _TRIALS = 6
-_TAKEN_UP = 1_000
-"""Characters of what was said next that are looked at."""
 _LARGE_ISLAND = 5
 _LARGE = 16
 _RULES = 0.15
@@ -77,8 +72,6 @@ class Composition:
         self.task = task
         self._settings = settings
         self._steady = steady
-        self._excerpts: dict[tuple[Cuttable, int], str] = {}
-        self._sources: dict[str, Excerpts] = {}
         messages = task.conversation.messages
         self._earlier = [] if steady else earlier_items(messages, task.items)
         own = _ladders(task, settings)
@@ -92,8 +85,10 @@ class Composition:
                 ladder.island, ladder.boost = True, BINDING
             elif ladder.island and ladder.cuttable and ladder.whole > target // _LARGE_ISLAND:
                 ladder.island = False  # too large to be whole: then an excerpt in its place
-            ladder.saved = self._saved
         self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
+        self._cuts = Cuts(self.ladders, messages, task.measure, handles=settings.handles)
+        for ladder in own:
+            ladder.saved = self._cuts.saved
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
         self._base = task.measure.conversation(task.conversation.with_messages(()))
         if steady:
@@ -115,34 +110,6 @@ class Composition:
             at for at, one in enumerate(self.ladders) if one.boost == RECENT and one.whole <= self.target // _LARGE
         )
         return self.within_reach and all(self._is_whole(at, done) for at in recent)
-
-    @cached_property
-    def _mentioned(self) -> set[str]:
-        """The names and numbers that were said, or that calls were made with."""
-        found: set[str] = set()
-        for ladder in self.ladders:
-            for spoken in ladder.told.said:
-                found |= names_in(spoken.text)
-            for action in ladder.told.actions:
-                found |= names_in(action.subject)
-        return found
-
-    @cached_property
-    def _next_words(self) -> dict[str, set[str]]:
-        """The words of what was said after each message, in the next exchange that says anything."""
-        found: dict[str, set[str]] = {}
-        words: set[str] = set()
-        for at in range(len(self.ladders) - 1, -1, -1):
-            found |= dict.fromkeys(self._ids[at], words)
-            if said := self.ladders[at].told.said:
-                words = words_in(said[0].text[:_TAKEN_UP])
-        return found
-
-    @cached_property
-    def _sought(self) -> dict[str, frozenset[str]]:
-        """The words that the searches of each exchange looked for."""
-        found = ((ids, ladder.told.sought) for ids, ladder in zip(self._ids.values(), self.ladders, strict=True))
-        return {id: words for ids, words in found if words for id in ids}
 
     @property
     def frame(self) -> int:
@@ -295,7 +262,7 @@ class Composition:
                 if each.tokens > room + WORTH_CUTTING:
                     # An excerpt grows with the room there is, but never to the whole.
                     most = min(max(each.room(done.rooms.get(at, 0)), room), each.tokens - FLEXIBLE)
-                    yield Replace(each.where, self._excerpt(each, most), EditKind.TRUNCATED)
+                    yield Replace(each.where, self._cuts.excerpt(each, most), EditKind.TRUNCATED)
 
     def _account(self, gone: Sequence[Message], done: Allocation, summary: str | None) -> Fold:
         told = Allocation([*done.levels], quotes=done.quotes)
@@ -337,26 +304,6 @@ class Composition:
         movable = (at for at in kept if not messages[at].protected and not messages[at].from_user)
         start = next(movable, None)
         return 0 if start is None else sum(index >= start for index in kept)
-
-    def _saved(self, each: Cuttable, room: int) -> int:
-        if each.tokens <= room + WORTH_CUTTING:
-            return 0
-        return max(0, each.tokens - self.task.measure.text(self._excerpt(each, room)))
-
-    def _excerpt(self, each: Cuttable, room: int) -> str:
-        """What is left of the text in so much room."""
-        key = (each, room)
-        if key not in self._excerpts:
-            made = self._sources.get(each.source)
-            if made is None:
-                said_next = self._next_words.get(each.where.message, set())
-                sought = self._sought.get(each.where.message, frozenset())
-                interest = Interest(self.ladders[-1].told.asked, self._mentioned, said_next, sought)
-                tokens = self.task.measure.text(each.source)
-                made = self._sources[each.source] = Excerpts(each.source, tokens, interest)
-            text = made.within(room, self.task.measure.text)
-            self._excerpts[key] = with_handle(text, each.source) if self._settings.handles else text
-        return self._excerpts[key]
 
 
 def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:

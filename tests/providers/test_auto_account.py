@@ -1,0 +1,163 @@
+"""The account of `auto`: which lines it has, in which order, and what becomes of them later."""
+
+from __future__ import annotations
+
+import pytest
+
+from compact.engine import Outcome, floor_of
+from compact.formats import parse, render
+from compact.messages import (
+    AccountItem,
+    body_of,
+    frame_account,
+    removed_marker,
+    version_of,
+)
+from compact.messages.seals import count_of
+from compact.providers.provider import TAGGED
+from compact.summaries.accounts import read_items
+from tests.providers.conversations import assistant, gauge_for, step, tokens_of, user
+from tests.providers.sessions import account, accounts, fill, spoken, talk
+
+
+@pytest.mark.parametrize("share", [2, 3, 4, 6])
+def test_an_account_tells_of_everything_in_order(share: int) -> None:
+    before = parse([*spoken(30), user("Go on.")])
+    after = fill(before, tokens_of(before) // share).conversation
+    shown = " ".join(message.text for message in after.messages)
+    places = [shown.find(f"part{number}_x") for number in range(30)]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_lines_of_an_earlier_account_are_taken_over_word_for_word() -> None:
+    before = parse([*spoken(24), user("Go on.")])
+    first = fill(before, tokens_of(before) // 2)
+    told = [item.text for item in read_items(account(first)) if not item.text.startswith("- (")]
+    assert len(told) > 5
+    more = parse([*render(first.conversation), assistant("Gone on."), *talk(10), user("And now?")])
+    second = fill(more, tokens_of(more) // 2)
+    kept = [line for line in account(second).split("\n") if line in told]
+    assert [line for line in told if line in kept] == kept
+    assert {line for line in told if line.startswith("- user")} <= set(kept)
+
+
+def test_the_account_counts_all_messages_that_ever_went() -> None:
+    conversation = parse([*talk(24), user("Go on.")])
+    total = len(conversation)
+    for round_ in range(4):
+        outcome = fill(conversation, 1_500)
+        (only,) = accounts(outcome.conversation)
+        assert count_of(only) + len(outcome.conversation) - 1 == total
+        extra = [assistant("Gone on."), *talk(6), user(f"And {round_}?")]
+        total += len(extra)
+        conversation = parse([*render(outcome.conversation), *extra])
+
+
+def nearly(messages: list[dict[str, object]], **inputs: object) -> Outcome:
+    """Little has to go: there is room for everything that is told."""
+    before = parse(messages)
+    return fill(before, tokens_of(before) - 600, **inputs)  # type: ignore[arg-type]
+
+
+def test_the_marker_of_a_bulky_exchange_is_taken_over_without_state() -> None:
+    marker = removed_marker("assistant: wrote src/big_file.py", 2)
+    outcome = nearly([user("Begin."), assistant("Well."), assistant(marker), *talk(12), user("Go on.")])
+    assert "- assistant: wrote src/big_file.py" in account(outcome).split("\n")
+
+
+def test_a_marker_that_tells_nothing_becomes_no_statement() -> None:
+    before = parse([*talk(12), user("Go on.")])
+    floor = floor_of(before, gauge_for(before)).total
+    first = fill(before, floor + 30)
+    assert tokens_of(first.conversation) <= floor + 30
+    outcome = nearly([*render(first.conversation), assistant("Gone on."), *talk(12), user("And?")])
+    assert "no room to tell" not in account(outcome)
+
+
+def test_stored_items_come_before_what_can_be_read() -> None:
+    messages = [user("Begin."), assistant(frame_account("- what is read", 3)), *talk(12), user("Go on.")]
+    text = account(nearly(messages, items={"1": (AccountItem("- what was stored", ("x",)),)}))
+    assert "- what was stored" in text.split("\n")
+    assert "- what is read" not in text
+
+
+def test_lines_are_written_from_the_originals() -> None:
+    messages = [user("Begin."), assistant("Cut words. " * 200), *talk(12), user("Go on.")]
+    full = parse([user("Begin."), assistant("The reason was the ledger_limit of 4021. " + "Cut words. " * 200)])
+    text = account(nearly(messages, originals={"1": full.messages[1]}))
+    assert "ledger_limit of 4021" in text
+
+
+def test_tagged_accounts_count_their_versions() -> None:
+    conversation = parse([*talk(24), user("Go on.")])
+    for version in (1, 2, 3):
+        after = fill(conversation, 1_500, account=TAGGED).conversation
+        assert [version_of(message) for message in accounts(after)] == [version]
+        conversation = parse([*render(after), assistant("Gone on."), *talk(8), user("And?")])
+
+
+def test_lines_do_not_come_under_the_last_heading_of_an_earlier_summary() -> None:
+    body = "## Done\n- Raised the limits.\n## Pending tasks\n- Write the docs."
+    text = account(nearly([user("Begin."), assistant(frame_account(body, 9)), *talk(12), user("Go on.")]))
+    assert "(unverified)\n- Done: Raised the limits.\n- Pending tasks: Write the docs.\n## After that\n- user: " in text
+    assert "part0_x" in text
+
+
+def test_what_was_answered_below_gets_its_answer_when_that_goes() -> None:
+    conversation = parse([user("Begin."), *spoken(20), user("Go on.")])
+    for number in range(5):
+        after = fill(conversation, 1_200).conversation
+        told = [line for message in accounts(after) for line in body_of(message).split("\n")]
+        assert sum(line.endswith("answered below") for line in told) <= 1
+        conversation = parse([*render(after), assistant("Gone on."), *spoken(6), user(f"And {number}?")])
+
+
+@pytest.mark.parametrize("share", [3, 4])
+def test_what_stands_is_not_left_without_what_took_its_place(share: int) -> None:
+    order, instead = user("Use libalpha for all dates."), user("Actually, use libomega instead of libalpha.")
+    others = [said for number in range(25) for said in (user(f"Never touch module{number}_x."), assistant("Noted."))]
+    before = parse([order, assistant("Noted."), instead, assistant("Noted."), *others, user("Go on.")])
+    after = fill(before, tokens_of(before) // share).conversation
+    assert after.messages[0] == before.messages[0]
+    assert "libomega" in "\n".join(message.text for message in after.messages)
+
+
+def test_texts_of_one_message_stand_beside_each_other_as_what_they_are() -> None:
+    blocks = [
+        {"type": "text", "text": "First, a look at the billing code."},
+        {"type": "text", "text": "Then the tests."},
+    ]
+    before = parse([user("Begin."), {"role": "assistant", "content": blocks}, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
+    assert '"First, a look at the billing code."; assistant: "Then the tests."' in body_of(account)
+
+
+def test_files_that_were_only_read_stand_on_one_line() -> None:
+    files = [(f"c{number}", {"path": f"src/part{number}.py"}) for number in range(5)]
+    reads = [wire for id, given in files for wire in step(id, "read_file", given, "x = 1\n" * 80)]
+    before = parse([user("Begin."), *reads, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
+    assert "- read src/part0.py; src/part1.py; src/part2.py; src/part3.py; src/part4.py\n" in body_of(account)
+
+
+def test_what_asks_for_nothing_is_not_told_as_answered() -> None:
+    said = [user("I went to the lake yesterday, and it rained."), assistant("Sounds wet. " * 60)]
+    before = parse([user("Begin."), *said, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 8).conversation)
+    told = next((line for line in body_of(account).split("\n") if "lake" in line), "")
+    assert told.endswith('rained."')
+
+
+def test_a_rule_alone_waits_for_no_answer_but_a_request_does() -> None:
+    said = [
+        user("Never touch module_x."),
+        assistant("Noted. " * 60),
+        user("Rename part_x, please."),
+        assistant("Well. " * 60),
+    ]
+    before = parse([user("Begin."), *said, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 8).conversation)
+    lines = body_of(account).split("\n")
+    assert '- user: "Never touch module_x."' in lines
+    assert any(line.startswith('- user: "Rename part_x, please." → ') for line in lines)
