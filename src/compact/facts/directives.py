@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from compact.facts.sentences import sentences_in
@@ -151,6 +152,7 @@ def _is_code(line: str) -> bool:
     return sum(map(str.isalpha, head)) + head.count(" ") < 0.7 * len(head) or _NUMBERED.match(head) is not None
 
 
+@lru_cache(4096)
 def _strength(sentence: str) -> Strength | None:
     words = _WORDS.findall(sentence)
     if not _prescribing.isdisjoint(words) or (_STANDING.search(sentence) and not _TELLING.search(sentence)):

@@ -53,7 +53,7 @@ _USING = re.compile(
     r"(?:import|from|use|using|#include|package|export \{)\b[^(=]{0,200}\Z|(?:const|let|var) .{1,80}= require\("
 )
 """Lines that only say what a file makes use of."""
-_LONGEST_WRITTEN = 4_000
+_LONGEST_WRITTEN = 12_000
 _BY_PATCH = {"Add": "wrote", "Delete": "deleted"}
 _LONGEST_PATH = 300
 _UNTOLD = "…"

@@ -13,7 +13,7 @@ from compact.history.outcomes.later import look_ahead
 from compact.history.outcomes.verdicts import judge
 from compact.history.plans import Plan, newest_plan
 from compact.history.quoting import quote
-from compact.history.speech import QUESTION_MARKS, corrects, narrates, orders
+from compact.history.speech import QUESTION_MARKS, corrects, generalizes, narrates, orders
 from compact.messages import (
     Attachment,
     Image,
@@ -33,6 +33,7 @@ from compact.messages import (
 _LONGEST_SPEECH = 40_000
 _LONGEST_NAME = 40
 _LONGEST_RULES = 8_000
+_LONGEST_RULE = 200
 _MOST_FILES = 3
 _SAYING = ("message", "response", "reply", "answer", "content", "text")
 """Under which name agents that speak in JSON say something."""
@@ -133,10 +134,10 @@ def _wants(text: str) -> tuple[bool, bool]:
     Who gives a rule, or only tells of themselves, waits for neither.
     """
     text = text[:_LONGEST_RULES]
-    strengths = {found.strength for found in directives_in(text)}
+    asks = any(mark in text for mark in QUESTION_MARKS)
+    asks = asks or any(found.strength is Strength.REQUEST for found in directives_in(text))
     rules = binds(text)
-    asks = Strength.REQUEST in strengths or any(mark in text for mark in QUESTION_MARKS)
-    return rules, asks or not all(binds(said) or narrates(said) for said in _sentences(text))
+    return rules, asks or not (rules or narrates(text))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -146,7 +147,13 @@ def _sentences(text: str) -> Iterator[str]:
 def binds(text: str) -> bool:
     """Whether a person gives a rule, something to do or to leave from now on, or changes one."""
     text = text[:_LONGEST_RULES]
-    return corrects(text) or orders(text) or any(found.strength is Strength.RULE for found in directives_in(text))
+    found = list(directives_in(text))
+    if corrects(text) or any(each.strength is Strength.RULE for each in found):
+        return True
+    requests = (each.text for each in found if each.strength is Strength.REQUEST)
+    return any(map(orders, _sentences(text))) or any(
+        len(request) <= _LONGEST_RULE and generalizes(request) for request in requests
+    )
 
 
 def _beside(message: Message) -> str:

@@ -15,48 +15,66 @@ _LONGEST_TEXT = 40_000
 _OPENING = re.compile(
     r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
 )
+_CLAUSE = re.compile(r"[,;(—–،、，]|\b(?:which|that|because|since|die|que|qui|который)\b")  # noqa: RUF001 - commas
 _SHORT = 160
-_LETTERS = re.compile(r"[a-zà-ÿа-яё(]", re.IGNORECASE)
+_LETTERS = re.compile(r"[a-zà-ÿа-яё(]")
+_LATIN = frozenset(("en", "de", "fr", "es"))
+"""The languages whose texts may be all ASCII."""
 _VOWELS = re.compile("[\u064b-\u0652]")
 """Marks that Arabic is written with or without."""
 
 
-def orders(text: str) -> bool:
-    """Whether something is to be done always, or never."""
-    return _words("ordering").search(_VOWELS.sub("", text)) is not None
+def orders(sentence: str) -> bool:
+    """Whether something is to be done always, or never; or what is said is called a rule."""
+    if sentence.rstrip().endswith(QUESTION_MARKS):
+        return False
+    plain = _plain(sentence)
+    return _says("ruling", plain) or (_says("ordering", plain) and not _says("telling", plain))
+
+
+def generalizes(request: str) -> bool:
+    """Whether a request holds for all cases, so that it is a rule: what its first clause says."""
+    if request.rstrip().endswith(QUESTION_MARKS):
+        return False
+    return _says("universal", _CLAUSE.split(_plain(request), maxsplit=1)[0])
 
 
 def share_of_reasons(text: str) -> float:
     """The part of the sentences that tells a decision, a reason, or what speaks against something."""
-    said = [span.text for span in sentences_in(text[:_LONGEST_TEXT])]
-    telling = (_words("deciding").search(each) or _words("explaining").search(each) for each in said)
-    return sum(map(bool, telling)) / max(len(said), 1)
+    said = [_plain(span.text) for span in sentences_in(text[:_LONGEST_TEXT])]
+    return sum(_says("deciding", each) or _says("explaining", each) for each in said) / max(len(said), 1)
 
 
 def narrates(text: str) -> bool:
     """Whether somebody speaks of themselves."""
-    return _words("narrating").search(text) is not None
+    return _says("narrating", _plain(text))
+
+
+def recounts(sentence: str) -> bool:
+    """Whether people say what they did, began or gave up, or what they want now."""
+    return _says("happening", _plain(sentence))
 
 
 def corrects(text: str) -> bool:
     """Whether a person takes something back that was said before, or puts something else in its place."""
-    text = _VOWELS.sub("", text)
-    if _words("correcting").search(text):
+    plain = _plain(text)
+    if _says("correcting", plain):
         return True
-    if not _words("replacing").search(text):
+    if not _says("replacing", plain):
         return False
-    said = (span.text for span in sentences_in(text))
-    return any(_words("replacing").search(each) and not _words("narrating").search(each) for each in said)
+    said = (span.text for span in sentences_in(plain))
+    return any(_says("replacing", each) and not _says("narrating", each) for each in said)
 
 
 def explains(text: str) -> bool:
     """Whether a reason is given."""
-    return _words("explaining").search(text) is not None
+    return _says("explaining", _plain(text))
 
 
 def leans(sentence: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
-    return _words("leaning").match(sentence) is not None
+    plain = _plain(sentence)
+    return any(words.match(plain) for words in _words("leaning", latin=plain.isascii()))
 
 
 def without_announcements(text: str) -> str:
@@ -71,16 +89,32 @@ def without_announcements(text: str) -> str:
 
 
 def _announces(sentence: str) -> bool:
-    found = _OPENING.match(sentence)
-    return _words("announcing").match(sentence, found.end() if found else 0) is not None
+    plain = _plain(sentence)
+    found = _OPENING.match(plain)
+    return any(words.match(plain, found.end() if found else 0) for words in _words("announcing", latin=plain.isascii()))
+
+
+def _plain(text: str) -> str:
+    """The text as words are looked for in it: in lower case, without the marks that Arabic may be written with."""
+    return text.lower() if text.isascii() else _VOWELS.sub("", text).lower()
+
+
+def _says(kind: str, plain: str) -> bool:
+    return any(words.search(plain) for words in _words(kind, latin=plain.isascii()))
 
 
 @cache
-def _words(kind: str) -> re.Pattern[str]:
-    """The words of a kind in all languages."""
-    table = tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
-    words = [word for language in table[kind].values() for word in language]
-    spelled = "|".join(word for word in words if _LETTERS.match(word))
-    others = [word for word in words if not _LETTERS.match(word)]
+def _words(kind: str, *, latin: bool) -> tuple[re.Pattern[str], ...]:
+    """The words of a kind: of the languages that a text in those letters can be in."""
+    table = _table()[kind]
+    chosen = [word for language, words in table.items() if not latin or language in _LATIN for word in words]
+    spelled = "|".join(word for word in chosen if _LETTERS.match(word))
+    others = "|".join(word for word in chosen if not _LETTERS.match(word))
     # Letters are tried where a word begins, and nowhere else.
-    return re.compile("|".join([rf"\b(?:{spelled})\b", *others]), re.IGNORECASE)
+    found = [rf"\b(?:{spelled})\b" if spelled else "", others]
+    return tuple(re.compile(each) for each in found if each)
+
+
+@cache
+def _table() -> dict[str, dict[str, list[str]]]:
+    return tomllib.loads((files(__package__) / "speech.toml").read_text(encoding="utf-8"))
