@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.app import counter_for
+from compact.formats import parse
 from compact.messages import EditKind, Replace, Text, ToolResult
 from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt
 from compact.summaries.offline.records import names_in
 from compact.testing.strategies import hostile_text
-from tests.providers.conversations import numbered_lines, tokens_of
+from tests.providers.conversations import numbered_lines, step, tokens_of, user
 from tests.providers.sessions import fill, session
 
 COUNT = counter_for("gpt-4o").text
@@ -42,8 +43,8 @@ def follow(source: str, excerpt: str) -> None:
 def test_the_excerpts_of_a_session_are_lines_of_it(seed: int, share: float) -> None:
     before = session(seed, 8)
     given_ = {message.id: message for message in before.messages}
-    for step in fill(before, int(tokens_of(before) * share)).plan:
-        for edit in step.edits:
+    for done in fill(before, int(tokens_of(before) * share)).plan:
+        for edit in done.edits:
             if isinstance(edit, Replace):
                 block = given_[edit.where.message].blocks[edit.where.block]
                 texts = block.parts if isinstance(block, ToolResult) else (block,)
@@ -111,3 +112,28 @@ def test_brackets_and_tags_alone_are_not_worth_a_line() -> None:
     cut = Excerpts(text, len(text) // 4, Interest()).within(60, lambda t: len(t) // 4)
     assert "</system-reminder>" not in cut
     assert "def first():" in cut
+
+
+def test_a_comment_stands_with_what_it_is_about() -> None:
+    code = "\n".join(
+        [
+            *(f"    value_{number} = compute({number})" for number in range(60)),
+            "    // Backward compat: the removed phase",
+            "    // becomes idle.",
+            "    return PhaseIdle",
+            *(f"    other_{number} = compute({number})" for number in range(60)),
+        ]
+    )
+    cut = Excerpts(code, COUNT(code), Interest(words=frozenset({"backward", "compat", "removed"}))).within(90, COUNT)
+    assert "the removed phase\n    // becomes idle.\n    return PhaseIdle" in cut
+
+
+def test_excerpts_show_what_was_put_into_files() -> None:
+    body = "\n".join(f"def step_{number}(): return {number}" for number in range(300))
+    read = step("c1", "read_file", {"path": "src/steps.py"}, body)
+    change = {"path": "src/other.py", "old_string": "x", "new_string": "y = step_177()"}
+    before = parse([user("Begin."), *read, *step("c2", "edit_file", change, "ok"), user("Go on.")])
+    after = fill(before, tokens_of(before) // 4).conversation
+    (shown,) = [result.text for message in after.messages for result in message.results if "step_0" in result.text]
+    assert is_excerpt(shown)
+    assert "def step_177(): return 177" in shown

@@ -204,7 +204,9 @@ def test_auto_chooses_by_the_strategy_among_lines_of_an_earlier_account() -> Non
 
     def worth(strategy: str, text: str) -> float:
         chosen = settings.model_copy(update={"strategy": strategy})
-        return next(each for each in Composition(task_for(first), chosen, 300).ladders if text in each.text).worth.short
+        return next(
+            each for each in Composition(task_for(first), chosen, 300).ladders if text in each.text
+        ).worth.lines[0]
 
     assert worth("decision_log", ADVICE) > worth("task_state", ADVICE) > worth("code_delta", ADVICE)
     for changed in ("edited shop/sessions.py", "edited shop/migrations/0042.sql"):

@@ -42,7 +42,7 @@ def test_a_coding_session() -> None:
     assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
-- read /srv/shop/src/auth/session.py
+- read /srv/shop/src/auth/session.py: "2: def expires_at(start):"
 - assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py, new text: "ttl = SESSION_TTL # seconds"
 - ran `pytest test_login.py`: "3 passed"
 - ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
@@ -66,12 +66,12 @@ def test_a_service_call_in_another_format() -> None:
 
 def test_less_room_leaves_what_is_worth_most() -> None:
     assert summarize_offline(coding_session(), budget=150, count=count) == snapshot("""\
-- (4 messages are not described)
+- (3 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
-- assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py
+- ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
+- assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py, new text: "ttl = SESSION_TTL # seconds"
 - ran `pytest test_login.py`: "3 passed"
 - ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
-- assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
 """)
@@ -82,10 +82,10 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
 """)
-    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\
-- (13 messages are not described)
-- user: "please use 2 spaces in src/web"\
-""")
+    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot('''\
+- (12 messages are not described)
+- ran `pytest test_login.py`: "3 passed"\
+''')
     assert summarize_offline(coding_session(), budget=8, count=count) == snapshot('- user: "The login test…"')
 
 

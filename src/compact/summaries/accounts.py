@@ -12,7 +12,8 @@ LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
     rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
     r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)"
-    r"|the first (?:\d+ messages below are|message below is) older than the end of this account)\))"
+    r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
+    r"|the first (?:\d+ messages below were|message below was) sent before the last things told here)\))"
 )
 _SINCE = "## After that"
 IN_THE_END = "in the end: "
@@ -27,8 +28,8 @@ def unlisted(count: int) -> str:
 
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the last it tells of."""
-    first = f"first {count} messages below are" if count != 1 else "first message below is"
-    return f"- (the {first} older than the end of this account)"
+    first = f"first {count} messages below were sent" if count != 1 else "first message below was sent"
+    return f"- (the {first} before the last things told here)"
 
 
 def earlier_items(

@@ -14,10 +14,10 @@ from itertools import groupby
 from compact.messages import AccountItem
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
-from compact.providers.auto.ladders import Ladder, Level
+from compact.providers.auto.ladders import LINES, Ladder, Level
 from compact.summaries.accounts import IN_THE_END
 from compact.summaries.offline.emphasis import Emphasis
-from compact.summaries.offline.lines import LONG, SHORT, Told
+from compact.summaries.offline.lines import Told
 from compact.summaries.offline.worth import OLDEST, weigh_item
 
 _LOOK, _TELLING, _MOST_LOOKS = "- read ", re.compile(': "| → '), 8
@@ -31,7 +31,7 @@ def carry(items: Sequence[AccountItem], measure: Measure, emphasis: Emphasis) ->
     ladders = []
     for number, item in enumerate(items):
         size = measure.text(item.text) + 1
-        ladder = Ladder(number - len(items), (), Told(""), size, text=item.text, lines=(size, size))
+        ladder = Ladder(number - len(items), (), Told(""), size, text=item.text, lines=(size,) * len(LINES))
         ladder.worth, ladder.recency = weigh_item(item.text, emphasis), OLDEST
         ladders.append(ladder)
     return ladders
@@ -91,7 +91,7 @@ def _answered(
 
 
 def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> AccountItem:
-    room = LONG if done.levels[at] is Level.LONG else SHORT
+    room = LINES[done.levels[at]]
     if at in done.quotes:
         room = replace(room, words=done.quotes[at])
     return AccountItem(ladder.told.line(room), ids[at])

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from compact.providers.auto.ladders import RECENT, Ladder, Level
-from compact.summaries.offline.lines import LONG, SHORT
+from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
 from compact.summaries.offline.worth import LEAST_STEP
 
 FLEXIBLE = 24
@@ -21,7 +20,7 @@ _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
 
-_QUOTED = {Level.SHORT: SHORT.words, Level.LONG: LONG.words}
+_QUOTED = {level: room.words for level, room in LINES.items()}
 
 
 class Step(NamedTuple):
@@ -122,10 +121,13 @@ def _least_keys(ladders: Sequence[Ladder]) -> dict[int, float]:
 def _lines(ladder: Ladder, place: int, least: float) -> list[Step]:
     if not ladder.lines[0] or not ladder.value(Level.LONG):
         return []  # it says nothing
-    steps = [Step(max(rate(ladder, Level.NONE, Level.SHORT), least), place, Level.SHORT)]
-    if ladder.lines[1] > ladder.lines[0]:
-        key = min(steps[0].key, rate(ladder, Level.SHORT, Level.LONG))
-        steps.append(Step(key, place, Level.LONG))
+    steps: list[Step] = []
+    before, key = Level.NONE, float("inf")
+    for level in LINES:
+        if ladder.cost(level) > ladder.cost(before):
+            key = min(key, max(rate(ladder, before, level), 0.0 if steps else least))
+            steps.append(Step(key, place, level))
+            before = level
     return steps
 
 
@@ -169,7 +171,7 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
 def _below(ladder: Ladder) -> Level:
     """The level from which an exchange becomes a message: one that pays more than going on from there."""
     below = Level.NONE
-    for level in (Level.SHORT, Level.LONG):
+    for level in LINES:
         if ladder.cost(level) > ladder.cost(below) and rate(ladder, below, level) >= rate(ladder, level, Level.CUT):
             below = level
     return below

@@ -30,7 +30,7 @@ from compact.messages import (
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
 from compact.providers.auto.cuts import Cuts
-from compact.providers.auto.ladders import BINDING, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import BINDING, LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
@@ -253,7 +253,8 @@ class Composition:
             if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
                 continue
             if at in late or ladder.bulky:
-                item = AccountItem(ladder.told.line(SHORT if at in late else LONG), self._ids[at])
+                length = LINES.get(done.levels[at], SHORT if at in late else LONG)
+                item = AccountItem(ladder.told.line(length), self._ids[at])
                 marker = removed_marker(item.text.removeprefix("- "), len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
@@ -347,7 +348,8 @@ def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocatio
 
 
 _LOWER = (
-    (Level.LONG, Level.SHORT),
+    (Level.LONG, Level.MIDDLE),
+    (Level.MIDDLE, Level.SHORT),
     (Level.MORE, Level.CUT),
     (Level.SHORT, Level.NONE),
     (Level.CUT, Level.SHORT),

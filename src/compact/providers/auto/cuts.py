@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from compact.history.actions import written_by
 from compact.messages import Message, with_handle
 from compact.ports import Measure
 from compact.providers.auto.excerpts import Excerpts, Interest
@@ -51,13 +52,13 @@ class Cuts:
 
     @cached_property
     def _mentioned(self) -> set[str]:
-        """The names and numbers that were said, or that calls were made with."""
+        """The names and numbers that were said, that calls were made with, or that were put into files."""
         found: set[str] = set()
         for ladder in self._ladders:
             for spoken in ladder.told.said:
                 found |= names_in(spoken.text)
             for action in ladder.told.actions:
-                found |= names_in(action.subject)
+                found |= names_in(action.subject) | names_in(written_by(action))
         return found
 
     @cached_property

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 
 from compact.facts import failures_in
 from compact.providers.truncation.cutting import omitted
@@ -25,6 +26,7 @@ _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>)\s*+")
 """A line that says nothing by itself: a bracket, a tag, a blank."""
+_COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
@@ -146,6 +148,9 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2
+    for at, (piece, following) in enumerate(pairwise(pieces)):
+        if _COMMENT.match(text, piece.start, piece.end) and not _EMPTY.fullmatch(text, following.start, following.end):
+            worth[at + 1] = max(worth[at + 1], worth[at])  # what it is about
     return worth
 
 

@@ -1,8 +1,8 @@
 """The forms in which each exchange can be shown, from nothing to whole, with what each costs and is worth.
 
-An exchange can be a line of the account, short or long; a message with its long results cut, to little or to more; or
-it can be whole. What was said is worth more than what tools printed, new more than old, and what is being worked on
-more than the rest.
+An exchange can be a line of the account, shorter or longer; a message with its long results cut, to little or to
+more; or it can be whole. What was said is worth more than what tools printed, new more than old, and what is being
+worked on more than the rest.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 
 from compact.facts import Source
 from compact.history.actions import CHANGES, subject
@@ -34,7 +35,7 @@ from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
-from compact.summaries.offline.lines import LONG, NO_TEXT, SHORT, Told, tell
+from compact.summaries.offline.lines import LONG, MIDDLE, NO_TEXT, SHORT, Told, tell
 from compact.summaries.offline.records import names_in
 from compact.summaries.offline.vocabulary import proper_names
 from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
@@ -45,10 +46,15 @@ class Level(IntEnum):
 
     NONE = 0
     SHORT = 1
-    LONG = 2
-    CUT = 3
-    MORE = 4
-    WHOLE = 5
+    MIDDLE = 2
+    LONG = 3
+    CUT = 4
+    MORE = 5
+    WHOLE = 6
+
+
+LINES = {Level.SHORT: SHORT, Level.MIDDLE: MIDDLE, Level.LONG: LONG}
+"""The levels at which an exchange is a line of the account, and the room that each has."""
 
 
 ROOMS = {Level.CUT: 90, Level.MORE: 420}
@@ -105,7 +111,7 @@ class Ladder:
     island: bool = False
     bulky: bool = False
     binding: bool = False
-    lines: tuple[int, int] = (0, 0)
+    lines: tuple[int, ...] = (0,) * len(LINES)
     worth: Worth = NOTHING
     newer: frozenset[int] = frozenset()
     """The latest exchanges that say something of what this one names; `after` are their places among all."""
@@ -133,7 +139,7 @@ class Ladder:
         if level is Level.WHOLE:
             return self.whole
         if self.bulky:
-            return self.lines[1] + BULKY_MARKER
+            return self.lines[-1] + BULKY_MARKER
         return self.cut_cost(ROOMS[level])
 
     def cut_cost(self, room: int) -> int:
@@ -160,11 +166,11 @@ class Ladder:
         if level is Level.NONE:
             return 0.0
         worth = self.worth
-        line = worth.short if level is Level.SHORT else worth.long
+        line = worth.lines[min(level, Level.LONG) - 1]
         value = fade_line(line, worth, self.recency)
         if level <= Level.LONG or (self.bulky and level is Level.CUT):
             return value
-        words = max(worth.words - line, _AS_SAID * worth.words)
+        words = max(worth.words - line, _AS_SAID * max(0.0, worth.words - worth.lasting))
         results = self.boost if self.island else self.boost**0.5  # of what is recent, words count before results
         return value + self.recency * (self.boost * words + results * _SHOWN[level] * worth.done)
 
@@ -232,16 +238,17 @@ def _spoken_of(told: Told) -> Iterator[str]:
     yield from (action.subject for action in told.actions if action.kind == "ran")
 
 
-def _line_sizes(told: Told, measure: Measure) -> tuple[int, int]:
+def _line_sizes(told: Told, measure: Measure) -> tuple[int, ...]:
     """What the lines cost; nothing where there is nothing to tell."""
-    short = told.line(SHORT)
-    if short.endswith(NO_TEXT):
-        return 0, 0
-    size = measure.text(short) + _LINE_END
-    if told.longest <= SHORT.words and not told.actions:
-        return size, size
-    long = told.line(LONG)
-    return size, size if short == long else measure.text(long) + _LINE_END
+    line = told.line(SHORT)
+    if line.endswith(NO_TEXT):
+        return (0,) * len(LINES)
+    sizes = [measure.text(line) + _LINE_END]
+    for shorter, room in pairwise(LINES.values()):
+        longer = line if told.longest <= shorter.words and not told.actions else told.line(room)
+        sizes.append(sizes[-1] if longer == line else max(sizes[-1], measure.text(longer) + _LINE_END))
+        line = longer
+    return tuple(sizes)
 
 
 def _cuttable(

@@ -18,7 +18,7 @@ from compact.history.rules import rules_read, rules_text
 from compact.history.speech import without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.summaries.offline.quotations import Speech
-from compact.summaries.offline.records import names_in, pick, pick_mentioned, scalars_in, words_in
+from compact.summaries.offline.records import names_in, outline, pick, pick_mentioned, scalars_in, words_in
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -49,7 +49,7 @@ class Room:
     """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
 
     `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for, `written`
-    those of what was put into a file.
+    those of what was put into a file, and `reads` those of a file that was read.
     """
 
     words: int
@@ -58,10 +58,13 @@ class Room:
     rules: int
     found: int
     written: int
+    reads: int = 0
 
 
 SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240, written=0)
-LONG = Room(words=1_200, answer=320, calls=8, rules=3_000, found=800, written=320)
+MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200)
+LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=160)
+ROOMS = (SHORT, MIDDLE, LONG)
 
 
 @dataclass(slots=True)
@@ -145,15 +148,21 @@ class Told:
         if spoken.speaker:
             who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
         by_person = spoken.source is Source.USER
-        speech = self.speeches.get(id(spoken))
-        if speech is None:
-            words = spoken.text if by_person else retell_checks(spoken.text, outdated=spoken.index < self.planned)
-            words = without_announcements(words) if self.actions and not by_person else words
-            speech = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
-        text = speech.quote(quoted(spoken, room))
+        text = self.speech(spoken).quote(max(room.words, room.rules) if spoken.binding else room.words)
         text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
         return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
+
+    def speech(self, spoken: Utterance) -> Speech:
+        """What was said, to be quoted; each is read once."""
+        if (known := self.speeches.get(id(spoken))) is not None:
+            return known
+        words, by_person = spoken.text, spoken.source is Source.USER
+        if not by_person:
+            words = retell_checks(words, outdated=spoken.index < self.planned)
+            words = without_announcements(words) if self.actions else words
+        made = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
+        return made
 
 
 def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
@@ -232,13 +241,6 @@ def tell_following(messages: Sequence[Message]) -> str:
     return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
 
 
-def quoted(spoken: Utterance, room: Room) -> int:
-    """How many characters are quoted of what was said."""
-    if spoken.binding:
-        return max(room.words, room.rules)
-    return room.words
-
-
 def _distinct(actions: Sequence[Action]) -> list[Action]:
     """One of those that do the same to the same: the last."""
     last = {(action.kind, action.subject or id(action)): action for action in actions}
@@ -264,6 +266,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
         shown = _answer(action, room.answer, told.taken_up)
+    elif room.reads:
+        shown = quote(pick_mentioned(action.result, told.taken_up, room.reads), room.reads)
     if shown := shown.replace('"', "'"):
         return f'{did}: "{shown}"'
     return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
@@ -275,7 +279,7 @@ def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
     lines = quote(text.replace("\n", " / "), 2 * longest)
     if len(lines) <= longest or _FIELD.match(text):
         return shorten(lines, longest)
-    return quote(pick_mentioned(text, taken_up, longest), longest) or shorten(lines, longest)
+    return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
 from compact.history.quoting import quote, shorten, shorten_middle
-from compact.history.speech import QUESTION_MARKS, corrects, explains, leans
+from compact.history.reading import binds
+from compact.history.speech import QUESTION_MARKS, corrects, explains, leans, recounts
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
@@ -28,7 +29,7 @@ _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
 _LEANS = 0.8
-_TELLS_ENOUGH = 0.5
+_TELLS_ENOUGH = 0.8
 """The part of what the best sentence is worth that another must have to stand in its place."""
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
@@ -77,12 +78,20 @@ class Speech:
             return shorten_middle(quote(found[order[0]].whole, 4 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
 
+    @property
+    def share_of_rules(self) -> float:
+        """The part of the text that gives rules: beside one that does, so does all that directs or is listed."""
+        found, _ = self._weighed
+        rules = [each for each in found if each.lead or binds(each.whole) or any(directives_in(each.whole))]
+        return sum(len(each.whole) for each in rules) / max(sum(len(each.whole) for each in found), 1)
+
     @cached_property
     def _weighed(self) -> tuple[list[Passage], list[float]]:
         """The passages, each once, and what each is worth."""
         found = list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
         weights = [_weight(passage, self._vocabulary) for passage in found]
         if found and self._by_person:
+            weights = [weight + recounts(each.text) for weight, each in zip(weights, found, strict=True)]
             weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
         if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST

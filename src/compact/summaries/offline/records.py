@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from compact.history.quoting import shorten
+
 _LONG_LINE = 200
 _SENTENCE = re.compile(r".{60,200}?(?:[.!?;]\s+|\Z)|.{1,160}", re.DOTALL)
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
@@ -20,6 +22,16 @@ _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]
 _WORD = re.compile(r"\w{5,40}")
 _LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
 _JOIN = " / "
+_DECLARES = re.compile(
+    r"\s*(?:#{1,4} |(?:(?:export|default|async|public|private|protected|static|abstract|pub(?:\([^)]{1,20}\))?) )*"
+    r"(?:def|class|func|function|fn|type|interface|struct|enum|impl|trait|module|create table|describe|test|it)\b"
+    r"|(?:export )?const \w{1,60} = (?:async )?(?:\(|function)|[\w-]{1,40}:$)",
+    re.IGNORECASE,
+)
+_REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+\s\w+\s\w+")
+_FAILS = re.compile(r"\b(?:raise|throw|errors?\.New|Errorf|panic|reject)\b")
+_LONGEST_LINE, _MOST_SHARED = 120, 3
+"""Characters of a line in an outline; and how many shared words count."""
 _RECORDS = 2
 """So many records at least are to fit where some are picked."""
 _RARE = 2
@@ -84,6 +96,31 @@ def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
         chosen.add(at)
         left -= len(pieces[at]) + len(_JOIN)
     return _JOIN.join(pieces[at] for at in sorted(chosen))
+
+
+def outline(text: str, words: AbstractSet[str], longest: int) -> str:
+    """The lines of something written that say most of what is in it, in order.
+
+    These are headings and declarations, then comments and errors, then what shares the most longer words with those.
+    """
+    lines = text.split("\n")
+    weights = [_outlined(line) + min(len(words & words_in(line)), _MOST_SHARED) for line in lines]
+    chosen: set[int] = set()
+    left = longest
+    for at in sorted(range(len(lines)), key=lambda at: (-weights[at], at)):
+        price = min(len(lines[at]), _LONGEST_LINE) + len(_JOIN)
+        if not weights[at] or left < _LONGEST_LINE // 3:
+            break
+        if price <= left:
+            chosen.add(at)
+            left -= price
+    return _JOIN.join(shorten(lines[at].strip().rstrip("{:").rstrip(), _LONGEST_LINE) for at in sorted(chosen))
+
+
+def _outlined(line: str) -> float:
+    if _DECLARES.match(line):
+        return 3.0
+    return 1.5 if _REMARKS.match(line) or _FAILS.search(line) else 0.0
 
 
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:

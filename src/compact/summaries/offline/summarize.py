@@ -13,7 +13,7 @@ from compact.history.reading import read
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
 from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, unlisted
 from compact.summaries.offline.emphasis import EVEN, Emphasis
-from compact.summaries.offline.lines import LONG, SHORT, tell
+from compact.summaries.offline.lines import ROOMS, tell
 from compact.summaries.offline.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
 
 Count: TypeAlias = Callable[[str], int]
@@ -27,24 +27,23 @@ _MOST_TRIED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What one line can tell, in short and at length: an exchange, or what an earlier account said.
+    """What one line can tell, in each of its lengths: an exchange, or what an earlier account said.
 
     `messages` are those that no line tells of where this one is left out.
     """
 
-    short: str
-    long: str
+    texts: tuple[str, ...]
     worth: Worth
     recency: float = OLDEST
     messages: int = 0
 
 
 class _Step(NamedTuple):
-    """Tell a statement, in short or at `length`; `key` is what that is worth for each token."""
+    """Tell a statement at a `length`; `key` is what that is worth for each token."""
 
     key: float
     at: int
-    length: bool
+    length: int
     price: int
 
 
@@ -66,7 +65,7 @@ def summarize_offline(
     earlier = earlier_items(messages, {}, max(min(LONGEST_ITEM, budget), 1))
     silent = sum(map(stands_for, filter(is_pruned, messages)))
     told = list(_told(messages, kept, emphasis))
-    statements = [*_carried(earlier, {each.long for each in told}, emphasis), *told]
+    statements = [*_carried(earlier, {each.texts[-1] for each in told}, emphasis), *told]
     return _Choice(statements, silent, budget, count).text if statements else ""
 
 
@@ -75,7 +74,7 @@ def _carried(items: Sequence[AccountItem], told: AbstractSet[str], emphasis: Emp
     texts = ("\n".join(map(without_marks, item.text.split("\n"))) for item in items)
     for text in dict.fromkeys(texts):
         if text not in told:
-            yield _Statement(text, text, weigh_item(text, emphasis))
+            yield _Statement((text,), weigh_item(text, emphasis))
 
 
 def _told(messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis) -> Iterator[_Statement]:
@@ -88,7 +87,7 @@ def _told(messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis
         if not any(is_summary(message) or is_pruned(message) for message in members):
             recency = fade(at, len(groups))
             worth = weigh(told, emphasis)
-            yield _Statement(told.line(SHORT), told.line(LONG), worth, recency, len(members))
+            yield _Statement(tuple(map(told.line, ROOMS)), worth, recency, len(members))
 
 
 class _Choice:
@@ -119,24 +118,28 @@ class _Choice:
         """All steps, those first that are worth most for each token; of two alike the newer one."""
         steps = []
         for at, each in enumerate(self._statements):
-            price, value = self._price(each.short), fade_line(each.worth.short, each.worth, each.recency)
-            key = value / max(price, LEAST_STEP)
-            steps.append(_Step(key, at, length=False, price=price))
-            if each.long != each.short:
-                more = max(self._price(each.long) - price, 0)
-                gain = fade_line(each.worth.long, each.worth, each.recency) - value
-                steps.append(_Step(min(key, gain / max(more, LEAST_STEP)), at, length=True, price=more))
+            key, price, value, before = float("inf"), 0, 0.0, ""
+            for length, (text, line) in enumerate(zip(each.texts, each.worth.lines, strict=False)):
+                if text != before:
+                    more = max(self._price(text) - price, 0)
+                    gain = fade_line(line, each.worth, each.recency) - value
+                    key = min(key, gain / max(more, LEAST_STEP))
+                    steps.append(_Step(key, at, length, more))
+                    price, value, before = price + more, value + gain, text
         return sorted(steps, key=lambda step: (-step.key, -step.at, step.length))
 
     def _taken(self, left: int) -> list[_Step]:
         """The steps that fit, the best first; no line is told at length where it is not told in short."""
         taken: list[_Step] = []
-        begun: set[int] = set()
+        ended: set[int] = set()
         for step in self._steps:
-            if step.price <= left and (not step.length or step.at in begun):
+            if step.at in ended:
+                continue
+            if step.price <= left:
                 left -= step.price
-                begun.add(step.at)
                 taken.append(step)
+            else:
+                ended.add(step.at)
         return taken
 
     def _written(self, taken: Sequence[_Step]) -> str:
@@ -145,7 +148,7 @@ class _Choice:
         silent = self._silent
         for at, each in enumerate(self._statements):
             if at in lengths:
-                items.append(AccountItem(each.long if lengths[at] else each.short))
+                items.append(AccountItem(each.texts[lengths[at]]))
             else:
                 silent += each.messages
         lines = join_lines(items)
@@ -154,7 +157,7 @@ class _Choice:
     def _least(self) -> str:
         """The beginning of the line that is worth most, where no whole one fits."""
         for step in [step for step in self._steps if not step.length][:_MOST_TRIED]:
-            whole = self._statements[step.at].short.rpartition("\n")[2]
+            whole = self._statements[step.at].texts[0].rpartition("\n")[2]
             for longest in _LAST_RESORT:
                 line = shorten(whole, longest)
                 line += '"' * (line.count('"') % 2)

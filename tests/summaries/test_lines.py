@@ -1,0 +1,86 @@
+"""The lines of an account: their lengths, and what they quote."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from compact.formats import parse
+from compact.history.reading import read
+from compact.messages import exchanges
+from compact.summaries.offline.lines import LONG, MIDDLE, ROOMS, SHORT, Told, tell
+from compact.summaries.offline.records import outline
+from tests.providers.conversations import assistant, step, user
+
+CODE = """\
+import os
+from errors import Missing
+
+SIZE = 3
+x = compute(SIZE)
+y = compute(x)
+
+# Replaces the transcript of a checkpoint that was written before.
+def update_committed(options):
+    x = 1
+    if not options.id:
+        raise Missing("no checkpoint")
+    return replace(options)
+
+class Store:
+    z = 4
+    w = 5
+"""
+
+
+def told(*messages: dict[str, object]) -> list[Told]:
+    parsed = parse(list(messages)).messages
+    return tell(parsed, exchanges(parsed), read(parsed))
+
+
+def test_a_longer_line_tells_no_less() -> None:
+    sentences = " ".join(f"I visited town_{number} and met person_{number} there." for number in range(40))
+    (visits,) = told(user(sentences))
+    lengths = [len(visits.line(room)) for room in ROOMS]
+    assert all(one < other for one, other in pairwise(lengths))
+    assert lengths[0] <= SHORT.words + 20
+    assert lengths[1] <= MIDDLE.words + 20
+
+
+def test_an_outline_names_what_was_written() -> None:
+    shown = outline(CODE, frozenset(), 200)
+    assert "def update_committed(options)" in shown
+    assert "class Store" in shown
+    assert "# Replaces the transcript" in shown
+    assert "compute(x)" not in shown
+    assert outline("one\ntwo\n", frozenset(), 200) == ""
+
+
+def test_a_file_that_was_written_is_told_by_its_outline() -> None:
+    text = "\n".join([*(f"value_{number} = {number}" for number in range(200)), CODE])
+    (line,) = [
+        each.line(LONG)
+        for each in told(user("Go."), *step("c1", "write_file", {"path": "a.py", "content": text}, "ok"))
+    ][1:]
+    assert line.startswith('- wrote a.py: "')
+    assert "def update_committed(options)" in line
+
+
+def test_what_people_did_is_quoted_before_what_they_felt() -> None:
+    said = (
+        "It was challenging but fun! Each session felt like an adventure with many sides to it, and so it went on. "
+        "I also attended a seminar on nutrition at the clinic in Bonn. The rest of the week felt like any other one."
+    )
+    _, answer = told(assistant("How was it?"), user(said))
+    assert "I also attended a seminar on nutrition at the clinic in Bonn." in answer.line(SHORT)
+
+
+def test_the_best_sentence_is_cut_in_its_middle_where_it_is_too_long() -> None:
+    best = (
+        "However, I decided to leave the choir because its rehearsals took three evenings of every single week of the"
+        " year and left no time at all for the garden in Kerpen."
+    )
+    (line,) = [
+        each.line(SHORT) for each in told(assistant("And?"), user(f"It felt right. {best} So it goes for now."))
+    ][1:]
+    assert "However, I decided to leave the choir" in line
+    assert "the garden in Kerpen" in line
