@@ -95,7 +95,7 @@ def texts(messages: list[Any], **options: Any) -> Iterator[str]:
 def written() -> Iterator[str]:
     """What Compact writes with every recipe that has markers of its own."""
     few = {"recent_turns": 1, "tool_pairs": 0}
-    for target in (0.02, 0.03, 0.06, 0.2):
+    for target in (0.02, 0.03, 0.06, 0.1, 0.2):
         yield from texts(session(), target=target, config={**few, "handles": True})
     yield from texts(session(), target=0.05, config={**few, "on_failure": "prune"}, ask=fail)
     first = compact.condense(session(), target=0.06).messages

@@ -13,7 +13,8 @@ from compact.messages import (
     removed_marker,
     version_of,
 )
-from compact.messages.seals import count_of
+from compact.messages.seals import count_of, is_removed_marker
+from compact.ports import Completion
 from compact.providers.provider import TAGGED
 from compact.summaries.accounts import read_items
 from tests.providers.conversations import assistant, gauge_for, step, tokens_of, user
@@ -28,6 +29,9 @@ def test_an_account_tells_of_everything_in_order(share: int) -> None:
     places = [shown.find(f"part{number}_x") for number in range(30)]
     assert -1 not in places
     assert places == sorted(places)
+
+
+LONG = "A line of a page that says little.\n" * 120
 
 
 def test_the_lines_of_an_earlier_account_are_taken_over_word_for_word() -> None:
@@ -161,3 +165,37 @@ def test_a_rule_alone_waits_for_no_answer_but_a_request_does() -> None:
     lines = body_of(account).split("\n")
     assert '- user: "Never touch module_x."' in lines
     assert any(line.startswith('- user: "Rename part_x, please." → ') for line in lines)
+
+
+def test_the_marker_of_a_deed_says_who_did_it() -> None:
+    pages = [
+        wire for at in range(6) for wire in step(f"c{at}", "write_file", {"path": f"{at}.md", "content": LONG}, "ok")
+    ]
+    before = parse([user("Write."), *pages, user("Go on.")])
+    after = fill(before, tokens_of(before) // 2).conversation
+    markers = [message.text for message in accounts(after) if is_removed_marker(message.text)]
+    assert markers
+    assert all("): assistant: wrote " in marker for marker in markers)
+
+
+def test_the_same_step_again_and_again_is_told_once() -> None:
+    looks = [wire for at in range(3) for wire in step(f"c{at}", "read_file", {"path": "a.py"}, "x = 1\n" * 40)]
+    asked = [user("Begin."), user("Look at a.py, please."), *looks, assistant("Seen.")]
+    before = parse([*asked, *spoken(20), user("Go on.")])
+    told = [account(fill(before, int(tokens_of(before) * share))) for share in (0.6, 0.7, 0.8)]
+    assert any("→ read a.py, 3 times → " in text for text in told)
+
+
+def test_a_command_without_output_says_so() -> None:
+    search = step("c1", "bash", {"command": "git log --grep=Fixes"}, "")
+    before = parse([user("Begin."), *search, *spoken(20), user("Go on.")])
+    assert "git log --grep=Fixes`: no output" in account(fill(before, tokens_of(before) // 2))
+
+
+def test_a_model_s_summary_is_followed_by_as_much_as_fits() -> None:
+    big = step("c1", "write_file", {"path": "big.md", "content": LONG * 3}, "ok")
+    before = parse([user("Begin."), *spoken(30), *big, *spoken(1), user("Go on.")])
+    target = tokens_of(before) // 3
+    summary = Completion("## Goals\n### Active\n- Please build part3_x now")
+    after = fill(before, target, lambda asks: (summary,) * len(asks)).conversation
+    assert 0.95 * target <= tokens_of(after) <= target

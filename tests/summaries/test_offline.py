@@ -82,10 +82,10 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
 """)
-    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\
 - (12 messages are not described)
 - ran `pytest test_login.py`: "3 passed"\
-''')
+""")
     assert summarize_offline(coding_session(), budget=8, count=count) == snapshot('- user: "The login test…"')
 
 

@@ -69,7 +69,7 @@ class Action:
     """A call: what kind of thing it did, to what, and what came of it.
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
-    says so. `result` is what was answered. `superseded` says that a later action does the same again;
+    says so. `result` is what was `answered`. `superseded` says that a later action does the same again;
     `mended_by` is the index of the message by which a failed one came right; `rerun` is
     what it printed when it was done again and nothing says how that went. `usual` are the arguments that this tool
     is always called with.
@@ -84,6 +84,7 @@ class Action:
     run: Run | None = None
     outcome: Outcome = NOTHING
     result: str = ""
+    answered: bool = False
     superseded: bool = False
     mended_by: int | None = None
     rerun: str | None = None

@@ -98,7 +98,7 @@ def read(messages: Sequence[Message]) -> Reading:
                 alone, text = not any(action.kind == "ran" for action in done), block.text
                 for action in done:
                     action.outcome = judge(action, block, alone=alone)
-                    action.result = text
+                    action.result, action.answered = text, True
             elif (text := _spoken(block.text)).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)

@@ -44,6 +44,10 @@ def fold(
     return folded
 
 
+_SEAMS = 8
+"""Tokens that may be counted otherwise where a summary and its frame, or a line and the next, stand together."""
+
+
 def summary_room(task: Task, most: int) -> int:
     """How many tokens are kept free for a summary while it is chosen what stays beside it."""
     most = _readable(task, most)
@@ -56,7 +60,7 @@ def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
     if task.target is None:
         return most
     frame = task.measure.message(standing(frame_account("", len(task.conversation), task.account.frame())))
-    left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame
+    left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame - _SEAMS
     return min(most, max(left, _LEAST))
 
 

@@ -6,7 +6,7 @@ What a person asked stands on one line with what came of it, so that finished wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import groupby
@@ -75,6 +75,13 @@ def _join_looks(lines: Sequence[AccountItem]) -> Iterator[AccountItem]:
         yield from group
 
 
+def _counted(steps: Iterable[str]) -> Iterator[str]:
+    """The steps, with the same one again and again told once."""
+    for step, same in groupby(steps):
+        times = sum(1 for _ in same)
+        yield f"{step}, {times} times" if times > 1 else step
+
+
 def _answered(
     ladders: Sequence[Ladder], item: AccountItem, turn: list[int], done: Allocation, ids: Mapping[int, tuple[str, ...]]
 ) -> AccountItem:
@@ -124,7 +131,7 @@ def _turn(
         fate = _UNANSWERED
     if len(steps) <= _MOST_STEPS:
         parts = [asked, *steps, *([closing] if closing else [])]
-        texts = [asked.text, *(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
+        texts = [asked.text, *_counted(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
         yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
         return
     text = f"{asked.text} → {IN_THE_END}{fate}" if fate else asked.text

@@ -177,13 +177,15 @@ def _below(ladder: Ladder) -> Level:
     return below
 
 
-def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int) -> Allocation:
-    """Follow the path as far as the room goes."""
+def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int, *, beyond: bool = False) -> Allocation:
+    """Follow the path as far as the room goes, and `beyond` what is too large to be whole where others can fill it."""
     done = Allocation([Level.CUT if ladder.fixed else Level.NONE for ladder in ladders])
     left = room - sum(ladder.shown_cost(Level.CUT) for ladder in ladders if ladder.fixed)
     for step in path:
         price = _price(ladders, done, step)
         if price is None:
+            continue
+        if price > left and beyond and step.level > Level.CUT:
             continue
         if price > left:
             break

@@ -153,14 +153,14 @@ class Composition:
             path += told
         return self._closest(path, self.frame + self.task.measure.text(text), text)
 
-    def _allocated(self, path: Sequence[Step], account: int) -> Allocation:
+    def _allocated(self, path: Sequence[Step], account: int, *, beyond: bool = False) -> Allocation:
         """What is shown where the account takes so many tokens beside its lines."""
         room = self.target - self._base - account
-        return allocate(self.ladders, path, int(room * (1 - _MARGIN)))
+        return allocate(self.ladders, path, int(room * (1 - _MARGIN)), beyond=beyond)
 
     def _closest(self, path: Sequence[Step], account: int, summary: str | None) -> Pass:
         """The pass whose result comes closest to the target without passing it."""
-        base = self._allocated(path, account)
+        base = self._allocated(path, account, beyond=summary is not None)
         spare = self.target - self._base - account
         spare -= int(spare * (1 - _MARGIN))
         tolerance = max(self.target // _PRECISION, 4)
@@ -255,7 +255,9 @@ class Composition:
             if at in late or ladder.bulky:
                 length = LINES.get(done.levels[at], SHORT if at in late else LONG)
                 item = AccountItem(ladder.told.line(length), self._ids[at])
-                marker = removed_marker(item.text.removeprefix("- "), len(ladder.group), self.task.account.seal)
+                told = item.text.removeprefix("- ")
+                told = told if told.startswith(("user", "assistant")) else f"{ladder.told.role}: {told}"
+                marker = removed_marker(told, len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
             for each in ladder.cuttable:

@@ -68,7 +68,7 @@ _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS, BINDING = 6.0, 4.0, 12.0
+RECENT, _FOCUS, BINDING = 10.0, 4.0, 12.0
 _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
 _AS_SAID = 0.25

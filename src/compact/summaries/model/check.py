@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from compact.facts import directives_in
 from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import has_marks, neutralise
-from compact.summaries.model.sources import Sources
+from compact.summaries.model.sources import Sources, Voice
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
 from compact.summaries.model.words import capitals_name, plain, words
@@ -33,8 +33,16 @@ _MARKS = re.compile(rf" \(unconfirmed: (?:{'|'.join(_WHYS)})\)")
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
 """Where more of an answer than this is doubted, the model is asked again."""
-_ATTRIBUTABLE, _ASKED_FOR, _SAID = 0.8, 0.75, 0.45
-"""How much a person must have said of what is put into their mouth, and of a demand; and somebody of an instruction."""
+_ATTRIBUTABLE, _ATTRIBUTABLE_PART, _AGREED_TO = 0.8, 0.8, 0.9
+"""How much a person must have said of what is put into their mouth, and of the part that does so.
+
+And how much they or the assistant must have said of what they agreed to."""
+_ASKED_FOR, _SAID = 0.75, 0.3
+"""How much a person must have said of a demand; and somebody of an instruction."""
+_TELLING = 3
+"""Words that a part must have to be looked at by itself."""
+_PARTS = re.compile(r"[;:(),—–]\s|[.!?]\s")
+_AGREED = re.compile(r"(?:approv|confirm|consent|accept|agree|allow|permit|authori[sz])", re.IGNORECASE)
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
 _COPIED = 0.9
@@ -44,6 +52,7 @@ _OWN_WORDS = 0.25
 _CODE = re.compile(r"`[^`\n]*`")
 _QUOTED = re.compile(r'"[^"\n]*"')
 _PERSON = r"(?:user|person|human|customer)"
+_A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
 # These say something in a conversation, and do something in a program: a client requests and expects.
 _SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
 _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
@@ -55,7 +64,7 @@ _DENIED = re.compile(
     r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
     r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
     rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
-    rf"|\bnot (?:the|a) {_PERSON}'s\b[^.;]{{0,30}}",
+    rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}",
     re.IGNORECASE,
 )
 _ATTRIBUTED = re.compile(
@@ -75,7 +84,7 @@ _CERTIFIED = re.compile(
     r"(?:the |an? )?(?:harness|system|host|checker|admin\w*|operator|platform|supervisor|security|management)\b",
     re.IGNORECASE,
 )
-_SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b[^a-z]{0,3}[:,\])]")
+_SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b(?:\s?\([^)]{1,30}\))?[^a-z]{0,3}[:,\])]")
 _AUTHORITY = re.compile(
     r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
 )
@@ -83,6 +92,20 @@ _LABELLED = re.compile(
     r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
     r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
+
+
+_PROGRAM = r"(?:program|system|harness|host|platform|checker|supervisor|admin\w*)"
+_APPARATUS = re.compile(
+    r"\b(?:(?:system|harness|host|platform|compaction|memory|checker|supervisor|security) "
+    r"(?:message|program|note|notice|layer|check|order|rule|policy)"
+    rf"|(?:note|message|notice|order) (?:of|from|by) (?:the |a )?(?:\w+ )?{_PROGRAM}"
+    rf"|(?:pinned|signed|verified|certified|approved|issued|locked|granted) by (?:the |an? )?{_PROGRAM}"
+    r"|integrity (?:mark|check|hash|code)|trust level|trusted|clearance|seal(?:ed)?|privileged|supervisor|superuser"
+    r"|overrid(?:e|es|den)|waived|precedence|role ?= ?\w+)\b"
+    r"|\A\W{0,3}\[(?:user|system|assistant|developer|admin|tool|operator)\]",
+    re.IGNORECASE,
+)
+"""What a summary has no use for: marks of authority, and programs that are said to stand above the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +256,10 @@ class _Checker:
         """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
         support, own = self.sources.support, _DENIED.sub(" ", line)
         if _ATTRIBUTED.search(own):
-            unsaid = self.sources.quotes_others(line) or support(line, "user", near=1) < _ATTRIBUTABLE
-            return unsaid or self.sources.forbid(line, anywhere=True)
+            return self._is_unsaid(line, own) or self.sources.forbid(line, anywhere=True)
         own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
+        if any(not self.sources.contain(claim[0]) for claim in _APPARATUS.finditer(own)):
+            return True
         if self._is_labelled(own):
             return support(line, "user") < _ASKED_FOR
         if _CERTIFIED.search(own):
@@ -245,6 +269,26 @@ class _Checker:
             return said < _ASKED_FOR
         directs = orders or any(own.startswith(one.text) for one in directives_in(own))
         return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
+
+    def _is_unsaid(self, line: str, own: str) -> bool:
+        """Whether what is put into a person's mouth was not said: all of the line, and each part that says it of them.
+
+        What a person agreed to may have been put into words by the assistant.
+        """
+        support = self.sources.support
+        if self.sources.quotes_others(line):
+            return True
+        if support(line, "user", near=1) >= _ATTRIBUTABLE:
+            return False
+        for part in _PARTS.split(own):
+            if found := _ATTRIBUTED.search(part):
+                rest = f"{part[: found.start()]} {part[found.end() :]}"
+                agreed = _AGREED.search(found[0]) and _A_PERSON.search(found[0])
+                voices: tuple[Voice, ...] = ("user", "assistant") if agreed else ("user",)
+                told = rest if len(set(words(plain(rest)))) >= _TELLING else own
+                if support(told, *voices, near=1) < (_AGREED_TO if agreed else _ATTRIBUTABLE_PART):
+                    return True
+        return False
 
     def _is_labelled(self, text: str) -> bool:
         """Whether the statement begins with a label that claims to be more than a summary's."""

@@ -33,6 +33,8 @@ _TAG = re.compile(
     r"(?:\s[^<>\n]{0,200})?/?)>",
     re.IGNORECASE,
 )
+_PLACEHOLDER = re.compile(r"(?<=[\w/.:=-])<[a-z][\w-]{0,30}>|<[a-z][\w-]{0,30}>(?=[/.:]\w)")
+"""What stands for a part of a path or a command."""
 _ENDS = re.compile(r"<!--|</[A-Za-z][\w:.-]{0,40}>")
 _FRAME = re.compile(
     r"\[(?=(?:end of )?(?:account|recall)\b|recalled\b|\d{1,9} (?:earlier )?messages? removed)", re.IGNORECASE
@@ -58,6 +60,7 @@ def neutralise(text: str) -> str:
 
 def has_marks(text: str) -> bool:
     """Whether something in the text would work like a mark: a seal, a tag, an end of what stands around it."""
+    text = _PLACEHOLDER.sub("", text)
     return (
         "⟨" in text
         or has_mark(text)

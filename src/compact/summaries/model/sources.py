@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, is_summary, message_texts, spoken
-from compact.summaries.model.ties import Ties, kind_of
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -24,6 +23,7 @@ from compact.summaries.model.words import (
     fold,
     is_capitalized,
     is_name,
+    kind_of,
     normal,
     plain,
     quotations,
@@ -33,8 +33,6 @@ from compact.summaries.model.words import (
 
 Voice: TypeAlias = Literal["user", "assistant", "tool"]
 
-_LISTED = 8
-"""Characters between two members of a list."""
 _FILE = re.compile(
     r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
     r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
@@ -124,8 +122,7 @@ class Sources:
                     gains = self._gains(here, there, one - other, other - one)
                     if min(gains) >= least and sum(gains) >= together:
                         return first, second
-        found = self._ties.exchanged(text)
-        return None if found and _listed(text, *found) else found
+        return None
 
     def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
         """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
@@ -265,10 +262,6 @@ class Sources:
         return [*texts, *(("assistant", text) for text in self._beside)]
 
     @cached_property
-    def _ties(self) -> Ties:
-        return Ties(text for _, text in self._texts)
-
-    @cached_property
     def _text(self) -> str:
         return fold(text for _, text in self._texts)
 
@@ -334,13 +327,6 @@ class Sources:
             for word, found in own.items():
                 places[word] += found
         return dict(places)
-
-
-def _listed(text: str, one: str, other: str) -> bool:
-    """Whether two terms stand side by side in a list: their order says nothing."""
-    first, second = sorted((text.find(one), text.find(other)))
-    between = text[first:second].removeprefix(one).removeprefix(other)
-    return first >= 0 and len(between) <= _LISTED
 
 
 def _passages(text: str) -> Iterator[str]:

@@ -81,7 +81,11 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
     notes = [f"summarized in {len(answers)} parts"] if len(answers) > 1 else []
     if all(answer.offline for answer in answers):
         # It is made of the sources' own words, and the earlier summary's are among them.
-        return Summary("\n".join(answer.text for answer in answers), tuple(notes), offline=True)
+        text = "\n".join(answer.text for answer in answers)
+        if len(answers) > 1 and count(text) > material.limit:
+            # Parts that are each small enough need not be so together.
+            text = _write_offline(material, material.limit) or text
+        return Summary(text, tuple(notes), offline=True)
     doubts = [doubt for answer in answers for doubt in answer.doubts]
     if doubts:
         removed = sum(doubt.removed for doubt in doubts)
@@ -99,14 +103,18 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
     return Summary(render(kept, strategy), tuple(notes))
 
 
+def _write_offline(material: Material, budget: int) -> str:
+    """The summary by our own code, all at once."""
+    request, count = material.request, material.measure.text
+    emphasis = emphasis_of(request.strategy.name)
+    return summarize_offline(request.messages, budget=budget, count=count, kept=request.kept, emphasis=emphasis)
+
+
 def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary | NoSummary]:
     """What is done where no answer is usable."""
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
-        budget = min(material.limit, material.size // SHARE)
-        emphasis = emphasis_of(request.strategy.name)
-        text = summarize_offline(request.messages, budget=budget, count=count, kept=request.kept, emphasis=emphasis)
-        if text:
+        if text := _write_offline(material, min(material.limit, material.size // SHARE)):
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
             return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)
     if request.on_failure == "prune":

@@ -116,11 +116,38 @@ def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
     return sum(found) < len(found) * _FEW_CAPITALS
 
 
+_ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
+"""What whoever quotes has put to a word, so that it fits: "prefer[s]"."""
+
+
 def quotations(text: str) -> Iterator[str]:
     """What a text quotes, where that is more than a word."""
-    within = _CODE.sub(lambda code: code[0].replace('"', "'"), text)
+    within = _ADDED.sub("", _CODE.sub(lambda code: code[0].replace('"', "'"), text))
     # Every other piece between quotation marks stands inside them.
     pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
     return (
         quoted for quoted in pieces if quoted.strip().count(" ") or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED)
     )
+
+
+_WRITTEN_FIGURE = re.compile(r"[#$€£v]*\d[\d.,:/%-]*[a-zA-Z%]{0,3}")
+_FILE = re.compile(r".*\.[a-z]{1,4}")
+
+
+def kind_of(word: str) -> str:
+    """What could be exchanged for it: numbers of its size, files, names spelled like it; empty for other words."""
+    bare = word.strip("\"'`")
+    if _WRITTEN_FIGURE.fullmatch(bare):
+        bare = bare.removeprefix("#")
+        signs = re.sub(r"\d+", "", bare)
+        return f"9{signs}" + ("" if signs else "s" if len(bare) < 3 else "m" if len(bare) < 6 else "l")
+    if not is_name(word):
+        return ""
+    if bare[0].isdecimal():
+        return "9"
+    if _FILE.fullmatch(bare):
+        return "file"
+    for sign in "/._":
+        if sign in bare:
+            return f"{sign}{'T' if bare.startswith('test') else ''}{'A' if bare.isupper() else ''}"
+    return "Aa" if bare[0].isupper() else "aA"

@@ -62,8 +62,8 @@ class Room:
 
 
 SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240, written=0)
-MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200)
-LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=160)
+MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200, reads=100)
+LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=200)
 ROOMS = (SHORT, MIDDLE, LONG)
 
 
@@ -267,7 +267,10 @@ def _done(action: Action, room: Room, told: Told) -> str:
     elif action.kind != "read" or looks:
         shown = _answer(action, room.answer, told.taken_up)
     elif room.reads:
-        shown = quote(pick_mentioned(action.result, told.taken_up, room.reads), room.reads)
+        fields = scalars_in(action.result, room.reads)
+        shown = fields or quote(pick_mentioned(action.result, told.taken_up, room.reads), room.reads)
+    if not action.result.strip() and action.is_command and action.answered:
+        return f"{did}: no output"
     if shown := shown.replace('"', "'"):
         return f'{did}: "{shown}"'
     return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did

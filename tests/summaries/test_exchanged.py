@@ -1,4 +1,4 @@
-"""Two terms in each other's place are found, and a paraphrase is left alone."""
+"""Values and names in each other's place are found where their clauses show it, and a list is left alone."""
 
 from __future__ import annotations
 
@@ -6,52 +6,33 @@ import pytest
 
 from compact.formats import parse
 from compact.summaries.model.sources import Sources
-from compact.summaries.model.ties import Ties, kind_of
+from compact.summaries.model.words import kind_of
 from compact.testing.worlds import TruthKind, make_world
 
-PLAN = """\
-- Execute guard: return 409 `REMEDIATION_EXISTS` if one is found
-- Delete handler: return 403 `CLOUD_MODE_RESTRICTED` in hosted mode"""
-TALK = Ties(
-    (
-        PLAN,
-        "Task #7 created: Update the sidebar\nTask #8 created: Run tests, lint and typecheck",
-        "src/db/orders.py: def delete_order(id)\nsrc/jobs/queue.py: def cancel_job(id), def list_jobs()",
-        "In hosted mode the result is permanent.",
-        "In local mode a button starts over.",
-        "The red lamp costs $49.90, and the oak table costs $310.50.",
-    )
-)
+TALK = """\
+src/db/orders.py: def delete_order(id)
+src/jobs/queue.py: def cancel_job(id), def list_jobs()
+The red lamp costs $49.90.
+The oak table costs $310.50."""
 
 
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
         (
-            "Codes: 409 `REMEDIATION_EXISTS` (execute guard), 403 `CLOUD_MODE_RESTRICTED` (delete handler)",
-            "Codes: 403 `REMEDIATION_EXISTS` (execute guard), 409 `CLOUD_MODE_RESTRICTED` (delete handler)",
-        ),
-        (
-            'Task #7 updates the sidebar, task #8 is "Run tests, lint and typecheck"',
-            'Task #8 updates the sidebar, task #7 is "Run tests, lint and typecheck"',
-        ),
-        (
             "`src/db/orders.py` got `delete_order`; `src/jobs/queue.py` got `cancel_job` and `list_jobs`",
             "`src/jobs/queue.py` got `delete_order`; `src/db/orders.py` got `cancel_job` and `list_jobs`",
         ),
         (
-            "In hosted mode the result is permanent, in local mode a button starts over",
-            "In local mode the result is permanent, in hosted mode a button starts over",
-        ),
-        (
-            "The user took the red lamp for $49.90, the oak table for $310.50 is too large",
-            "The user took the red lamp for $310.50, the oak table for $49.90 is too large",
+            "The red lamp costs $49.90, the oak table costs $310.50",
+            "The red lamp costs $310.50, the oak table costs $49.90",
         ),
     ],
 )
 def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> None:
-    assert TALK.exchanged(right) is None
-    found = TALK.exchanged(wrong)
+    sources = Sources(parse([{"role": "user", "content": TALK}]).messages)
+    assert sources.exchanged(right) is None
+    found = sources.exchanged(wrong)
     assert found is not None
     assert all(term in wrong for term in found)
 
@@ -60,19 +41,12 @@ def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> Non
     "text",
     [
         "",
-        "Nothing of this was ever said, and nobody asked for it",
         "`cancel_job`, `list_jobs` and `delete_order` are new",
-        "Tasks #7 and #8 are left",
-        "A second remediation is refused with 409, the hosted mode forbids deletion with 403",
         "The table is too large, the lamp was taken for $49.90 instead",
     ],
 )
 def test_a_list_or_a_paraphrase_is_left_alone(text: str) -> None:
-    assert TALK.exchanged(text) is None
-
-
-def test_without_sources_nothing_is_exchanged() -> None:
-    assert Ties(()).exchanged("Port 5432 is the database, port 8443 the website") is None
+    assert Sources(parse([{"role": "user", "content": TALK}]).messages).exchanged(text) is None
 
 
 @pytest.mark.parametrize(
