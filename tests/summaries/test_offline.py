@@ -39,17 +39,17 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 
 
 def test_a_coding_session() -> None:
-    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
+    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot('''\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
-- read /srv/shop/src/auth/session.py: "2: def expires_at(start):"
+- read /srv/shop/src/auth/session.py
 - assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py, new text: "ttl = SESSION_TTL # seconds"
 - ran `pytest test_login.py`: "3 passed"
 - ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-""")
+''')
 
 
 def test_a_service_call_in_another_format() -> None:

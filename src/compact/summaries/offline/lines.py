@@ -49,7 +49,7 @@ class Room:
     """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
 
     `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for, `written`
-    those of what was put into a file, and `reads` those of a file that was read.
+    those of what was put into a file, and `reads` those of the fields of a record that was read.
     """
 
     words: int
@@ -267,8 +267,7 @@ def _done(action: Action, room: Room, told: Told) -> str:
     elif action.kind != "read" or looks:
         shown = _answer(action, room.answer, told.taken_up)
     elif room.reads:
-        fields = scalars_in(action.result, room.reads)
-        shown = fields or quote(pick_mentioned(action.result, told.taken_up, room.reads), room.reads)
+        shown = scalars_in(action.result, room.reads)
     if not action.result.strip() and action.is_command and action.answered:
         return f"{did}: no output"
     if shown := shown.replace('"', "'"):
