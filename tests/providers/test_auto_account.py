@@ -199,3 +199,23 @@ def test_a_model_s_summary_is_followed_by_as_much_as_fits() -> None:
     summary = Completion("## Goals\n### Active\n- Please build part3_x now")
     after = fill(before, target, lambda asks: (summary,) * len(asks)).conversation
     assert 0.95 * target <= tokens_of(after) <= target
+
+
+@pytest.mark.parametrize("share", [0.25, 0.1])
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md"])
+def test_rules_that_a_tool_read_stay(name: str, share: float) -> None:
+    about = "\n".join(f"- The module part_{at} is described in docs/part_{at}.md." for at in range(30))
+    rules = ("Always run `make verify` before you push", "Never edit files below generated/ by hand")
+    text = f"# Guide\n\n## About\n{about}\n\n## Rules\n- {rules[0]}.\n- {rules[1]}.\n\n## More\n{about}\n"
+    before = parse([user("Begin."), *step("c1", "read_file", {"path": name}, text), *spoken(60), user("Go on.")])
+    after = fill(before, int(tokens_of(before) * share)).conversation
+    shown = "\n".join(one for message in after.messages for one in (message.text, *(r.text for r in message.results)))
+    assert [rule for rule in rules if rule not in shown] == []
+
+
+def test_a_line_about_a_file_of_rules_quotes_what_directs() -> None:
+    about = "\n".join(f"- The module part_{at} is described in docs/part_{at}.md." for at in range(30))
+    text = f"## About\n{about}\n\n## Rules\n- Never push to main.\n"
+    before = parse([user("Begin."), *step("c1", "read_file", {"path": "AGENTS.md"}, text), *spoken(40), user("Go on.")])
+    line = next(line for line in account(fill(before, tokens_of(before) // 20)).split("\n") if "AGENTS.md" in line)
+    assert line == '- rules of the project, read in AGENTS.md: "… Rules: Never push to main."'

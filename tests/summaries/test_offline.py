@@ -39,7 +39,7 @@ def summarize(messages: tuple[Message, ...], budget: int = 2000, previous: str |
 
 
 def test_a_coding_session() -> None:
-    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot('''\
+    assert summarize_offline(coding_session(), budget=2000, count=count) == snapshot("""\
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
 - read /srv/shop/src/auth/session.py
@@ -49,7 +49,7 @@ def test_a_coding_session() -> None:
 - assistant: "Fixed: the session lived 30 seconds instead of 30 minutes. Shall I fix the lint error in app.ts, too?"
 - user: "yes"
 - user: "please use 2 spaces in src/web"\
-''')
+""")
 
 
 def test_a_service_call_in_another_format() -> None:

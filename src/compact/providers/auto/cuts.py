@@ -43,12 +43,18 @@ class Cuts:
             if made is None:
                 said_next = self._next_words.get(each.where.message, set())
                 sought = self._sought.get(each.where.message, frozenset())
-                interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought)
+                rules = each.where.message in self._rules
+                interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought, rules)
                 made = Excerpts(each.source, self._measure.text(each.source), interest)
                 self._sources[each.source] = made
             text = made.within(room, self._measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._handles else text
         return self._excerpts[key]
+
+    @cached_property
+    def _rules(self) -> set[str]:
+        """The messages that show files of rules."""
+        return {self._messages[index].id for ladder in self._ladders if ladder.binding for index in ladder.group}
 
     @cached_property
     def _mentioned(self) -> set[str]:

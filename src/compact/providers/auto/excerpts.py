@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from compact.facts import failures_in
+from compact.history.reading import binds
 from compact.providers.truncation.cutting import omitted
 from compact.summaries.offline.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
@@ -21,7 +22,7 @@ _MARKER = 9
 _EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
 """What the first and the last line are worth; of records neither says more than another."""
 _ERROR = 8.0
-_FOUND, _SOUGHT = 1.0, 2.5
+_FOUND, _SOUGHT, _RULE = 1.0, 2.5, 8.0
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>)\s*+")
@@ -48,13 +49,14 @@ def is_excerpt(text: str) -> bool:
 class Interest:
     """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
 
-    `sought` are the words that a search looked for, of whose result this is a part.
+    `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules.
     """
 
     asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
     words: AbstractSet[str] = frozenset()
     sought: AbstractSet[str] = frozenset()
+    rules: bool = False
 
 
 class Excerpts:
@@ -141,6 +143,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
         value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
+        value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = sum(weight * min(found[at], _MOST_MENTIONS) for weight, found in counts if found)

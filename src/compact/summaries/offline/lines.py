@@ -139,7 +139,7 @@ class Told:
         speech = self.speeches.get(id(action))
         if speech is None:
             speech = self.speeches[id(action)] = Speech(rules_text(action))
-        rules = speech.quote(room.rules).replace('"', "'")
+        rules = speech.quote_rules(room.rules).replace('"', "'")
         return f'rules of the project, read in {path}: "{rules}"'
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:

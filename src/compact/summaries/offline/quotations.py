@@ -78,6 +78,18 @@ class Speech:
             return shorten_middle(quote(found[order[0]].whole, 4 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
 
+    def quote_rules(self, longest: int) -> str:
+        """What of a file directs, in at most so many characters; where nothing does, what says most."""
+        found, _ = self._weighed
+        chosen: set[int] = set()
+        left = longest
+        for at in (at for at, each in enumerate(found) if binds(each.whole) or any(directives_in(each.whole))):
+            price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
+            if price <= left:
+                chosen.add(at)
+                left -= price
+        return quote(" ".join(_runs(found, chosen)), longest) if chosen else self.quote(longest)
+
     @property
     def share_of_rules(self) -> float:
         """The part of the text that gives rules: beside one that does, so does all that directs or is listed."""
