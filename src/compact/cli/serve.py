@@ -50,3 +50,19 @@ def serve(
             typer.launch(page)
 
     run(state, bound, ready)
+    _leave()
+
+
+def _leave() -> None:
+    """End the process at once where threads are left, such as a summary that nobody waits for any more.
+
+    Python ends them by force on its way out, and one that is inside native code then takes the process down with it.
+    """
+    import os
+    import sys
+    from threading import enumerate as running
+
+    if any(thread.daemon for thread in running()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
