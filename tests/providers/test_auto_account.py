@@ -218,4 +218,5 @@ def test_a_line_about_a_file_of_rules_quotes_what_directs() -> None:
     text = f"## About\n{about}\n\n## Rules\n- Never push to main.\n"
     before = parse([user("Begin."), *step("c1", "read_file", {"path": "AGENTS.md"}, text), *spoken(40), user("Go on.")])
     line = next(line for line in account(fill(before, tokens_of(before) // 20)).split("\n") if "AGENTS.md" in line)
-    assert line == '- rules of the project, read in AGENTS.md: "… Rules: Never push to main."'
+    assert line.endswith('Rules: Never push to main."')
+    assert len(line) < 400

@@ -79,13 +79,14 @@ class Speech:
         return quote(" ".join(_runs(found, chosen)), longest)
 
     def quote_rules(self, longest: int) -> str:
-        """What of a file directs, in at most so many characters; where nothing does, what says most."""
-        found, _ = self._weighed
+        """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
+        found, weights = self._weighed
+        directs = [binds(each.whole) or any(directives_in(each.whole)) for each in found]
         chosen: set[int] = set()
         left = longest
-        for at in (at for at, each in enumerate(found) if binds(each.whole) or any(directives_in(each.whole))):
+        for at in sorted(range(len(found)), key=lambda at: (not directs[at], 0.0 if directs[at] else -weights[at], at)):
             price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
-            if price <= left:
+            if price <= (left if directs[at] else left - longest // 2):
                 chosen.add(at)
                 left -= price
         return quote(" ".join(_runs(found, chosen)), longest) if chosen else self.quote(longest)
