@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from compact.facts import sentences_in
@@ -24,6 +24,7 @@ _VOWELS = re.compile("[\u064b-\u0652]")
 """Marks that Arabic is written with or without."""
 
 
+@lru_cache(4096)
 def orders(sentence: str) -> bool:
     """Whether something is to be done always, or never; or what is said is called a rule."""
     if sentence.rstrip().endswith(QUESTION_MARKS):

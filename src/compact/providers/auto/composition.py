@@ -86,7 +86,7 @@ class Composition:
             elif ladder.island and ladder.cuttable and ladder.whole > target // _LARGE_ISLAND:
                 ladder.island = False  # too large to be whole: then an excerpt in its place
         self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
-        self._cuts = Cuts(self.ladders, messages, task.measure, handles=settings.handles)
+        self._cuts = Cuts(self.ladders, task, settings)
         for ladder in own:
             ladder.saved = self._cuts.saved
         self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from compact.history.actions import written_by
-from compact.messages import Message, with_handle
-from compact.ports import Measure
+from compact.messages import Where, with_handle
 from compact.providers.auto.excerpts import Excerpts, Interest
 from compact.providers.auto.ladders import WORTH_CUTTING, Cuttable, Ladder
+from compact.providers.auto.settings import AutoSettings
+from compact.providers.provider import Task
 from compact.summaries.offline.records import names_in, words_in
 
 _TAKEN_UP = 1_000
@@ -19,15 +20,14 @@ _TAKEN_UP = 1_000
 class Cuts:
     """The excerpts of long texts, each made once. With `handles`, each says how to recall the whole."""
 
-    def __init__(
-        self, ladders: Sequence[Ladder], messages: Sequence[Message], measure: Measure, *, handles: bool
-    ) -> None:
+    def __init__(self, ladders: Sequence[Ladder], task: Task, settings: AutoSettings) -> None:
         self._ladders = ladders
-        self._messages = messages
-        self._measure = measure
-        self._handles = handles
+        self._messages = task.conversation.messages
+        self._measure = task.measure
+        self._handles = settings.handles
         self._excerpts: dict[tuple[Cuttable, int], str] = {}
-        self._sources: dict[str, Excerpts] = {}
+        # What a line is worth depends on the conversation and the settings alone, however often it is composed.
+        self._sources: dict[tuple[Where, str], Excerpts] = task.conversation.memo.setdefault((Cuts, settings), {})
 
     def saved(self, each: Cuttable, room: int) -> int:
         """How many tokens an excerpt in so much room saves."""
@@ -39,14 +39,15 @@ class Cuts:
         """What is left of the text in so much room."""
         key = (each, room)
         if key not in self._excerpts:
-            made = self._sources.get(each.source)
+            source = (each.where, each.source)
+            made = self._sources.get(source)
             if made is None:
                 said_next = self._next_words.get(each.where.message, set())
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
                 interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought, rules)
                 made = Excerpts(each.source, self._measure.text(each.source), interest)
-                self._sources[each.source] = made
+                self._sources[source] = made
             text = made.within(room, self._measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._handles else text
         return self._excerpts[key]

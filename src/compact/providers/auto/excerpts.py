@@ -138,7 +138,11 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         (_MENTIONED, count_names(text, pieces, interest.names)),
         (_TAKEN_UP, count_words(text, pieces, interest.words)),
     )
-    worth = [0.0] * size
+    worth, mentions = [0.0] * size, [0.0] * size
+    for weight, found in counts:
+        for at, count in enumerate(found):
+            if count:
+                mentions[at] += weight * min(count, _MOST_MENTIONS)
     for at, piece in enumerate(pieces):
         if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
@@ -146,14 +150,15 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
-        mentioned = sum(weight * min(found[at], _MOST_MENTIONS) for weight, found in counts if found)
+        mentioned = mentions[at]
         worth[at] += value + mentioned
         if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2
     for at, (piece, following) in enumerate(pairwise(pieces)):
-        if _COMMENT.match(text, piece.start, piece.end) and not _EMPTY.fullmatch(text, following.start, following.end):
-            worth[at + 1] = max(worth[at + 1], worth[at])  # what it is about
+        less = worth[at] > worth[at + 1]
+        if less and _COMMENT.match(text, piece.start) and not _EMPTY.fullmatch(text, following.start, following.end):
+            worth[at + 1] = worth[at]  # what it is about
     return worth
 
 

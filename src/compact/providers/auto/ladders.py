@@ -245,7 +245,7 @@ def _line_sizes(told: Told, measure: Measure) -> tuple[int, ...]:
         return (0,) * len(LINES)
     sizes = [measure.text(line) + _LINE_END]
     for shorter, room in pairwise(LINES.values()):
-        longer = line if told.longest <= shorter.words and not told.actions else told.line(room)
+        longer = line if told.fits(shorter) else told.line(room)
         sizes.append(sizes[-1] if longer == line else max(sizes[-1], measure.text(longer) + _LINE_END))
         line = longer
     return tuple(sizes)

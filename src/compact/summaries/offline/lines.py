@@ -108,6 +108,19 @@ class Told:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
 
+    def fits(self, room: Room) -> bool:
+        """Whether a line within that room tells everything, so that a longer one would be the same."""
+        return (
+            self.longest <= room.words
+            and all(
+                len(action.result) <= min(room.answer, room.found)
+                and action.kind not in CHANGES
+                and not rules_read(action)
+                for action in _distinct(self.actions)[: room.calls + 1]
+            )
+            and len(self.actions) <= room.calls
+        )
+
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""
         if action.outcome.failed or action.superseded or not self.question:
