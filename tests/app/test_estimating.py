@@ -56,15 +56,11 @@ def summary(tokens: int) -> str:
 
 
 def slowness() -> float:
-    """How many times as long a plain loop takes here as on a machine that adds 12 million numbers a second."""
-
-    def timed() -> float:
-        began, total = process_time(), 0
-        for number in range(1_000_000):
-            total += number
-        return process_time() - began
-
-    return max(1.0, min(timed() for _ in range(5)) * 12)
+    """How many times as long a plain loop takes now as on a machine that adds 12 million numbers a second."""
+    began, total = process_time(), 0
+    for number in range(300_000):
+        total += number
+    return max(1.0, (process_time() - began) * 40)
 
 
 @pytest.mark.clock
@@ -79,7 +75,7 @@ def test_an_estimate_of_a_hundred_thousand_tokens_takes_a_tenth_of_a_second(sess
         return process_time() - began
 
     # The least of a few: what else runs on the machine only ever adds to it.
-    assert min(timed() for _ in range(5)) < 0.100 * slowness()
+    assert min(timed() / slowness() for _ in range(10)) < 0.100
 
 
 @pytest.mark.parametrize("preset", ASKING)
