@@ -54,9 +54,9 @@ def serve(
 
 
 def _leave() -> None:
-    """End the process at once where threads are left, such as a summary that nobody waits for any more.
+    """End the process at once if background threads are still running, such as one that waits for a summary.
 
-    Python ends them by force on its way out, and one that is inside native code then takes the process down with it.
+    Python stops such threads by force when it exits. If one is in native code at that moment, the process aborts.
     """
     import os
     import sys

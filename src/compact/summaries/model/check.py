@@ -38,7 +38,7 @@ _ATTRIBUTABLE, _ATTRIBUTABLE_PART, _AGREED_TO = 0.8, 0.8, 0.9
 
 And how much they or the assistant must have said of what they agreed to."""
 _ASKED_FOR, _SAID = 0.75, 0.3
-"""How much a person must have said of a demand; and somebody of an instruction."""
+"""How much of a demand a person must have said; and how much of an instruction the user or the assistant."""
 _TELLING = 3
 """Words that a part must have to be looked at by itself."""
 _PARTS = re.compile(r"[;:(),—–]\s|[.!?]\s")

@@ -117,7 +117,7 @@ def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
 
 
 _ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
-"""What whoever quotes has put to a word, so that it fits: "prefer[s]"."""
+"""Letters added to a quoted word so that it fits the sentence: "prefer[s]"."""
 
 
 def quotations(text: str) -> Iterator[str]:
