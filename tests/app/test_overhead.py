@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from time import thread_time
 
+import pytest
+
 from tests.app.test_manager import Bench, make, talk
 from tests.app.watching import watched_files
 
@@ -29,6 +31,7 @@ def test_a_warm_preflight_touches_no_file(make: Bench) -> None:
     assert seen == []
 
 
+@pytest.mark.clock
 def test_a_warm_preflight_takes_little_more_than_comparing(make: Bench) -> None:
     manager = make(10_000_000)
     messages = talk(500)
