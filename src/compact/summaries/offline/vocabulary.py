@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import fsum
 
 # Scripts without spaces are read by twos.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_NAME = re.compile(r"\b\w*(?:\d|_|[a-z][A-Z])\w*|(?<=[^.!?:\s]\s)[^\W\d_a-z]\w+")
-"""A word with a digit or an underscore, or with a capital letter that no sentence begins with."""
+_TOKEN = re.compile(r"\w+")
+_WITHIN = re.compile(r"[\d_]|[a-z][A-Z]")
+_CAPITAL = re.compile(r"[^\W\d_a-z](?<=[^.!?:\s]\s.)\w+")
+_ASCII_CAPITAL = re.compile(r"[A-Z](?<=[^.!?:\s]\s.)\w+")
 _LATIN, _OTHER_SCRIPT = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff]")
 _NAMED = 3.0
 """How much more a name says than a word."""
@@ -30,30 +34,45 @@ class Vocabulary:
         for texts in said:
             self._counts.update(set().union(*map(_words, texts)))
             self._texts.update(text for text in texts if len(text) <= _LONGEST_PHRASE)
+        self._worth = {word: _worth(word, count) for word, count in self._counts.items()}
 
     def information(self, text: str) -> float:
         """The tokens of a text that say something, roughly: a word that many exchanges have counts for little.
 
         What is said again and again, word for word, says nothing new.
         """
-        counts = self._counts
-        names = set(map(str.lower, _NAME.findall(text[:_LONGEST])))
-        total = 0.0
-        for word in _words(text):
-            rare = min(1.0, (_RARE / (counts[word] or 1)) ** 2)
-            total += (len(word) + 1) / _PER_TOKEN * rare * (_NAMED if word in names else 1.0)
-        return total / max(self._texts[text], 1)
+        known = self._worth
+        worth = {word: known[word] if word in known else _worth(word, 1) for word in _words(text)}
+        named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(text[:_LONGEST]))))
+        # Sets have another order in every process; exact sums do not depend on it.
+        return (fsum(worth.values()) + (_NAMED - 1) * named) / max(self._texts[text], 1)
 
     def rare_words(self, text: str) -> set[str]:
         """The longer words of a text that a few exchanges have."""
         return {word for word in _words(text) if len(word) >= _LONGER and self._counts[word] <= _RARE}
 
 
+def _worth(word: str, exchanges: int) -> float:
+    """The tokens of a word, fewer the more exchanges have it."""
+    return (len(word) + 1) / _PER_TOKEN * min(1.0, (_RARE / exchanges) ** 2)
+
+
 def proper_names(text: str) -> set[str]:
     """The names in a text that are words, in lower case: in a text of another script, every word in Latin letters."""
     text = text[:_LONGEST]
-    found = _NAME.findall(text) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
+    found = _names(text) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
     return {name.lower() for name in found if len(name) >= _SHORTEST_NAME}
+
+
+def _names(text: str) -> list[str]:
+    """Words with a digit, an underscore or a capital letter in them, or a capital letter that begins no sentence."""
+    capital = _ASCII_CAPITAL if text.isascii() else _CAPITAL
+    return [*filter(_is_name, set(_TOKEN.findall(text))), *capital.findall(text)]
+
+
+@lru_cache(1 << 14)
+def _is_name(word: str) -> bool:
+    return _WITHIN.search(word) is not None
 
 
 def _words(text: str) -> set[str]:
