@@ -10,6 +10,7 @@ from typing import Any
 
 from bench.peers.catalogue import Way
 from bench.peers.environments import ROOT, Adapter
+from bench.peers.relations import Relation, missing_relations, used_together
 from compact import formats
 from compact.app.counting import count
 from compact.app.transcripts import read_transcript
@@ -36,8 +37,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A session as far as it had come when the model was asked, and the facts seen by then that it writes later.
+    """A session as far as it had come when the model was asked, and what was seen by then that it writes later.
 
+    That is facts, and the relations among them: a name with its value or its file.
     `floor` is what nobody can do without: the instructions, the first request and the newest exchange.
     """
 
@@ -46,6 +48,7 @@ class Cut:
     tokens: int
     floor: int
     needed: frozenset[Fact]
+    related: frozenset[Relation]
 
     def budgets(self) -> Iterator[tuple[float, int]]:
         """The shares that can be reached, with the tokens they come to."""
@@ -101,7 +104,8 @@ def _cuts(session: Session) -> Iterator[Cut]:
         at = next_request(session.whole, int(len(messages) * share))
         before = session.whole.with_messages(messages[:at])
         if needed := used_again(before.messages, messages[at:]):
-            yield Cut(session.name, before, count(before).total, _floor(before), needed)
+            related = used_together(before.messages, messages[at:], needed)
+            yield Cut(session.name, before, count(before).total, _floor(before), needed, related)
 
 
 def _floor(conversation: Conversation) -> int:
@@ -136,8 +140,9 @@ def measure(way: Way, cuts: Sequence[Cut]) -> list[dict[str, Any]]:
 def judge(cut: Cut, budget: int, answer: dict[str, Any]) -> dict[str, Any]:
     """What an answer is worth; one that is an error leaves the conversation as it was, and counts as not valid."""
     if "error" in answer:
-        nothing = {"after": cut.tokens, "met": False, "valid": False, "needed": len(cut.needed)}
-        return {**nothing, "missing": 0, "lost": 0, "seconds": None, "peak": None, "error": answer["error"]}
+        nothing = {"after": cut.tokens, "met": False, "valid": False, "missing": 0, "lost": 0, "parted": 0}
+        needed = {"needed": len(cut.needed), "related": len(cut.related)}
+        return {**nothing, **needed, "seconds": None, "peak": None, "error": answer["error"]}
     after = formats.parse(answer["messages"], format=FORMAT)
     tokens = count(after).total
     context = "\n".join(map(text_of, after.messages))
@@ -151,6 +156,8 @@ def judge(cut: Cut, budget: int, answer: dict[str, Any]) -> dict[str, Any]:
         "needed": len(cut.needed),
         "missing": len(gone),
         "lost": len(lost),
+        "related": len(cut.related),
+        "parted": len(missing_relations(cut.related, context)),
         "seconds": answer["seconds"],
         "peak": answer["peak"],
         "asked": sum(asked for asked, _ in answer["asked"]),

@@ -28,6 +28,9 @@ budgets, one process at a time. Nothing is random, so there are no seeds.
   easily: ways that met it in fewer than {ENOUGH:.0%} of the cuts, or that a vendor would refuse, stand in a second
   table. Cuts at which the instructions, the first request and the newest exchange alone take more than the budget are
   left out.
+- **Relations**: a name with its number or its path, both used later, that stood on one line before the cut and stand on
+  one line of what the assistant writes after it. One is *together* if a line of the result has both; a line is at most
+  300 characters of text.
 - **Time**: processor time for 100,000 tokens of input, from the peer's own types to the peer's own types; imports,
   conversions, the first call and the stand-in for a model are left out. **Memory**: the most that the process had.
 - **Settings**: *documented* are those that the peer's documentation shows, with its own estimate of tokens; *best* are
@@ -87,11 +90,11 @@ def _tables(rows: Sequence[Standing]) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Standing]) -> Iterator[str]:
-    yield "| way | settings | removed | met | valid | facts in context | recoverable | lost | ms / 100k | MB |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield "| way | settings | removed | met | valid | in context | recoverable | lost | together | ms / 100k | MB |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for one in rows:
         cells = [_label(one), one.way.setting, f"{one.removed:.1%}", f"{one.met:.0%}", f"{one.valid:.0%}"]
-        cells += [f"{one.in_context:.1%}", f"{one.recoverable:.1%}", f"{one.lost:.1%}"]
+        cells += [f"{one.in_context:.1%}", f"{one.recoverable:.1%}", f"{one.lost:.1%}", f"{one.together:.1%}"]
         cells += [f"{one.milliseconds:.0f}" if one.milliseconds >= 1 else "< 1", f"{one.memory:.0f}"]
         yield f"| {' | '.join(cells)} |"
 

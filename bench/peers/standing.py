@@ -16,7 +16,7 @@ _BY_KEY = {way.key: way for way in WAYS}
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a way came to at one budget, over all cuts; shares of the facts that are used later."""
+    """What a way came to at one budget, over all cuts; shares of the facts and relations that are used later."""
 
     way: Way
     share: float
@@ -26,6 +26,7 @@ class Standing:
     in_context: float
     recoverable: float
     lost: float
+    together: float
     milliseconds: float
     memory: float
     errors: int
@@ -33,6 +34,11 @@ class Standing:
     @property
     def missing(self) -> float:
         return 1 - self.in_context
+
+    @property
+    def parted(self) -> float:
+        """The share of relations that no line tells."""
+        return 1 - self.together
 
     @property
     def comparable(self) -> bool:
@@ -73,6 +79,7 @@ def _standing(way: Way, share: float, rows: Sequence[Mapping[str, Any]]) -> Stan
         in_context=1 - missing,
         recoverable=missing - lost,
         lost=lost,
+        together=1 - sum(row["parted"] for row in rows) / max(sum(row["related"] for row in rows), 1),
         milliseconds=sum(row["seconds"] for row in timed) / max(sum(row["before"] for row in timed), 1) * 1e8,
         memory=max((row["peak"] for row in timed), default=0) / 1e6,
         errors=len(rows) - len(timed),

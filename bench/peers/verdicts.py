@@ -15,6 +15,7 @@ LARGEST_SHARE = 0.5
 REASONS = {
     "budget": "Reason: what nobody may touch is more than the instructions, the first request and the newest exchange.",
     "facts": "Reason: what is kept is chosen before it is known what will be used.",
+    "relations": "Reason: what is kept is chosen before it is known what will be used together.",
     "time": (
         "Reason: keeping the newest messages takes no more than counting them, with the tokenizer that Compact uses "
         "and that the others are handed here. Compact looks at every place that could be cut, holds the result against "
@@ -53,25 +54,34 @@ def verdicts(found: Sequence[Standing], held_out: Sequence[Standing], costs: Seq
 
 
 def _facts(share: float, rows: Sequence[Standing]) -> Iterator[str]:
-    others = max((one for one in _others(rows)), key=lambda one: one.in_context, default=None)
-    ours = [one for one in rows if one.way.ours]
+    others, ours = _others(rows), [one for one in rows if one.way.ours]
     if not others or not ours:
         return
-    theirs = f"the best of the others, {_name(others.way)}, misses {others.missing:.1%}. The aim is half of that."
-    if comparable := [one for one in ours if one.comparable]:
-        best = max(comparable, key=lambda one: one.in_context)
-        text = (
-            f"At {share:.0%} of the tokens, held out, {_name(best.way)} misses {best.missing:.1%} of the facts used "
-            "later; "
-        )
-        yield _claim("facts", best.missing * 2 <= others.missing, text + theirs)
-    else:
+    comparable = [one for one in ours if one.comparable]
+    at = f"At {share:.0%} of the tokens, held out, "
+    if not comparable:
         best = max(ours, key=lambda one: (one.met, one.in_context))
-        text = (
-            f"At {share:.0%} of the tokens, held out, no way of Compact meets the budget in {ENOUGH:.0%} of the cuts. "
-            f"{_name(best.way)} does in {best.met:.0%}, and misses {best.missing:.1%} of the facts used later; "
+        yield _claim(
+            "budget",
+            False,
+            f"{at}no way of Compact meets the budget in {ENOUGH:.0%} of the cuts; {_name(best.way)} does in "
+            f"{best.met:.0%}.",
         )
-        yield _claim("budget", False, text + theirs)
+        return
+    best, theirs = (max(those, key=lambda one: one.in_context) for those in (comparable, others))
+    yield _claim(
+        "facts",
+        best.missing * 2 <= theirs.missing,
+        f"{at}{_name(best.way)} misses {best.missing:.1%} of the facts used later; the best of the others, "
+        f"{_name(theirs.way)}, misses {theirs.missing:.1%}. The aim is half of that.",
+    )
+    best, theirs = (max(those, key=lambda one: one.together) for those in (comparable, others))
+    yield _claim(
+        "relations",
+        best.parted * 2 <= theirs.parted,
+        f"{at}{_name(best.way)} misses {best.parted:.1%} of the relations used later; the best of the others, "
+        f"{_name(theirs.way)}, misses {theirs.parted:.1%}. The aim is half of that.",
+    )
 
 
 def _others(rows: Sequence[Standing]) -> list[Standing]:

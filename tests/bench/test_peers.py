@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,12 +15,15 @@ from bench.peers.adapters import compact as ours
 from bench.peers.catalogue import PACKAGES, WAYS, chosen
 from bench.peers.environments import Adapter, versions
 from bench.peers.measuring import Cut, judge
+from bench.peers.relations import missing_relations, used_together
 from bench.peers.report import document
 from bench.peers.serving import Left, Prepared, Scribe, Task, Tokens, Way, answer, mildest, serve
 from bench.peers.standing import bills, standings
 from compact import formats
 from compact.app.counting import count
 from compact.facts import facts_of
+from compact.lab.retention import KINDS
+from compact.messages import Message
 
 STEPS = 12
 BY_KEY = {way.key: way for way in WAYS}
@@ -47,7 +50,7 @@ NEEDED = frozenset(fact for fact in facts_of(BEFORE.messages) if fact.text == "s
 
 
 def cut() -> Cut:
-    return Cut("tiny", BEFORE, TOKENS, 0, NEEDED)
+    return Cut("tiny", BEFORE, TOKENS, 0, NEEDED, frozenset())
 
 
 def ask(way: Way, share: float) -> dict[str, Any]:
@@ -79,6 +82,21 @@ def test_a_fact_is_lost_where_nothing_says_it_and_nobody_keeps_it() -> None:
     assert (judge(cut(), 100, gone)["missing"], judge(cut(), 100, gone)["lost"]) == (1, 1)
     kept = {**gone, "recoverable": ["in src/part_3.py"]}
     assert (judge(cut(), 100, kept)["missing"], judge(cut(), 100, kept)["lost"]) == (1, 0)
+
+
+def test_a_relation_is_a_name_with_its_value_or_file_on_one_line_before_and_after() -> None:
+    def said(role: str, *texts: str) -> Sequence[Message]:
+        return formats.parse([{"role": role, "content": text} for text in texts], format="openai-chat").messages
+
+    seen = said("user", "max_retries is 4711 in src/net/client.py", "poll_seconds = 815\ncache_bytes = 2345")
+    later = said("assistant", "max_retries: 4711", "set poll_seconds\nto 815", "cache_bytes 2345 in src/net/client.py")
+    needed = {fact for fact in facts_of(seen) if fact.kind in KINDS}
+    related = used_together(seen, later, needed)
+    assert {(name.text, value.text) for name, value in related} == {("max_retries", "4711"), ("cache_bytes", "2345")}
+    assert missing_relations(related, "max_retries = 4,711; cache_bytes: 2345") == set()
+    ((name, _),) = missing_relations(related, "max_retries = 4711\ncache_bytes\n2345")
+    assert name.text == "cache_bytes"
+    assert len(missing_relations(related, f"max_retries {'and more ' * 50} 4711; cache_bytes 2345")) == 1
 
 
 def test_an_orphan_is_not_valid() -> None:
@@ -140,7 +158,8 @@ def test_every_peer_is_locked() -> None:
 
 def row(way: str, *, missing: int, **more: Any) -> dict[str, Any]:
     usual = {"before": 1_000, "after": 250, "met": True, "valid": True, "lost": 0, "seconds": 0.001, "peak": 10**8}
-    return {"way": way, "session": "tiny", "share": 0.25, "needed": 10, "missing": missing, **usual, **more}
+    wanted = {"needed": 10, "missing": missing, "related": 10, "parted": missing}
+    return {"way": way, "session": "tiny", "share": 0.25, **wanted, **usual, **more}
 
 
 def bill(way: str, dollars: float) -> dict[str, Any]:
