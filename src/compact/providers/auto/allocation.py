@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isinf
 from typing import NamedTuple
 
 from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
@@ -52,8 +53,9 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     least = _least_keys(ladders)
     places = {ladder.at: place for place, ladder in enumerate(ladders)}
     for ladder in ladders:
-        lasts = ladder.worth.lasting > 0
-        ladder.after = () if lasts else tuple(places[at] for at in ladder.newer if at in places)
+        # What lasts is out of date only where a person took it back.
+        newer = ladder.corrected if ladder.worth.lasting > 0 else ladder.newer
+        ladder.after = tuple(places[at] for at in newer if at in places)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))
@@ -110,12 +112,13 @@ def _beside(ladder: Ladder) -> int:
 def _least_keys(ladders: Sequence[Ladder]) -> dict[int, float]:
     """What a line is worth at least: no less than an earlier one that would be out of date without it."""
     least: dict[int, float] = {}
-    shown = {newer for ladder in ladders if ladder.fixed for newer in ladder.newer}
     for ladder in ladders:
-        key = max(rate(ladder, Level.NONE, Level.SHORT), least.get(ladder.at, 0.0))
-        for newer in ladder.newer if not ladder.fixed else ():
-            least[newer] = max(least.get(newer, 0.0), key)
-    return least | dict.fromkeys(shown, float("inf"))
+        own = rate(ladder, Level.NONE, Level.SHORT)
+        key = float("inf") if ladder.fixed else max(own, least.get(ladder.at, 0.0))
+        for newer in ladder.newer:
+            if newer in ladder.corrected or not isinf(key):
+                least[newer] = max(least.get(newer, 0.0), key)
+    return least
 
 
 def _lines(ladder: Ladder, place: int, least: float) -> list[Step]:

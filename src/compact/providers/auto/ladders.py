@@ -115,6 +115,8 @@ class Ladder:
     worth: Worth = NOTHING
     newer: frozenset[int] = frozenset()
     """The latest exchanges that say something of what this one names; `after` are their places among all."""
+    corrected: frozenset[int] = frozenset()
+    """Those in which a person takes something of it back."""
     after: tuple[int, ...] = ()
     recency: float = 1.0
     boost: float = 1.0
@@ -225,8 +227,10 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
             if each.binding or ladder.fixed
             for word in ladder.told.vocabulary.rare_words(each.text)
         }
-        known, mine = (changed, rare) if ladder.fixed else (latest, names)
-        ladder.newer = frozenset(known[name] for name in mine if name in known)
+        ladder.corrected = frozenset(changed[name] for name in rare if name in changed)
+        ladder.newer = ladder.corrected
+        if not ladder.fixed:
+            ladder.newer |= {latest[name] for name in names if name in latest}
         latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
         if any(each.binding and corrects(each.text) for each in said):
             changed = dict.fromkeys(rare, ladder.at) | changed
