@@ -47,6 +47,7 @@ def three_windows(talk: Talk, connection: HTTPConnection, each: int) -> None:
     assert 1 < talk.summaries <= talk.compactions
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize(("format", "strategy"), EVERY[::5])
 def test_three_small_windows(tmp_path: Path, small: HTTPConnection, format: str, strategy: str) -> None:
     three_windows(Talk(format, SMALL, tmp_path, strategy), small, each=500)
@@ -69,6 +70,7 @@ def run_many(folder: Path, connection: HTTPConnection, runs: range) -> dict[str,
     return {"runs": len(runs), "requests": requests, "compactions": compactions, "failures": len(failures)}
 
 
+@pytest.mark.laws
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 def test_a_few_runs(tmp_path: Path, small: HTTPConnection) -> None:
     assert run_many(tmp_path, small, range(-FEW_RUNS, 0))["failures"] == 0

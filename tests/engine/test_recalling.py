@@ -226,6 +226,7 @@ def test_what_was_recalled_is_spared_while_it_is_fresh() -> None:
     assert sum(message.id in untouchable(many) for message in many.messages if message.role == "tool") == 4
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_every_handle_that_is_shown_gives_back_what_was_there(format: str) -> None:
     rng = random.Random(f"recall {format}")

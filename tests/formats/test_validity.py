@@ -179,6 +179,7 @@ def test_corruptions_leave_the_body_they_were_given_alone(name: str) -> None:
         assert body == same
 
 
+@pytest.mark.laws
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @given(st.data())

@@ -63,6 +63,7 @@ def test_after_a_long_pause_nothing_is_cached() -> None:
     assert played.hit_rate == 0
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("name", [name for name, _ in list_recipes()])
 def test_every_recipe_keeps_every_request_below_the_window(name: str) -> None:
     whole = session(25)

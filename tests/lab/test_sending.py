@@ -83,6 +83,7 @@ def compare(session: Conversation, recipe: str, terms: Terms, folder: Path) -> i
     return sum(sent.before > 0 for sent, _ in ours)
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_manager_sends_what_is_replayed_in_every_format(format: str, recipe: str, tmp_path: Path) -> None:
@@ -93,6 +94,7 @@ def test_a_manager_sends_what_is_replayed_in_every_format(format: str, recipe: s
     assert done > 0
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("share", [0.6, 0.3, 0.05])
 def test_a_manager_sends_what_is_replayed_of_the_bundled_session(recipe: str, share: float, tmp_path: Path) -> None:

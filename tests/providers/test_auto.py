@@ -69,6 +69,7 @@ def test_it_is_a_provider_like_others() -> None:
     check_provider(AutoProvider())
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY)
 def test_the_target_is_met_and_what_is_left_can_be_taken_back(seed: int, turns: int, format: str) -> None:
     before = session(seed, turns, format)
@@ -87,6 +88,7 @@ def must_begin_with_thinking(conversation: Conversation) -> bool:
     return enabled and any(message.role == "system" for message in conversation.messages)
 
 
+@pytest.mark.laws
 @given(SEEDS, EVERY)
 def test_the_target_is_met_by_requests_of_every_shape(seed: int, format: str) -> None:
     before = generated(seed, format)
@@ -95,6 +97,7 @@ def test_the_target_is_met_by_requests_of_every_shape(seed: int, format: str) ->
             assert tokens_of(fill(before, target).conversation) <= target
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY)
 def test_what_is_whole_stays_whole_with_a_larger_target(seed: int, turns: int, format: str) -> None:
     before = session(seed, turns, format)
@@ -102,6 +105,7 @@ def test_what_is_whole_stays_whole_with_a_larger_target(seed: int, turns: int, f
     assert all(less <= more for less, more in pairwise(shown))
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY)
 def test_a_second_run_changes_nothing_and_the_same_input_gives_the_same_bytes(
     seed: int, turns: int, format: str
@@ -113,6 +117,7 @@ def test_a_second_run_changes_nothing_and_the_same_input_gives_the_same_bytes(
         assert fill(outcome.conversation, target).plan == ()
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY)
 def test_a_plan_that_was_written_down_does_the_same_again(seed: int, turns: int, format: str) -> None:
     before = session(seed, turns, format)
@@ -124,6 +129,7 @@ def test_a_plan_that_was_written_down_does_the_same_again(seed: int, turns: int,
         assert render(apply_plan(before, written)[0]) == render(outcome.conversation)
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY)
 def test_what_went_is_told_in_one_account_or_by_a_marker_in_its_place(seed: int, turns: int, format: str) -> None:
     before = session(seed, turns, format)
@@ -136,6 +142,7 @@ def test_what_went_is_told_in_one_account_or_by_a_marker_in_its_place(seed: int,
         assert not any(map(is_pruned, told))
 
 
+@pytest.mark.laws
 @given(SEEDS, EVERY)
 def test_requests_of_every_shape_keep_an_account(seed: int, format: str) -> None:
     before = generated(seed, format)
@@ -156,6 +163,7 @@ def folds(plan: Plan) -> list[Fold]:
     return [edit for step in plan for edit in step.edits if isinstance(edit, Fold)]
 
 
+@pytest.mark.laws
 @given(SEEDS, TURNS, EVERY, st.sets(st.integers(0, 30), max_size=4))
 def test_what_must_stay_stays_and_calls_are_never_changed(seed: int, turns: int, format: str, pinned: set[int]) -> None:
     before = session(seed, turns, format)

@@ -39,6 +39,7 @@ def follow(source: str, excerpt: str) -> None:
     assert source[at:] == excerpt[last:]
 
 
+@pytest.mark.laws
 @given(st.integers(0, 2**32), st.sampled_from((0.1, 0.3, 0.5, 0.8)))
 def test_the_excerpts_of_a_session_are_lines_of_it(seed: int, share: float) -> None:
     before = session(seed, 8)

@@ -213,6 +213,7 @@ def repetitive(rng: random.Random, format: str) -> Conversation:
     return parse({**parts, key: grown(parts[key])}, format=format)
 
 
+@pytest.mark.laws
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("format", sorted(FORMATS))

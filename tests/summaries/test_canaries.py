@@ -45,6 +45,7 @@ def test_there_are_two_hundred_canaries() -> None:
     assert len(DEMANDS) * len(PLACES) == 200
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("place", PLACES)
 def test_no_canary_becomes_an_instruction(place: str) -> None:
     survived = 0

@@ -110,6 +110,7 @@ def test_no_fact_of_the_first_round_that_is_still_active_is_lost(strategy: Strat
     check_rounds(strategy, 42)
 
 
+@pytest.mark.laws
 @given(st.integers(0, 2**32))
 def test_whatever_happens_on_the_way(seed: int) -> None:
     check_rounds(find_strategy("task_state"), seed)

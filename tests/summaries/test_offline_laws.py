@@ -151,6 +151,7 @@ RULES = st.lists(
 )
 
 
+@pytest.mark.laws
 @pytest.mark.no_cover  # tracing would make it take several times as long, and other tests cover the same lines
 @given(st.lists(RULES, min_size=20, max_size=20), st.integers(0, 10))
 def test_twenty_rounds_lose_no_directive_that_fits_and_do_not_grow(rounds: list[list[str]], noise: int) -> None:

@@ -103,6 +103,7 @@ def test_words_that_only_look_english_say_nothing() -> None:
     assert judge(WITH_MORE, ["- todo: load_brixo"]).verdicts["done"] is WRONG
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("share", SHARES)
 def test_errors_planted_in_what_auto_leaves_are_found(share: float) -> None:
     found: Counter[bool] = Counter()

@@ -105,6 +105,7 @@ def test_silence_is_missing() -> None:
     assert judgement.statements == ()
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("worlds", [100, pytest.param(400, marks=pytest.mark.soak)])
 def test_planted_errors_are_found(worlds: int) -> None:
     found: Counter[tuple[str, bool]] = Counter()
