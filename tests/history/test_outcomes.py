@@ -227,6 +227,16 @@ def test_a_commit_and_a_push_are_told_by_what_they_left() -> None:
         ("weather", '{"City": "Pittsburgh", "Weather": "Raining"}', UNKNOWN, '{"City": "Pittsburgh", "Weather": "Raining"}'),
         ("TaskCreate", "Task #2 created successfully: Verify that the tests fail", OK, "Task #2 created successfully: Verify that the tests fail"),
         ("mcp__x__create_issue", "Argument Validation Error", FAILED, "Argument Validation Error"),
+        ("create_ticket", '{"created": true, "key": "K-1"}', OK, "ok; key: K-1"),
+        ("create_ticket", '{"created": false, "key": "K-1"}', FAILED, "created: false; key: K-1"),
+        ("close_ticket", '{"created": false, "key": "K-1"}', UNKNOWN, '{"created": false, "key": "K-1"}'),
+        ("deploy_site", '{"deployed": true}', OK, "ok"),
+        ("post_entry", "entry_id;state;month\n7;FAILED, month is closed;09", FAILED, "state: FAILED, month is closed; entry_id: 7"),
+        ("post_entry", "entry_id,status\n7,posted", OK, "status: posted; entry_id: 7"),
+        ("post_entry", "one thing, another thing\nfailed, passed", UNKNOWN, "one thing, another thing failed, passed"),
+        ("swap", "<html><body><h1>Rota</h1><p class='err'>Swap of shift 9: rejected</p></body></html>", FAILED, "Rota Swap of shift 9: rejected"),
+        ("swap", "Shift 9: swap not possible", FAILED, "Shift 9: swap not possible"),
+        ("swap", "0 errors, all fine here", UNKNOWN, "0 errors, all fine here"),
     ],
 )  # fmt: skip
 def test_an_answer_is_judged_by_its_fields_and_first_words(name: str, answer: str, kind: Verdict, text: str) -> None:

@@ -26,6 +26,10 @@ _NONE = re.compile(
 )
 _VERB = re.compile(r"[a-z]{4,}")
 _STEM = 5
+_PARTICIPLES = ("ed", "en")
+_FEW = 160
+_COLUMNS, _COLUMN, _LONGEST_TABLE = ";|\t,", re.compile(r"[A-Za-z][\w -]{0,30}"), 600
+_TAG, _PAGE = re.compile(r"<[^<>]{1,200}>"), re.compile(r"\s*<(?:!doctype html|html|body)\b", re.IGNORECASE)
 _PAYMENTS = ("payments", "paymenthistory", "transactions", "refunds", "charges")
 
 
@@ -87,6 +91,7 @@ def judge_answer(name: str, text: str, *, error: bool, reads: bool) -> Outcome:
     if isinstance(value, dict):
         return _judge_record(name, value, text, error=error, reads=reads)
     known = _phrases()
+    text = _untagged(text)
     bare = text.strip()
     if error:
         return Outcome(Verdict.FAILED, beginning(text))
@@ -98,7 +103,9 @@ def judge_answer(name: str, text: str, *, error: bool, reads: bool) -> Outcome:
     first = bare[:_HEAD].partition("\n")[0]
     done, undone = known.positive.search(first), known.negative.search(first)
     fine = done is not None and (undone is None or done.start() < undone.start())
-    return Outcome(Verdict.OK if fine else Verdict.UNKNOWN, beginning(text))
+    # A few words that name a failure tell of this call; in a longer text they may be about anything.
+    failed = not fine and len(bare) <= _FEW and says_no(bare)
+    return Outcome(Verdict.OK if fine else Verdict.FAILED if failed else Verdict.UNKNOWN, beginning(text))
 
 
 def judge_edit(text: str, *, error: bool, writes: bool) -> Outcome:
@@ -123,7 +130,7 @@ def beginning(text: str) -> str:
 def _decoded(text: str) -> Json:
     bare = text.strip()
     if bare[:1] not in "{[" or bare[-1:] not in "}]" or len(bare) > _LONGEST_JSON:
-        return None
+        return _tabled(bare)
     try:
         value = json.loads(bare)
     except (ValueError, RecursionError):
@@ -131,10 +138,27 @@ def _decoded(text: str) -> Json:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
+def _tabled(text: str) -> Json:
+    """The record of a table with one row below the names of its columns."""
+    lines = text.split("\n") if len(text) <= _LONGEST_TABLE else []
+    if len(lines) != 2:
+        return None
+    for mark in _COLUMNS:
+        names, values = ([cell.strip() for cell in line.strip(mark).split(mark)] for line in lines)
+        if len(names) == len(values) > 1 and all(map(_COLUMN.fullmatch, names)) and len(set(names)) == len(names):
+            return dict(zip(names, values, strict=True))
+    return None
+
+
+def _untagged(text: str) -> str:
+    """What a page says, without its tags."""
+    return " ".join(_TAG.sub(" ", text).split()) if text.lstrip()[:1] == "<" and _PAGE.match(text) else text
+
+
 def _judge_record(name: str, value: dict[str, Any], text: str, *, error: bool, reads: bool) -> Outcome:
     """By its fields; what was read may tell of other things that failed."""
     fields = list(_fields(value))
-    if fault := _fault(fields, reads=reads):
+    if fault := _fault(fields, name, reads=reads):
         return Outcome(Verdict.FAILED, _told(fields, fault))
     if error:
         return Outcome(Verdict.FAILED, _told(fields, ""))
@@ -155,14 +179,15 @@ def _fields(value: dict[str, Any]) -> Iterator[tuple[str, str, Json]]:
             yield key, plain, entry
 
 
-def _fault(fields: list[tuple[str, str, Json]], *, reads: bool) -> str:
+def _fault(fields: list[tuple[str, str, Json]], name: str, *, reads: bool) -> str:
     """The words that say that it failed; none where nothing does."""
     known = _phrases()
     names = known.fields
     for key, plain, entry in fields:
         if plain in names["error"] and _says_something(entry):
             return _shown(entry)
-        if (plain in names["success"] and entry is False) or (plain in names["trouble"] and entry is True):
+        did = plain in names["success"] or (not reads and _is_deed(plain, name))
+        if (did and entry is False) or (plain in names["trouble"] and entry is True):
             telling = (names["error"], names["message"])
             said = (_shown(other) for kind in telling for _, name, other in fields if name in kind and other)
             return next(said, "") or f"{key}: {_shown(entry)}"
@@ -181,18 +206,28 @@ def _succeeds(fields: list[tuple[str, str, Json]], name: str) -> str | None:
     known = _phrases()
     names = known.fields
     # `return_items` is answered by "return requested".
-    stems = [verb[:_STEM] for verb in _VERB.findall(name.rpartition("__")[2].lower())[:1]]
+    stems = _stems(name)
     for key, plain, entry in _words_first(fields):
         if isinstance(entry, str) and _is_state(plain, names):
             says = entry[:_HEAD].lower()
             if known.positive.search(says) or any(stem in says for stem in stems):
                 return entry[:_FIRST_FAULT] if plain in names["message"] else f"{key}: {entry[:_FIRST_FAULT]}"
     for _, plain, entry in fields:
-        if plain in names["success"] and entry is True:
+        if entry is True and (plain in names["success"] or _is_deed(plain, name)):
             return "ok"
         if plain in names["code"] and isinstance(entry, int) and 200 <= entry < 300:
             return "ok"
     return None
+
+
+def _stems(name: str) -> list[str]:
+    """The beginning of the verb that a tool is named by."""
+    return [verb[:_STEM] for verb in _VERB.findall(name.rpartition("__")[2].lower())[:1]]
+
+
+def _is_deed(plain: str, name: str) -> bool:
+    """Whether a field says that what the tool is for was done: `created` of `create_ticket`."""
+    return plain.endswith(_PARTICIPLES) and any(plain.startswith(stem) for stem in _stems(name))
 
 
 def _is_state(plain: str, names: dict[str, frozenset[str]]) -> bool:
