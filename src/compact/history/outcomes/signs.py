@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ _NEAR_END = 1_500
 _LAST_LINES, _LAST_WORDS = 12, 2
 _MOST_CASES = 4
 _LONGEST = 240
+_REMEMBERED = 256
+"""Outputs, of at most 20,000 characters, of which it is known what they say: compactions read the same ones again."""
 
 
 class Found(NamedTuple):
@@ -114,13 +116,15 @@ def plain(text: str) -> str:
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
-def complaints(text: str, names: Collection[str]) -> list[Found]:
+@lru_cache(_REMEMBERED)
+def complaints(text: str, names: frozenset[str]) -> tuple[Found, ...]:
     """What the shell, or one of the named programs, says of itself: it counts whatever else is shown."""
     found = {each for sign in _built_in().own for each in sign.find(text, names)}
-    return sorted(found)
+    return tuple(sorted(found))
 
 
-def signs_in(text: str, names: Collection[str]) -> Signs:
+@lru_cache(_REMEMBERED)
+def signs_in(text: str, names: frozenset[str]) -> Signs:
     """The signs of an output that is the tools' own."""
     known = _built_in()
     bad: list[Found] = []

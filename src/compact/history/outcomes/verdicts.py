@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -161,7 +162,7 @@ def _quoted(found: list[Found] | tuple[Found, ...]) -> str:
     return "\n".join(dict.fromkeys(each.text for each in found))
 
 
-def _is_all(own: list[Found], output: str) -> bool:
+def _is_all(own: Sequence[Found], output: str) -> bool:
     lines = [line for line in output.split("\n") if line.strip()]
     return len(lines) <= 2 * len(own)
 
