@@ -7,7 +7,7 @@ import pytest
 from compact.facts import Source
 from compact.formats import parse
 from compact.history.reading import binds, read
-from compact.history.speech import generalizes, recounts
+from compact.history.speech import corrects, generalizes, recounts
 
 RULES = (
     "Under no circumstances touch `src/vendor.py`.",
@@ -67,6 +67,23 @@ def test_stories_questions_and_single_requests_do_not(text: str) -> None:
 def test_a_request_is_a_rule_where_its_first_clause_holds_for_all_cases() -> None:
     assert generalizes("Charge everything to the card.")
     assert not generalizes("Mend the bug, which every user sees.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the report goes to Ann rather than Bob now, my mistake",
+        "der Bericht geht jetzt an Anna statt an Bob, mein Fehler",
+        "le rapport va à Anne, erreur de ma part",
+        "el informe va para Ana, me equivoqué",
+        "отчёт теперь Анне вместо Боба, моя ошибка",
+        "报告现在发给安娜，我记错了",  # noqa: RUF001 - as it is written
+        "レポートはアンナに送ってください、私の間違いです",
+        "التقرير إلى آنا وليس بوب، غلطتي",
+    ],
+)
+def test_who_admits_a_mistake_corrects_something(text: str) -> None:
+    assert corrects(text)
 
 
 @pytest.mark.parametrize(

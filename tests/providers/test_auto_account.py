@@ -127,6 +127,24 @@ def test_what_stands_is_not_left_without_what_took_its_place(share: int) -> None
     assert "libomega" in "\n".join(message.text for message in after.messages)
 
 
+@pytest.mark.parametrize("share", [4, 6, 8, 12])
+def test_an_order_is_not_told_without_the_words_that_took_it_back(share: int) -> None:
+    changes = []
+    for number in range(12):
+        changes += [user(f"Store the dates of part{number}_x in `old{number}_rows`."), assistant("Noted.")]
+        changes += [user(f"Never touch module{number}_x."), assistant("Noted.")]
+    for number in range(12):
+        words = "and the weather was fine, too. " * (number % 4)
+        changes += [
+            user(f"`new{number}_rows` rather than `old{number}_rows`, my mistake. {words}"),
+            assistant("Noted."),
+        ]
+    before = parse([user("Begin."), *changes, user("Go on.")])
+    shown = "\n".join(message.text for message in fill(before, tokens_of(before) // share).conversation.messages)
+    left = [number for number in range(12) if f"old{number}_rows" in shown]
+    assert all(f"new{number}_rows" in shown for number in left)
+
+
 def test_texts_of_one_message_stand_beside_each_other_as_what_they_are() -> None:
     blocks = [
         {"type": "text", "text": "First, a look at the billing code."},

@@ -9,6 +9,7 @@ from compact.history.reading import read
 from compact.messages import exchanges
 from compact.summaries.offline.lines import LONG, MIDDLE, ROOMS, SHORT, Told, tell
 from compact.summaries.offline.records import outline
+from compact.summaries.offline.worth import weigh
 from tests.providers.conversations import assistant, step, user
 
 CODE = """\
@@ -63,6 +64,36 @@ def test_a_file_that_was_written_is_told_by_its_outline() -> None:
     ][1:]
     assert line.startswith('- wrote a.py: "')
     assert "def update_committed(options)" in line
+
+
+def tasks(id: str, **states: str) -> list[dict[str, object]]:
+    todos = [{"content": name.replace("_", " "), "status": state} for name, state in states.items()]
+    return step(id, "TodoWrite", {"todos": todos}, "Todos have been modified successfully.")
+
+
+def test_a_task_is_told_in_the_last_list_that_has_it() -> None:
+    lists = (
+        *tasks("c1", write_the_parser="in_progress", test_the_parser="pending"),
+        *tasks("c2", write_the_parser="completed", test_the_parser="in_progress"),
+        *tasks("c3", draw_the_map="in_progress", write_the_parser="completed"),
+        assistant("- [x] draw the map\n- [ ] print the map\n\nOn with it."),
+    )
+    lines = [each.line(SHORT) for each in told(user("Make the map."), *lists)]
+    assert lines[1:] == [
+        "- assistant: (no text)",
+        '- planned: "in progress: test the parser"',
+        '- planned: "done: write the parser"',
+        '- assistant: "open: print the map. done: draw the map. On with it."',
+    ]
+
+
+def test_the_newest_list_of_tasks_is_worth_more_than_earlier_ones() -> None:
+    lists = [
+        *tasks("c1", write_it="completed", draw_it="completed"),
+        *tasks("c2", test_it="pending", ship_it="pending"),
+    ]
+    _, earlier, newest = (weigh(each) for each in told(user("Make it."), *lists))
+    assert newest.lasting > 3 * earlier.lasting > 0
 
 
 def test_what_people_did_is_quoted_before_what_they_felt() -> None:

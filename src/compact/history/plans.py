@@ -115,22 +115,34 @@ def newest_plan(actions: Sequence[Action], spoken: Iterable[tuple[int, Source, s
                 if listed[1] in kept:
                     kept[listed[1]] = Step(kept[listed[1]].text, _state(listed[2]))
     for index, source, text in spoken:
-        if source is Source.ASSISTANT and index >= at and "[" in text:
-            checked = [Step(_plain(found[2]), _state(found[1])) for found in _CHECKED.finditer(text)]
-            if len(checked) >= _FEWEST_CHECKED:
-                kept, at = {str(number): step for number, step in enumerate(checked)}, index
+        if source is Source.ASSISTANT and index >= at and (checked := checked_in(index, text)):
+            kept, at = {str(number): step for number, step in enumerate(checked.steps)}, index
     steps = tuple(step for step in kept.values() if step.text)
     return Plan(at, steps) if steps else None
 
 
-def retell_checks(text: str, *, outdated: bool) -> str:
-    """The text with its check list told by states; without it where a later list says how things stand."""
+def checked_in(index: int, text: str) -> Plan | None:
+    """The check list that a text of the message at that index has."""
     found = list(_CHECKED.finditer(text)) if "[" in text else []
-    if len(found) < _FEWEST_CHECKED:
-        return text
-    plan = Plan(0, tuple(Step(_plain(each[2]), _state(each[1])) for each in found))
-    told = "" if outdated else f"{plan.tell()}."
-    return f"{text[: found[0].start()]}{told}{_CHECKED.sub('', text[found[0].end() :])}"
+    steps = tuple(Step(_plain(each[2]), _state(each[1])) for each in found)
+    return Plan(index, steps) if len(steps) >= _FEWEST_CHECKED else None
+
+
+def retell_checks(text: str, plan: Plan) -> str:
+    """The text with the plan in the place of its check list."""
+    told = f"{plan.tell()}." if plan.steps else ""
+    first = next(_CHECKED.finditer(text))
+    return f"{text[: first.start()]}{told}{_CHECKED.sub('', text[first.end() :])}"
+
+
+def drop_repeated(lists: Iterable[tuple[int, Plan]]) -> dict[int, Plan]:
+    """The lists of tasks, in order, by key; each without the tasks that a later one has."""
+    found: dict[int, Plan] = {}
+    later: set[str] = set()
+    for key, plan in reversed(list(lists)):
+        found[key] = Plan(plan.index, tuple(step for step in plan.steps if step.text not in later))
+        later.update(step.text for step in plan.steps)
+    return found
 
 
 def _keep(kept: dict[str, Step], action: Action) -> None:

@@ -75,9 +75,9 @@ EVEN = Emphasis()
 # What a person set as a rule has the greatest weight of each: no strategy forgets it sooner than another.
 _EMPHASES = {
     "decision_log": Emphasis(
-        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.2, plans=0.1, looks=0.02
+        person=0.7, rules=2.0, reasons=2.0, talk=0.15, changes=0.1, runs=0.2, plans=0.02, looks=0.02
     ),
-    "code_delta": Emphasis(person=0.6, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=2.0, plans=0.2, looks=0.05),
+    "code_delta": Emphasis(person=0.6, rules=3.0, reasons=0.3, talk=0.1, changes=3.0, runs=2.0, plans=0.04, looks=0.05),
     "brief": Emphasis(person=1.2, rules=1.5, reasons=0.8, talk=0.4, changes=0.6, runs=0.8, plans=1.5, looks=0.2),
     "general": Emphasis(person=1.2, rules=1.5, reasons=1.5, changes=0.6, runs=0.8, plans=0.6, looks=0.4),
     "code": Emphasis(person=0.8, rules=2.0, reasons=1.2, talk=0.5, changes=2.0, runs=1.5, plans=0.8, looks=0.4),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from compact.facts import Source
 from compact.history.actions import CHANGES, Action, describe, subject, written_by
 from compact.history.outcomes.outcome import Verdict
-from compact.history.plans import planned_by, retell_checks
+from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks
 from compact.history.quoting import quote, shorten
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
@@ -26,6 +27,7 @@ _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 NO_TEXT = "(no text)"
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
+_REMEMBERED = 16
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
 _FOLLOWING = 60
@@ -72,7 +74,8 @@ class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
     `asked` are the names and words of the latest request; where that is a short `question`, what was answered about
-    them is told first. `taken_up` are the words of what was said next. `planned` is the message with the newest plan.
+    them is told first. `taken_up` are the words of what was said next. `lists` are lists of tasks, by the call or the
+    words that wrote them; `planned` is the message with the newest.
     It only `comments` where nobody has asked for anything.
     """
 
@@ -82,8 +85,9 @@ class Told:
     asked: AbstractSet[str] = frozenset()
     question: bool = False
     taken_up: AbstractSet[str] = frozenset()
-    planned: int = 0
+    planned: int = -1
     comments: bool = False
+    lists: Mapping[int, Plan] = field(default_factory=dict, repr=False)
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
@@ -149,10 +153,7 @@ class Told:
         """What a file of rules says, as the project's."""
         if not (path := rules_read(action)):
             return ""
-        speech = self.speeches.get(id(action))
-        if speech is None:
-            speech = self.speeches[id(action)] = Speech(rules_text(action))
-        rules = speech.quote_rules(room.rules).replace('"', "'")
+        rules = _rules_said(rules_text(action)).quote_rules(room.rules).replace('"', "'")
         return f'rules of the project, read in {path}: "{rules}"'
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:
@@ -172,10 +173,16 @@ class Told:
             return known
         words, by_person = spoken.text, spoken.source is Source.USER
         if not by_person:
-            words = retell_checks(words, outdated=spoken.index < self.planned)
+            words = retell_checks(words, plan) if (plan := self.lists.get(id(spoken))) else words
             words = without_announcements(words) if self.actions else words
         made = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
         return made
+
+
+@lru_cache(_REMEMBERED)
+def _rules_said(text: str) -> Speech:
+    """A file of rules, to be quoted; the same one is read before every compaction."""
+    return Speech(text)
 
 
 def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
@@ -189,7 +196,8 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     request = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
     asked, question = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
     groups, plan = list(groups), reading.plan
-    planned = plan.index if plan else 0
+    planned = plan.index if plan else -1
+    lists = _lists(reading)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
@@ -202,10 +210,19 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             next_words,
             planned,
             comments,
+            lists,
             vocabulary,
         )
         for group, spoken, next_words, comments in zip(groups, words, _taken_up(words), _comments(words), strict=True)
     ]
+
+
+def _lists(reading: Reading) -> dict[int, Plan]:
+    """The lists of tasks that calls and the assistant's words hold; a task is in the last of them that has it."""
+    found = [(id(action), plan) for action in reading.actions if (plan := planned_by(action))]
+    spoken = (said for said in reading.utterances if said.source is Source.ASSISTANT)
+    found += [(id(said), plan) for said in spoken if (plan := checked_in(said.index, said.text))]
+    return drop_repeated(sorted(found, key=lambda pair: pair[1].index))
 
 
 def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
@@ -271,8 +288,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
         return f'{did}: "{fields} / {found}"' if fields else f'{did}: "{found}"'
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
-    if plan := planned_by(action):
-        return "" if action.superseded else f'planned: "{quote(plan.tell(), max(room.words, room.rules))}"'
+    if plan := told.lists.get(id(action)):
+        return f'planned: "{quote(plan.tell(), max(room.words, room.rules))}"' if plan.steps else ""
     shown = ""
     if action.kind in CHANGES:
         shown = _written(action, room.written, told.taken_up)

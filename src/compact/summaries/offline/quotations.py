@@ -80,8 +80,7 @@ class Speech:
 
     def quote_rules(self, longest: int) -> str:
         """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
-        found, weights = self._weighed
-        directs = [binds(each.whole) or any(directives_in(each.whole)) for each in found]
+        (found, weights), directs = self._weighed, self._directs
         chosen: set[int] = set()
         left = longest
         for at in sorted(range(len(found)), key=lambda at: (not directs[at], 0.0 if directs[at] else -weights[at], at)):
@@ -95,8 +94,13 @@ class Speech:
     def share_of_rules(self) -> float:
         """The part of the text that gives rules: beside one that does, so does all that directs or is listed."""
         found, _ = self._weighed
-        rules = [each for each in found if each.lead or binds(each.whole) or any(directives_in(each.whole))]
+        rules = [each for each, directs in zip(found, self._directs, strict=True) if each.lead or directs]
         return sum(len(each.whole) for each in rules) / max(sum(len(each.whole) for each in found), 1)
+
+    @cached_property
+    def _directs(self) -> list[bool]:
+        """Which passages direct."""
+        return [binds(each.whole) or any(directives_in(each.whole)) for each in self._weighed[0]]
 
     @cached_property
     def _weighed(self) -> tuple[list[Passage], list[float]]:

@@ -18,13 +18,13 @@ from compact.summaries.offline.lines import LONG, ROOMS, USER, Told
 OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
-_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 24.0, 4.0, 4.0, 1.2, 0.6
+_BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 24.0, 5.0, 5.0, 1.2, 0.6
 _CARRIED_USER, _CARRIED = 6.0, 2.0
 """What a person's words and others are worth in an earlier account, which has left out what matters less."""
-_ASKED_FOR = 36.0
+_ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
 _SUPERSEDED = 0.3
-_EFFECT, _CHANGE, _LOOK = 4.5, 1.6, 0.4
+_EFFECT, _CHANGE, _LOOK = 6.0, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
 _OF_RESULT = (0.2, 0.3, 0.35)
 """The shares of a result that lines of each length show."""
@@ -82,6 +82,12 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         value = _said(stress * weight, (1 - rules) * information)
         rest = (_shown(int((1 - rules) * size), max(0, room.words - int(rules * size))) for room in ROOMS)
         worth = worth.plus(value, rest)
+    stresses = [(id(said), emphasis.of_words(said)) for said in told.said]
+    stresses += [(id(action), emphasis.of_deed(action)) for action in told.actions]
+    for key, stress in stresses:
+        if plan := told.lists.get(key):
+            value = _said(stress * (_BINDING if plan.index == told.planned else _CLOSING), len(plan.tell()) / 4)
+            worth = worth.plus(value)._replace(lasting=worth.lasting + value)
     for action in told.actions:
         if rules_read(action) and not action.superseded:
             size = min(len(action.result), _LONGEST_RULES)
