@@ -322,6 +322,16 @@ def test_a_failure_is_mended_by_the_newest_that_does_the_same(
     assert mended(session(*steps).actions) == expected
 
 
+def test_another_script_for_the_same_program_mends_nothing() -> None:
+    trace = 'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nKeyError: 1'
+    first, other = "python3 - <<'EOF'\nprint(rates[1])\nEOF", "python3 - <<'EOF'\nprint(names)\nEOF"
+    failed, later = session((first, trace), (other, "3 passed")).actions
+    assert (failed.outcome.kind, failed.superseded, failed.mended_by) == (FAILED, False, None)
+    assert later.outcome.kind is OK
+    failed, _ = session((first, trace), (first, "3 passed")).actions
+    assert failed.mended_by is not None
+
+
 def test_an_edit_is_mended_by_another_of_the_same_file() -> None:
     failed = used("Edit", {"file_path": "/a.py"}, "String to replace not found in file.", error=True)
     done = used("Edit", {"file_path": "/a.py"}, "The file /a.py has been updated successfully.", id="t2")

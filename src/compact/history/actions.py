@@ -158,9 +158,12 @@ def subject(action: Action) -> str:
 def written_by(action: Action) -> str:
     """The lines that a change put into a file, without those that were there or say nothing; of a patch, what it adds.
 
-    Nothing where the file was written anew later.
+    Of a program that was fed with a script, the lines of that. Nothing where the file was written anew later.
     """
     replaced = action.kind == "wrote" and action.superseded
+    if action.is_command and action.run is not None and action.run.script:
+        lines = (line.strip() for line in unmarked(action.run.script[:_LONGEST_WRITTEN]).split("\n"))
+        return "\n".join(line for line in lines if _SAYING.search(line) and not _USING.match(line))
     if action.is_command or action.kind not in ("edited", "wrote") or replaced:
         return ""
     given = list(strings_in(action.call.raw if action.call.arguments is None else action.call.arguments))

@@ -31,7 +31,10 @@ _MOST_TEXTS = 20
 
 @dataclass(slots=True)
 class Simple:
-    """One command of a list: its words, where its output goes, where in the text it stands, and what joins it."""
+    """One command of a list: its words, where its output goes, where in the text it stands, and what joins it.
+
+    One that is `fed` reads a text that follows it.
+    """
 
     start: int
     end: int
@@ -40,6 +43,7 @@ class Simple:
     outputs: list[str] = field(default_factory=list)
     appended: list[str] = field(default_factory=list)
     piped: bool = False
+    fed: bool = False
     name: str = ""
     arguments: list[str] = field(default_factory=list)
 
@@ -56,7 +60,7 @@ class Shell:
     """What a command does: the files it writes, and the part of it that runs something else.
 
     Those `anew` are written whole; others are changed. `pipelines` are its commands, those that feed each other
-    together; `cut` says that there are more of them.
+    together; `cut` says that there are more of them. `texts` are those that it feeds to programs.
     """
 
     written: tuple[str, ...]
@@ -64,11 +68,12 @@ class Shell:
     pipelines: tuple[tuple[Simple, ...], ...] = ()
     cut: bool = False
     anew: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
 
 
 def read_shell(command: str) -> Shell:
     """Reads the beginning of a command, as far as somebody may have written it by hand."""
-    lean = _without_texts(command)
+    lean, texts = _apart(command)
     head = lean[:_LONGEST]
     written: dict[str, None] = {}
     rest: list[str] = []
@@ -79,14 +84,16 @@ def read_shell(command: str) -> Shell:
         if not files and line[0].name not in _aside:
             rest.append(head[line[0].start : line[-1].end])
     changed = {path for line in pipelines for simple in line for path in _changed_by(simple)}
-    return Shell(tuple(written), " && ".join(rest), pipelines, len(lean) > _LONGEST, frozenset(written) - changed)
+    anew = frozenset(written) - changed
+    return Shell(tuple(written), " && ".join(rest), pipelines, len(lean) > _LONGEST, anew, texts)
 
 
-def _without_texts(command: str) -> str:
-    """The command without the texts that it feeds to programs: what follows them counts as well."""
+def _apart(command: str) -> tuple[str, tuple[str, ...]]:
+    """The command without the texts that it feeds to programs, and these: what follows them counts as well."""
     if "<<" not in command:
-        return command
+        return command, ()
     kept: list[str] = []
+    texts: list[str] = []
     at = 0
     for _ in range(_MOST_TEXTS):
         begin = _HEREDOC.search(command, at)
@@ -95,7 +102,8 @@ def _without_texts(command: str) -> str:
         end = re.compile(rf"^[ \t]*{begin[1]}[ \t]*$", re.MULTILINE).search(command, begin.end())
         kept.append(command[at : begin.end()])
         at = end.start() if end else begin.end()
-    return "".join([*kept, command[at:]])
+        texts.append(command[begin.end() : end.start() if end else None])
+    return "".join([*kept, command[at:]]), tuple(texts)
 
 
 def _lines(text: str) -> Iterator[list[Simple]]:
@@ -130,6 +138,7 @@ def _commands(text: str) -> Iterator[Simple]:
         simple.end = at
         if token["heredoc"]:
             ends.append(token["heredoc"])
+            simple.fed = True
         elif token["redirect"]:
             target = token["redirect"] in _OUTPUT
             appends = ">>" in token["redirect"]

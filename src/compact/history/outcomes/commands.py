@@ -67,7 +67,7 @@ class Run:
     `honest`: the status is that of all it runs. `shows`: it only shows what others wrote. `asks`: a status of 1 is an
     answer. `silent`: no output means that all is well. `whole`: the end of the output is seen. `adds`: what it adds
     stays, whatever is added later. `names` are the programs that it runs, `aims` its commands without flags, messages,
-    logs, and what is beside the point.
+    logs, and what is beside the point. `script` is what programs are told to do in a text that is fed to them.
     """
 
     honest: bool
@@ -78,6 +78,7 @@ class Run:
     adds: bool
     names: frozenset[str]
     aims: tuple[str, ...]
+    script: str = ""
 
 
 class _Part(NamedTuple):
@@ -117,6 +118,7 @@ def understand(shell: Shell) -> Run | None:
     plain = not shell.cut and not any(simple.name in known.compound for simple in simples)
     options = [word for simple in simples if simple.name == "set" for word in simple.arguments]
     careful = any("pipefail" in word or word in _CAREFUL for word in options)
+    script = "\n".join(shell.texts) if any(simple.fed for part in main for simple in part.pipeline) else ""
     return Run(
         honest=plain and (careful or len(last) == 1) and all(_counts(parts, at, careful) for at in range(len(parts))),
         shows=all(known.showing.match(part.words) for part in main),
@@ -126,8 +128,14 @@ def understand(shell: Shell) -> Run | None:
         adds=any(known.adding.match(part.words) for part in parts),
         names=frozenset([*(simple.name for simple in simples), *(word for part in parts for word in part.words[:1])]),
         aims=tuple(
-            dict.fromkeys(_folder(parts) + aim for part in parts if not part.aside and (aim := _aim(part.words)))
+            # The same program may be fed with anything.
+            dict.fromkeys(
+                _folder(parts) + aim + (f" {script}" if any(simple.fed for simple in part.pipeline) else "")
+                for part in parts
+                if not part.aside and (aim := _aim(part.words))
+            )
         ),
+        script=script,
     )
 
 

@@ -28,6 +28,8 @@ NO_TEXT = "(no text)"
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
 _REMEMBERED = 16
+_SCRIPT = 60
+"""Characters of a script that any line tells."""
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
 _FOLLOWING = 60
@@ -119,6 +121,7 @@ class Told:
             and all(
                 len(action.result) <= min(room.answer, room.found)
                 and action.kind not in CHANGES
+                and not (action.run and action.run.script)
                 and not rules_read(action)
                 for action in _distinct(self.actions)[: room.calls + 1]
             )
@@ -281,6 +284,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
     """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
+    if action.is_command and (script := _written(action, max(room.written, _SCRIPT), told.taken_up).replace('"', "'")):
+        did = f'{did} with "{script}"'
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
     if found := told.found(action, room):
