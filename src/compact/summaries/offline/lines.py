@@ -316,7 +316,9 @@ def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
     lines = quote(text.replace("\n", " / "), 2 * longest)
     if len(lines) <= longest or _FIELD.match(text):
         return shorten(lines, longest)
-    return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
+    told = quote(outline(text, taken_up, longest), longest)
+    # A script that says little of itself is told by its beginning.
+    return shorten(lines, longest) if not told or (action.is_command and len(told) < longest // 2) else told
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:

@@ -25,7 +25,7 @@ _JOIN = " / "
 _DECLARES = re.compile(
     r"\s*(?:#{1,4} |(?:(?:export|default|async|public|private|protected|static|abstract|pub(?:\([^)]{1,20}\))?) )*"
     r"(?:def|class|func|function|fn|type|interface|struct|enum|impl|trait|module|create table|describe|test|it)\b"
-    r"|(?:export )?const \w{1,60} = (?:async )?(?:\(|function)|[\w-]{1,40}:$)",
+    r"|(?:export )?const \w{1,60} = (?:async )?(?:\(|function)|(?!(?:try|else|finally|except)\b)[\w-]{1,40}:$)",
     re.IGNORECASE,
 )
 _REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+\s\w+\s\w+")
