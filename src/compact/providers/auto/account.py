@@ -100,7 +100,8 @@ def _answered(
 def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> AccountItem:
     room = LINES[done.levels[at]]
     if at in done.quotes:
-        room = replace(room, words=done.quotes[at])
+        words = done.quotes[at]
+        room = replace(room, words=words, rules=room.rules if words >= room.words else words)
     return AccountItem(ladder.told.line(room), ids[at])
 
 

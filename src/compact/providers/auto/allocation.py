@@ -14,6 +14,8 @@ from typing import NamedTuple
 from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
 from compact.summaries.offline.worth import LEAST_STEP
 
+_LEAST_QUOTE = 12
+"""Tokens of a quote that can say something."""
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
 _SMALL, _SMALL_RECENT = 20, 3
@@ -212,9 +214,21 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
             if price is not None and price <= full.left and not _makes_whole(ladder, step.level):
                 full.left -= price
                 full.levels[step.at] = step.level
+            elif price is not None and isinf(step.key) and level is Level.NONE:
+                _squeeze(ladder, step.at, full)
     for at in range(len(ladders) - 1, -1, -1):
         _quote(ladders[at], at, full)
     return full
+
+
+def _squeeze(ladder: Ladder, at: int, full: Allocation) -> None:
+    """Tell what must be told in the room that there is, with a shorter quote than any other line has."""
+    line = ladder.told.line(LINES[Level.SHORT])
+    room = full.left - LEAST_STEP
+    if room >= _LEAST_QUOTE and not ladder.text:
+        full.levels[at] = Level.SHORT
+        full.quotes[at] = min(_QUOTED[Level.SHORT] - 1, room * len(line) // max(ladder.lines[0], 1))
+        full.left = 0
 
 
 def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | None:
