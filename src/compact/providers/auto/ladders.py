@@ -37,7 +37,7 @@ from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import LONG, MIDDLE, NO_TEXT, SHORT, Told, tell
 from compact.summaries.offline.records import names_in
-from compact.summaries.offline.vocabulary import proper_names
+from compact.summaries.offline.vocabulary import proper_names, words_of
 from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
 
 
@@ -215,6 +215,12 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     """
     named = [
         {name for text in _spoken_of(ladder.told) for name in names_in(text) | proper_names(text)} for ladder in ladders
+    ]
+    # A name that begins a sentence is one where it is one elsewhere.
+    every = {name for names in named for name in names}
+    named = [
+        names | {word for text in _spoken_of(ladder.told) for word in words_of(text) if word in every}
+        for ladder, names in zip(ladders, named, strict=True)
     ]
     counts = Counter(name for names in named for name in names)
     latest: dict[str, int] = {}

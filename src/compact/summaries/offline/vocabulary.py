@@ -33,7 +33,7 @@ class Vocabulary:
         self._counts: Counter[str] = Counter()
         self._texts: Counter[str] = Counter()
         for texts in said:
-            self._counts.update(set().union(*map(_words, texts)))
+            self._counts.update(set().union(*map(words_of, texts)))
             self._texts.update(text for text in texts if len(text) <= _LONGEST_PHRASE)
         self._worth = {word: _worth(word, count) for word, count in self._counts.items()}
 
@@ -43,14 +43,14 @@ class Vocabulary:
         What is said again and again, word for word, says nothing new.
         """
         known = self._worth
-        worth = {word: known[word] if word in known else _worth(word, 1) for word in _words(text)}
+        worth = {word: known[word] if word in known else _worth(word, 1) for word in words_of(text)}
         named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(text[:_LONGEST]))))
         # Sets have another order in every process; exact sums do not depend on it.
         return (fsum(worth.values()) + (_NAMED - 1) * named) / max(self._texts[text], 1)
 
     def rare_words(self, text: str) -> set[str]:
         """The longer words of a text that a few exchanges have."""
-        return {word for word in _words(text) if len(word) >= _LONGER and self._counts[word] <= _RARE}
+        return {word for word in words_of(text) if len(word) >= _LONGER and self._counts[word] <= _RARE}
 
 
 def _worth(word: str, exchanges: int) -> float:
@@ -80,7 +80,8 @@ def _is_name(word: str) -> bool:
     return _WITHIN.search(word) is not None
 
 
-def _words(text: str) -> set[str]:
+def words_of(text: str) -> set[str]:
+    """The words of a text, in lower case."""
     return set(_WORD.findall(text[:_LONGEST].lower()))
 
 
