@@ -28,8 +28,8 @@ NO_TEXT = "(no text)"
 _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
 _REMEMBERED = 16
-_SCRIPT = 60
-"""Characters of a script that any line tells."""
+_OF_SCRIPT = 4
+"""Of a script so many times less is told than of a file: what it printed says more than how."""
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
 _FOLLOWING = 60
@@ -284,7 +284,7 @@ def _done(action: Action, room: Room, told: Told) -> str:
     """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
-    if action.is_command and (script := _written(action, max(room.written, _SCRIPT), told.taken_up).replace('"', "'")):
+    if action.is_command and (script := _script(action, room.written // _OF_SCRIPT)):
         did = f'{did} with "{script}"'
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
@@ -310,15 +310,19 @@ def _done(action: Action, room: Room, told: Told) -> str:
     return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
 
 
+def _script(action: Action, longest: int) -> str:
+    """What a script says of itself that a program was fed with: its comments, and what it defines."""
+    text = written_by(action) if longest else ""
+    return quote(outline(text, frozenset(), longest), longest).replace('"', "'") if text else ""
+
+
 def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
     """What was put into a file: all of it, or what the next words took up; of records the first, with their fields."""
     text = written_by(action) if longest else ""
     lines = quote(text.replace("\n", " / "), 2 * longest)
     if len(lines) <= longest or _FIELD.match(text):
         return shorten(lines, longest)
-    told = quote(outline(text, taken_up, longest), longest)
-    # A script that says little of itself is told by its beginning.
-    return shorten(lines, longest) if not told or (action.is_command and len(told) < longest // 2) else told
+    return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
 def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:

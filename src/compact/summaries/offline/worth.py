@@ -101,7 +101,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         worth = worth.plus(deed).plus_result(again * _printed(len(action.result)))
         if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
             worth = worth._replace(lasting=worth.lasting + deed / 2)
-        if wrote := len(written_by(action)):
+        if wrote := 0 if action.is_command else len(written_by(action)):
             worth = worth.plus(_said(again * _CHANGE, wrote / 4), (_shown(wrote, room.written) for room in ROOMS))
         if found := told.found(action, LONG):
             value = _said(_ASKED_FOR, len(found) / 4)
