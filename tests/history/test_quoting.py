@@ -52,3 +52,10 @@ def test_a_long_sentence_keeps_its_beginning_and_its_end() -> None:
     assert len(short) <= 120
     assert "…" in short
     assert shorten_middle("Short.", 120) == "Short."
+
+
+def test_a_clause_that_says_at_its_end_whether_it_is_to_be_done_is_not_cut() -> None:
+    line = "資料はここにあります。テーブルを今日のうちに削除しないでください。"
+    assert shorten(line, 24) == "資料はここにあります。…"
+    assert shorten(line, 100) == line
+    assert shorten("자료는 여기 있습니다, 그 표를 오늘 지우지 마세요 그리고 더", 24) == "자료는 여기 있습니다…"

@@ -20,6 +20,9 @@ _MARK = re.compile(
     r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )
+_VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
+"""Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
+_CLAUSE_ENDS, _NEAR = "。！？、,;'\"", 60  # noqa: RUF001 - as they are written
 _HALF_TAG = re.compile(r"<\s?/?[\w-]{0,40}\Z")
 _HEADING = re.compile(r"(?:^|(?<=\s))#{2,6}(?=\s)")
 _ROLE = re.compile(
@@ -55,6 +58,10 @@ def shorten(line: str, longest: int) -> str:
     if len(line) <= longest:
         return line
     cut = line[: max(longest - 1, 0)]
+    if _VERB_LAST.search(cut, max(len(cut) - _NEAR, 0)):
+        # Without its end a clause may say the opposite.
+        end = max(map(cut.rfind, _CLAUSE_ENDS))
+        return (cut[: end + 1] if end > longest // 4 else cut).rstrip(" ,;:.-") + "…"
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
 
