@@ -10,6 +10,7 @@ from compact.messages import (
     AccountItem,
     body_of,
     frame_account,
+    is_summary,
     removed_marker,
     version_of,
 )
@@ -238,3 +239,16 @@ def test_a_line_about_a_file_of_rules_quotes_what_directs() -> None:
     line = next(line for line in account(fill(before, tokens_of(before) // 20)).split("\n") if "AGENTS.md" in line)
     assert line.endswith('Rules: Never push to main."')
     assert len(line) < 400
+
+
+def test_the_account_says_where_messages_belong_that_stand_below_it() -> None:
+    failed = step(
+        "c1", "bash", {"command": "pytest tests"}, "1 failed, 3 passed in 0.1s\nFAILED tests/test_a.py::test_b"
+    )
+    before = parse([user("Begin."), *spoken(12), *failed, *spoken(12), user("Go on.")])
+    after = fill(before, tokens_of(before) // 2).conversation
+    place = [message.id for message in after.messages].index(before.messages[25].id)
+    assert is_summary(after.messages[place - 1])
+    lines = body_of(after.messages[place - 1]).split("\n")
+    assert lines.index("- (the first 2 messages below were sent before this point)") == 12
+    assert not any("no answer" in line for line in lines)  # there was one before the tests failed

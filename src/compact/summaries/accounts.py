@@ -13,7 +13,7 @@ _FRAMING = re.compile(
     rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
     r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)"
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
-    r"|the first (?:\d+ messages below were|message below was) sent before the last things told here)\))"
+    r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
 _SINCE = "## After that"
 IN_THE_END = "in the end: "
@@ -27,9 +27,9 @@ def unlisted(count: int) -> str:
 
 
 def kept_below(count: int) -> str:
-    """The line that says how many messages below the account are older than the last it tells of."""
+    """The line that says how many messages below the account are older than the lines that follow it."""
     first = f"first {count} messages below were sent" if count != 1 else "first message below was sent"
-    return f"- (the {first} before the last things told here)"
+    return f"- (the {first} before this point)"
 
 
 def earlier_items(

@@ -128,7 +128,7 @@ def _turn(
         fate = _BELOW
     elif answer >= 0 and closing is None:
         fate = _ANSWERED
-    elif answer < 0 and not last:
+    elif answer < 0 and not last and not any(ladders[at].told.closes for at in turn):
         fate = _UNANSWERED
     if len(steps) <= _MOST_STEPS:
         parts = [asked, *steps, *([closing] if closing else [])]

@@ -275,10 +275,13 @@ class Composition:
         lines = [summary] if summary else join_lines(items)
         known = {id for item in items for id in item.sources}
         silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
+        if not summary and (older := self._older(gone, done.levels)):
+            place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
+            newer = (at for at, item in enumerate(items) if any(place.get(id, -1) > older[-1] for id in item.sources))
+            if (first := next(newer, None)) is not None:
+                lines.insert(len(join_lines(items[:first])), kept_below(len(older)))
         if silent and not summary:
             lines.insert(0, unlisted(silent))
-        if not summary and (older := self._older(gone, done.levels)):
-            lines.insert(0, kept_below(older))
         count = sum(map(stands_for, gone))
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
@@ -292,8 +295,8 @@ class Composition:
         shown = (at for at in range(len(self.ladders)) if levels[at] >= Level.CUT or at in late)
         return sum(1 for at in shown for index in self.ladders[at].group if index > first)
 
-    def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
-        """How many messages below the account are older than the newest it tells of."""
+    def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> list[int]:
+        """The messages below the account that are older than the newest it tells of."""
         messages = self.task.conversation.messages
         place = {message.id: index for index, message in enumerate(messages)}
         first, last = place[gone[0].id], place[gone[-1].id]
@@ -306,7 +309,7 @@ class Composition:
         ]
         movable = (at for at in kept if not messages[at].protected and not messages[at].from_user)
         start = next(movable, None)
-        return 0 if start is None else sum(index >= start for index in kept)
+        return [index for index in kept if start is not None and index >= start]
 
 
 def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:
