@@ -29,7 +29,7 @@ def test_every_way_is_played_and_drawn(open_page: Open) -> None:
     page.get_by_role("textbox", name="Window").fill("60000")
     opened.button("Play 15 ways").click()
     status = page.get_by_role("region", name="Outcome").get_by_role("status")
-    expect(status).to_contain_text("less than with no compaction", timeout=60_000)
+    expect(status).to_contain_text("less than with no compaction", timeout=180_000)
     expect(status).to_contain_text("requests would have been refused")
     rows = page.locator(".ways tbody tr")
     expect(rows).to_have_count(15)
