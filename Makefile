@@ -42,9 +42,9 @@ serve: page ## set everything up, and open the page in a browser
 docs: $(READY) ## build the documentation as a site: build/site
 	@$(PY) scripts/build_docs.py
 
-# In processes that import little else, they take a third of the time.
 # What drives a browser, other processes or whole sessions takes long to trace, and covers little that others do not.
 UNTRACED = tests/page tests/lab tests/test_docs.py tests/test_examples.py tests/test_record_demo.py
+# In processes that import little else, they take a third of the time.
 LAWS = $(shell grep -rl --include='test_*.py' '^@pytest.mark.laws' tests)
 test: $(READY) ## run the whole test suite with branch coverage
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable -m "not clock and not laws" --cov $(UNTRACED:%=--ignore=%)
