@@ -91,7 +91,7 @@ def test_a_chain_without_state_knows_its_own_accounts(monkeypatch: pytest.Monkey
         monkeypatch.setenv("COMPACT_SEAL_KEY", first)
         once = compact.condense([begin, *talk(0, 10), end], target=0.4).messages
         monkeypatch.setenv("COMPACT_SEAL_KEY", second)
-        twice = compact.condense([*once[:-1], *talk(10, 20), end], target=0.5).messages
+        twice = compact.condense([*once[:-1], *talk(10, 20), end], target=0.6).messages
         return once[1]["content"].split("\n")[1:-1], twice[1]["content"]
 
     lines, account = chain(KEY, KEY)

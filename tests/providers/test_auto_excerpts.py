@@ -138,3 +138,11 @@ def test_excerpts_show_what_was_put_into_files() -> None:
     (shown,) = [result.text for message in after.messages for result in message.results if "step_0" in result.text]
     assert is_excerpt(shown)
     assert "def step_177(): return 177" in shown
+
+
+def test_lines_beside_what_is_mentioned_stand_with_it() -> None:
+    lines = [f"step {number} of the way" for number in range(60)]
+    lines[30] = "call compute_total with rate_of_tax and base_price"
+    names = {"compute_total", "rate_of_tax", "base_price"}
+    shown = Excerpts("\n".join(lines), 400, Interest(names=names)).within(100, COUNT)
+    assert f"step 29 of the way\n{lines[30]}\nstep 31 of the way" in shown

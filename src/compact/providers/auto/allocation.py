@@ -57,7 +57,8 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     for ladder in ladders:
         # What lasts is out of date only where a person took it back.
         newer = ladder.corrected if ladder.worth.lasting > 0 else ladder.newer
-        ladder.after = tuple(places[at] for at in newer if at in places)
+        # What was asked is told as answered where the answer that follows is not told.
+        ladder.after = tuple(places[at] for at in newer if at in places and at != ladder.at + 1)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))

@@ -34,6 +34,8 @@ _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
 _OPENING, _BODY = ("{", "(", "[", ":"), 5
 """How a line ends that opens a block, and how many lines of the block are worth more for it."""
+_BESIDE = {1: 0.5, 2: 0.25}
+"""What lines beside one that is mentioned are worth for it, by how far they are from it."""
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
 _ATTEMPTS = 5
@@ -152,6 +154,9 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = mentions[at]
         worth[at] += value + mentioned
+        for near in (at - 2, at - 1, at + 1, at + 2):  # what stands beside it says what it is part of
+            if mentioned and 0 <= near < size:
+                worth[near] += mentioned * _BESIDE[abs(near - at)]
         if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2

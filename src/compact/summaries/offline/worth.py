@@ -19,7 +19,7 @@ OLDEST = 0.15
 LEAST_STEP = 8
 """Tokens that a step counts for at least."""
 _BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 24.0, 5.0, 5.0, 1.2, 0.6
-_CARRIED_USER, _CARRIED = 6.0, 2.0
+_CARRIED_USER, _CARRIED = 7.5, 2.5
 """What a person's words and others are worth in an earlier account, which has left out what matters less."""
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
