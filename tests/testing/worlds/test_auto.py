@@ -24,29 +24,29 @@ class Bound(NamedTuple):
 # Tighten these when accounts get better; loosen one only where others gain far more.
 TOLD = {
     0.25: {
-        Topic.ORDERS: Bound(0.98, 0.98),
-        Topic.PROHIBITIONS: Bound(0.98, 0.98),
-        Topic.REQUESTS: Bound(0.88, 0.95),
+        Topic.ORDERS: Bound(0.985, 0.98),
+        Topic.PROHIBITIONS: Bound(0.985, 0.98),
+        Topic.REQUESTS: Bound(0.935, 0.95),
         Topic.DROPPED: Bound(0.95),
-        Topic.OUTCOMES: Bound(0.85, 0.90),
-        Topic.VALUES: Bound(0.95, 0.90),
-        Topic.DECISIONS: Bound(0.90),
-        Topic.RULES: Bound(0.80),
+        Topic.OUTCOMES: Bound(0.9, 0.90),
+        Topic.VALUES: Bound(0.945, 0.90),
+        Topic.DECISIONS: Bound(0.895),
+        Topic.RULES: Bound(0.8),
     },
     0.1: {
-        Topic.ORDERS: Bound(0.78, 0.95),
-        Topic.PROHIBITIONS: Bound(0.77, 0.95),
-        Topic.REQUESTS: Bound(0.50, 0.85),
-        Topic.DROPPED: Bound(0.63),
-        Topic.OUTCOMES: Bound(0.41, 0.75),
-        Topic.VALUES: Bound(0.72, 0.60),
+        Topic.ORDERS: Bound(0.8, 0.95),
+        Topic.PROHIBITIONS: Bound(0.78, 0.95),
+        Topic.REQUESTS: Bound(0.57, 0.85),
+        Topic.DROPPED: Bound(0.64),
+        Topic.OUTCOMES: Bound(0.475, 0.75),
+        Topic.VALUES: Bound(0.63, 0.60),
         Topic.DECISIONS: Bound(0.52),
-        Topic.RULES: Bound(0.53),
+        Topic.RULES: Bound(0.525),
     },
 }
 WRONG = {
-    0.25: {"contradicted": Bound(8, 0), "false": Bound(12, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
-    0.1: {"contradicted": Bound(14, 0), "false": Bound(26, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.25: {"contradicted": Bound(6, 0), "false": Bound(6, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(8, 0), "false": Bound(15, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
 }
 
 

@@ -56,9 +56,11 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     places = {ladder.at: place for place, ladder in enumerate(ladders)}
     for ladder in ladders:
         # What lasts is out of date only where a person took it back.
-        newer = ladder.corrected if ladder.worth.lasting > 0 else ladder.newer
-        # What was asked is told as answered where the answer that follows is not told.
-        ladder.after = tuple(places[at] for at in newer if at in places and at != ladder.at + 1)
+        newer = {places[at] for at in (ladder.corrected if ladder.worth.lasting > 0 else ladder.newer) if at in places}
+        answer = places.get(ladder.at + 1)
+        if ladder.told.from_user and answer is not None and not ladders[answer].told.from_user:
+            newer -= {answer}  # what was asked is told as answered where the answer is not told
+        ladder.after = tuple(newer)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))

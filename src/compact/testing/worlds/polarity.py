@@ -7,14 +7,13 @@ import re
 from compact.testing.worlds.judgement import Reading, Reason
 from compact.testing.worlds.lexicon import SPACELESS
 from compact.testing.worlds.truth import Speaker, TruthKind
-from compact.testing.worlds.views import View, content
+from compact.testing.worlds.views import ENDS, View, content
 
 _COMMA = re.compile(r"[,，、،;；؛(（)）—–]")  # noqa: RUF001 - the marks themselves
 _BREAK = re.compile(r"[;；؛]|(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
 _END = re.compile(r"(?<=[.!?])\s|[。！？؟]")  # noqa: RUF001
 _OPENING = re.compile(r"[\"“«「„『]")
 _COLON = re.compile(r"[:：]")  # noqa: RUF001
-_ENDS = ".!?。！？؟"  # noqa: RUF001
 _NEAR = 28
 """So many letters may stand between a word of rejection and the name it rejects."""
 
@@ -50,7 +49,7 @@ def read_order(view: View) -> tuple[Reading, Reason]:
 def _turned(view: View) -> int:
     """Where the line says the very opposite, or -1; what only a head forbids reads like its opposite."""
     truth, line = view.truth, view.line
-    opposite = truth.opposite.lower().rstrip(_ENDS)
+    opposite = truth.opposite.lower().rstrip(ENDS)
     if not opposite or _has_head(view):
         return -1
     rest = line.replace(truth.text.lower(), "¤" * len(truth.text))

@@ -13,6 +13,9 @@ from compact.testing.worlds.truth import Truth
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 
+ENDS = ".!?。！？؟"  # noqa: RUF001 - as they are written
+"""What ends a sentence."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -45,8 +48,11 @@ class View:
 
     @property
     def verbatim(self) -> bool:
-        """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it."""
-        text = self.truth.text.lower()
+        """Whether the truth is quoted word for word, and not as the end of another sentence: `do not` before it.
+
+        What ends its sentence need not be there: an item of a list may end with a semicolon.
+        """
+        text = self.truth.text.lower().rstrip(ENDS)
         at = self.line.find(text, max(0, self.mention.start - len(text)))
         return 0 <= at <= self.mention.start and self.begins_at(at)
 
