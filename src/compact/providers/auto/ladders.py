@@ -225,6 +225,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     counts = Counter(name for names in named for name in names)
     latest: dict[str, int] = {}
     changed: dict[str, int] = {}
+    renamed: dict[str, int] = {}
     for ladder, names in zip(reversed(ladders), reversed(named), strict=True):
         said = [each for each in ladder.told.said if each.source is Source.USER]
         rare = {
@@ -233,13 +234,18 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
             if each.binding or ladder.fixed
             for word in ladder.told.vocabulary.rare_words(each.text)
         }
-        ladder.corrected = frozenset(changed[name] for name in rare if name in changed)
+        corrects_itself = any(each.binding and corrects(each.text) for each in said)
+        # Who names it corrects it; else who speaks of the same, unless that is what it corrects itself.
+        ladder.corrected = frozenset(renamed[name] for name in names if rare and name in renamed)
+        if not ladder.corrected and not corrects_itself:
+            ladder.corrected = frozenset(changed[word] for word in rare if word in changed)
         ladder.newer = ladder.corrected
         if not ladder.fixed:
             ladder.newer |= {latest[name] for name in names if name in latest}
         latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
-        if any(each.binding and corrects(each.text) for each in said):
+        if corrects_itself:
             changed = dict.fromkeys(rare, ladder.at) | changed
+            renamed = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | renamed
 
 
 def _spoken_of(told: Told) -> Iterator[str]:
