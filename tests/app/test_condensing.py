@@ -20,8 +20,8 @@ from compact.providers import Recipe, presets
 from compact.testing.generate import random_body
 from tests.app.laws import assert_laws, try_laws
 
-ROUNDS, CONVERSATIONS = 50, 100
-"""In each of the four formats: 20,000 conversations in all. The soak tries a million."""
+ROUNDS, CONVERSATIONS = 25, 100
+"""In each of the four formats: 10,000 conversations in all. The soak tries a million."""
 
 
 @pytest.mark.laws

@@ -35,7 +35,7 @@ TOLD = {
     },
     0.1: {
         Topic.ORDERS: Bound(0.8, 0.95),
-        Topic.PROHIBITIONS: Bound(0.78, 0.95),
+        Topic.PROHIBITIONS: Bound(0.775, 0.95),
         Topic.REQUESTS: Bound(0.57, 0.85),
         Topic.DROPPED: Bound(0.64),
         Topic.OUTCOMES: Bound(0.475, 0.75),
@@ -46,7 +46,7 @@ TOLD = {
 }
 WRONG = {
     0.25: {"contradicted": Bound(6, 0), "false": Bound(6, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
-    0.1: {"contradicted": Bound(8, 0), "false": Bound(15, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(8, 0), "false": Bound(15, 0), "wrong speaker": Bound(2, 0), "inverted": Bound(0, 0)},
 }
 
 
