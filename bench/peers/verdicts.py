@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from bench.peers.catalogue import Way
 from bench.peers.standing import ENOUGH, Bill, Standing
@@ -68,20 +69,14 @@ def _facts(share: float, rows: Sequence[Standing]) -> Iterator[str]:
             f"{best.met:.0%}.",
         )
         return
-    best, theirs = (max(those, key=lambda one: one.in_context) for those in (comparable, others))
-    yield _claim(
-        "facts",
-        best.missing * 2 <= theirs.missing,
-        f"{at}{_name(best.way)} misses {best.missing:.1%} of the facts used later; the best of the others, "
-        f"{_name(theirs.way)}, misses {theirs.missing:.1%}. The aim is half of that.",
-    )
-    best, theirs = (max(those, key=lambda one: one.together) for those in (comparable, others))
-    yield _claim(
-        "relations",
-        best.parted * 2 <= theirs.parted,
-        f"{at}{_name(best.way)} misses {best.parted:.1%} of the relations used later; the best of the others, "
-        f"{_name(theirs.way)}, misses {theirs.parted:.1%}. The aim is half of that.",
-    )
+    for what, missed in (("facts", attrgetter("missing")), ("relations", attrgetter("parted"))):
+        best, theirs = min(comparable, key=missed), min(others, key=missed)
+        yield _claim(
+            what,
+            missed(best) * 2 <= missed(theirs),
+            f"{at}{_name(best.way)} misses {missed(best):.1%} of the {what} used later; the best of the others, "
+            f"{_name(theirs.way)}, misses {missed(theirs):.1%}. The aim is half of that.",
+        )
 
 
 def _others(rows: Sequence[Standing]) -> list[Standing]:

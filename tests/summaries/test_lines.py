@@ -123,3 +123,11 @@ def test_the_best_sentence_is_cut_in_its_middle_where_it_is_too_long() -> None:
     ][1:]
     assert "However, I decided to leave the choir" in line
     assert "the garden in Kerpen" in line
+
+
+def test_a_list_that_was_refused_or_has_only_cancelled_tasks_is_not_told() -> None:
+    lists = [*tasks("c1", write_it="in_progress"), *tasks("c2", draw_it="cancelled")]
+    refused = tasks("c3", write_it="completed")
+    refused[-1]["content"] = "The user rejected this tool use."
+    lines = [each.line(SHORT) for each in told(user("Make it."), *lists, *refused)]
+    assert [line for line in lines if "planned" in line] == ['- planned: "in progress: write it"']

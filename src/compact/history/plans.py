@@ -130,7 +130,7 @@ def checked_in(index: int, text: str) -> Plan | None:
 
 def retell_checks(text: str, plan: Plan) -> str:
     """The text with the plan in the place of its check list."""
-    told = f"{plan.tell()}." if plan.steps else ""
+    told = f"{tasks}." if (tasks := plan.tell()) else ""
     first = next(_CHECKED.finditer(text))
     return f"{text[: first.start()]}{told}{_CHECKED.sub('', text[first.end() :])}"
 

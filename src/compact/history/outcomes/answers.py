@@ -29,6 +29,7 @@ _STEM = 5
 _PARTICIPLES = ("ed", "en")
 _FEW = 160
 _COLUMNS, _COLUMN, _LONGEST_TABLE = ";|\t,", re.compile(r"[A-Za-z][\w -]{0,30}"), 600
+_LONGEST_PAGE = 2_000
 _TAG, _PAGE = re.compile(r"<[^<>]{1,200}>"), re.compile(r"\s*<(?:!doctype html|html|body)\b", re.IGNORECASE)
 _PAYMENTS = ("payments", "paymenthistory", "transactions", "refunds", "charges")
 
@@ -87,7 +88,8 @@ def says_no(line: str) -> bool:
 
 def judge_answer(name: str, text: str, *, error: bool, reads: bool) -> Outcome:
     """How a call went that is neither a command nor an edit; one that `reads` shows what others wrote."""
-    value = _decoded(text)
+    # A table that is read is others' words.
+    value = _decoded(text) if reads else _decoded(text) or _tabled(text.strip())
     if isinstance(value, dict):
         return _judge_record(name, value, text, error=error, reads=reads)
     known = _phrases()
@@ -130,7 +132,7 @@ def beginning(text: str) -> str:
 def _decoded(text: str) -> Json:
     bare = text.strip()
     if bare[:1] not in "{[" or bare[-1:] not in "}]" or len(bare) > _LONGEST_JSON:
-        return _tabled(bare)
+        return None
     try:
         value = json.loads(bare)
     except (ValueError, RecursionError):
@@ -152,7 +154,7 @@ def _tabled(text: str) -> Json:
 
 def _untagged(text: str) -> str:
     """What a page says, without its tags."""
-    return " ".join(_TAG.sub(" ", text).split()) if text.lstrip()[:1] == "<" and _PAGE.match(text) else text
+    return " ".join(_TAG.sub(" ", text).split()) if len(text) <= _LONGEST_PAGE and _PAGE.match(text) else text
 
 
 def _judge_record(name: str, value: dict[str, Any], text: str, *, error: bool, reads: bool) -> Outcome:
@@ -186,7 +188,9 @@ def _fault(fields: list[tuple[str, str, Json]], name: str, *, reads: bool) -> st
     for key, plain, entry in fields:
         if plain in names["error"] and _says_something(entry):
             return _shown(entry)
-        did = plain in names["success"] or (not reads and _is_deed(plain, name))
+        # `created: false` beside `updated: true` is no failure.
+        deed = not reads and _is_deed(plain, name) and not any(other is True for _, _, other in fields)
+        did = plain in names["success"] or deed
         if (did and entry is False) or (plain in names["trouble"] and entry is True):
             telling = (names["error"], names["message"])
             said = (_shown(other) for kind in telling for _, name, other in fields if name in kind and other)

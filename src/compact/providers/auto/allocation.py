@@ -59,7 +59,7 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
         newer = {places[at] for at in (ladder.corrected if ladder.worth.lasting > 0 else ladder.newer) if at in places}
         answer = places.get(ladder.at + 1)
         if ladder.told.from_user and answer is not None and not ladders[answer].told.from_user:
-            newer -= {answer}  # what was asked is told as answered where the answer is not told
+            newer -= {answer}  # without it, the line ends with "answered"
         ladder.after = tuple(newer)
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
@@ -225,10 +225,10 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
 
 
 def _squeeze(ladder: Ladder, at: int, full: Allocation) -> None:
-    """Tell what must be told in the room that there is, with a shorter quote than any other line has."""
-    line = ladder.told.line(LINES[Level.SHORT])
+    """Shorten the quote of a line that must be there until it fits."""
     room = full.left - LEAST_STEP
     if room >= _LEAST_QUOTE and not ladder.text:
+        line = ladder.told.line(LINES[Level.SHORT])
         full.levels[at] = Level.SHORT
         full.quotes[at] = min(_QUOTED[Level.SHORT] - 1, room * len(line) // max(ladder.lines[0], 1))
         full.left = 0

@@ -234,16 +234,16 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
             if each.binding or ladder.fixed
             for word in ladder.told.vocabulary.rare_words(each.text)
         }
-        corrects_itself = any(each.binding and corrects(each.text) for each in said)
-        # Who names it corrects it; else who speaks of the same, unless that is what it corrects itself.
+        is_correction = any(each.binding and corrects(each.text) for each in said)
+        # A later correction with the same name counts; else one with the same rare words, but not for a correction.
         ladder.corrected = frozenset(renamed[name] for name in names if rare and name in renamed)
-        if not ladder.corrected and not corrects_itself:
+        if not ladder.corrected and not is_correction:
             ladder.corrected = frozenset(changed[word] for word in rare if word in changed)
         ladder.newer = ladder.corrected
         if not ladder.fixed:
             ladder.newer |= {latest[name] for name in names if name in latest}
         latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
-        if corrects_itself:
+        if is_correction:
             changed = dict.fromkeys(rare, ladder.at) | changed
             renamed = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | renamed
 

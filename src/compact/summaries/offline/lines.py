@@ -29,7 +29,7 @@ _QUESTIONS = ("pattern", "query", "regex", "url")
 _LONGEST_CALL = 200
 _REMEMBERED = 16
 _OF_SCRIPT = 4
-"""Of a script so many times less is told than of a file: what it printed says more than how."""
+"""A line has this many times fewer characters for a script than for a file: its output says more than its code."""
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
 _FOLLOWING = 60
@@ -76,8 +76,8 @@ class Told:
     """What an exchange holds that a line can tell: words, and actions with their outcomes.
 
     `asked` are the names and words of the latest request; where that is a short `question`, what was answered about
-    them is told first. `taken_up` are the words of what was said next. `lists` are lists of tasks, by the call or the
-    words that wrote them; `planned` is the message with the newest.
+    them is told first. `taken_up` are the words of what was said next. `lists` maps the id of a call or an
+    utterance to the list of tasks in it; `planned` is the message with the newest list.
     It only `comments` where nobody has asked for anything.
     """
 
@@ -221,8 +221,9 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
 
 
 def _lists(reading: Reading) -> dict[int, Plan]:
-    """The lists of tasks that calls and the assistant's words hold; a task is in the last of them that has it."""
-    found = [(id(action), plan) for action in reading.actions if (plan := planned_by(action))]
+    """The lists of tasks in calls that went well and in the assistant's words, each task only in the last of them."""
+    kept = (each for each in reading.actions if each.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED))
+    found = [(id(action), plan) for action in kept if (plan := planned_by(action))]
     spoken = (said for said in reading.utterances if said.source is Source.ASSISTANT)
     found += [(id(said), plan) for said in spoken if (plan := checked_in(said.index, said.text))]
     return drop_repeated(sorted(found, key=lambda pair: pair[1].index))
@@ -294,7 +295,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := told.lists.get(id(action)):
-        return f'planned: "{quote(plan.tell(), max(room.words, room.rules))}"' if plan.steps else ""
+        tasks = quote(plan.tell(), max(room.words, room.rules))
+        return f'planned: "{tasks}"' if tasks else ""
     shown = ""
     if action.kind in CHANGES:
         shown = _written(action, room.written, told.taken_up)
