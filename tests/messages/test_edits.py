@@ -211,6 +211,16 @@ def test_folds_in_one_place_stand_in_the_order_of_time() -> None:
     assert [message["content"] for message in after] == ["0", "A", "B", "3", "C", "6", "7"]
 
 
+def test_a_fold_does_not_come_before_the_message_that_it_stands_behind() -> None:
+    messages = [{"role": role, "content": str(index)} for index, role in enumerate(["user", "assistant"] * 4)]
+    conversation = parse(messages, format="openai-chat")
+    folds = {behind: Fold(("0", "1", "3", "5"), "A", EditKind.OTHER, behind=behind) for behind in ("", "2", "7", "9")}
+    after = {behind: [message["content"] for message in run(conversation, fold)] for behind, fold in folds.items()}
+    assert after[""] == after["7"] == after["9"] == ["A", "2", "4", "6", "7"]
+    assert after["2"] == ["2", "A", "4", "6", "7"]
+    assert plan_from_json(plan_to_json((Pass("p", (folds["2"],)),))) == (Pass("p", (folds["2"],)),)
+
+
 WRONG: dict[str, tuple[Conversation, tuple[Edit, ...]]] = {
     "no such message": (chat(), (put(Where("9", 0)),)),
     "no such message to fold": (chat(), (Fold(("0", "9"), None, EditKind.OTHER),)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from compact.engine import Outcome, floor_of
@@ -146,6 +148,44 @@ def test_an_order_is_not_told_without_the_words_that_took_it_back(share: int) ->
     assert all(f"new{number}_rows" in shown for number in left)
 
 
+@pytest.mark.parametrize("share", [2, 3, 4, 6])
+def test_a_promise_is_not_told_without_the_words_that_made_it_needless(share: int) -> None:
+    asks = (
+        "Please count the tiles for Mavdex{0}B, in kitchen and hall. Make a list for Rovdex{0}C, and a long one, too. "
+        "Book the hotel in Keldor{0}D for three nights, with breakfast. Send the bill of Pelmar{0}E to me."
+    )
+    before = [user("Begin.")]
+    for number in range(12):
+        before += [user(f"Please write the minutes for Torvik{number}A."), assistant(f"Torvik{number}A will follow.")]
+        before += [user(f"Never touch module{number}_x."), assistant("Noted.")]
+    for number in range(12):
+        settled = f"Torvik{number}A has settled itself, by the way."
+        before += [user(f"{asks.format(number)}\n\n{settled}"), assistant("Fine.")]
+    whole = parse([*before, user("Go on.")])
+    shown = "\n".join(message.text for message in fill(whole, tokens_of(whole) // share).conversation.messages)
+    promised = [number for number in range(12) if f"Torvik{number}A will follow" in shown]
+    assert all(f"Torvik{number}A has settled" in shown for number in promised)
+
+
+@pytest.mark.parametrize("share", [3, 4, 6])
+def test_a_failure_in_words_is_not_told_without_the_run_that_went_well(share: int) -> None:
+    servers = [f"dro{letter}uquin" for letter in "abcdefgh"]
+    before = [user("Begin.")]
+    for number, name in enumerate(servers):
+        before += [user("Run it, please."), *deploy(name, f"a{number}", "failed=1")]
+        before += [assistant(f"The deploy of {name} fails."), user(f"Never touch module{number}_x."), assistant("Yes.")]
+    for number, name in enumerate(servers):
+        before += [user("Once more."), *deploy(name, f"b{number}", "failed=0"), assistant("I see.")]
+    whole = parse([*before, user("Go on.")])
+    shown = str(render(fill(whole, tokens_of(whole) // share).conversation))
+    assert all(f"--limit {name}" in shown for name in servers if f"deploy of {name} fails" in shown)
+
+
+def deploy(name: str, id: str, end: str) -> list[dict[str, Any]]:
+    command = f"ansible-playbook deploy.yml --limit {name}"
+    return step(id, "bash", {"command": command}, f"PLAY RECAP\n{name} : ok=33 changed=0 unreachable=0 {end}")
+
+
 def test_texts_of_one_message_stand_beside_each_other_as_what_they_are() -> None:
     blocks = [
         {"type": "text", "text": "First, a look at the billing code."},
@@ -252,3 +292,14 @@ def test_the_account_says_where_messages_belong_that_stand_below_it() -> None:
     lines = body_of(after.messages[place - 1]).split("\n")
     assert lines.index("- (the first 2 messages below were sent before this point)") == 12
     assert not any("no answer" in line for line in lines)  # there was one before the tests failed
+
+
+def test_the_account_stands_behind_the_task_where_no_person_wrote_the_first_message() -> None:
+    shown = (
+        "Here is a demonstration of how to correctly accomplish this task.\n```\nls\n```\n--- END OF DEMONSTRATION ---"
+    )
+    before = parse([user(shown), assistant("Understood."), user("Mend the parser."), *spoken(12), user("Go on.")])
+    after = fill(before, tokens_of(before) // 3).conversation
+    assert after.messages[0].id == before.messages[2].id
+    assert is_summary(after.messages[1])
+    assert "sent before this point" not in body_of(after.messages[1])

@@ -233,13 +233,13 @@ def _place(
     oldest, newest = min(places), max(places)
     if fold.first:
         return _ahead_of_system(before, oldest)
-    first_user = next((index for index, message in enumerate(before) if message.from_user), -1)
+    ahead = {next((index for index, message in enumerate(before) if message.from_user), -1), position.get(fold.behind)}
     at = next(
         (
             index
             for index in range(oldest + 1, len(before))
             if (message := after[index]) is not None
-            and (index > newest or (index != first_user and not message.protected))
+            and (index > newest or (index not in ahead and not message.protected))
         ),
         len(before),
     )

@@ -95,7 +95,8 @@ class Fold:
     `messages` are the ids of all their messages. `role` is a wish that the vendor's rules may overrule. `count` is how
     many messages went in all, where some of these stood for others; 0 where none did. `items` are the statements of an
     account, so that a later one can take them over. With `first` it stands where the first of them stood, ahead of
-    what is protected among them and of what the system says right before them.
+    what is protected among them and of what the system says right before them. `behind` is the id of a kept message
+    that it does not come before: the task, where messages that no person wrote came first.
     """
 
     messages: tuple[str, ...]
@@ -105,6 +106,7 @@ class Fold:
     count: int = 0
     items: tuple[AccountItem, ...] = ()
     first: bool = False
+    behind: str = ""
 
     def __post_init__(self) -> None:
         _settle_kind(self)

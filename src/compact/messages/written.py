@@ -50,6 +50,8 @@ def _edit_data(edit: Edit) -> Json:
             more["items"] = [[item.text, *item.sources] for item in edit.items]
         if edit.first:
             more["first"] = True
+        if edit.behind:
+            more["behind"] = edit.behind
         return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.kind.value, **more}
     where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
     return (
@@ -79,8 +81,8 @@ def _read_edit(data: Json) -> Edit:
         into = None if data["into"] is None else _is(str, data["into"])
         items = tuple(_read_item(item) for item in _is(list, data.get("items", [])))
         role, count = _is(str, data["role"]), _is(int, data.get("count", 0))
-        first = _is(bool, data.get("first", False))
-        return Fold(tuple(_texts(data["fold"])), into, kind, role, count, items, first)
+        first, behind = _is(bool, data.get("first", False)), _is(str, data.get("behind", ""))
+        return Fold(tuple(_texts(data["fold"])), into, kind, role, count, items, first, behind)
     message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
     where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
     return Drop(where, kind) if "drop" in data else Replace(where, _is(str, data["with"]), kind)

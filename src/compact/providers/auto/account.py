@@ -98,10 +98,11 @@ def _answered(
 
 
 def _line(ladder: Ladder, at: int, done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> AccountItem:
-    room = LINES[done.levels[at]]
-    if at in done.quotes:
-        words = done.quotes[at]
-        room = replace(room, words=words, rules=room.rules if words >= room.words else words)
+    level = done.levels[at]
+    if at not in done.quotes:
+        return AccountItem(ladder.texts[level - 1], ids[at])
+    room, words = LINES[level], done.quotes[at]
+    room = replace(room, words=words, rules=room.rules if words >= room.words else words)
     return AccountItem(ladder.told.line(room), ids[at])
 
 

@@ -6,7 +6,8 @@ of what is whole; what is left of the room goes to longer lines and longer excer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isinf
 from typing import NamedTuple
@@ -56,16 +57,17 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     places = {ladder.at: place for place, ladder in enumerate(ladders)}
     for ladder in ladders:
         # What lasts is out of date only where a person took it back.
-        newer = {places[at] for at in (ladder.corrected if ladder.worth.lasting > 0 else ladder.newer) if at in places}
+        binding = ladder.corrected if ladder.worth.lasting > 0 else ladder.newer
+        after = {places[at]: ladder.newer[at] for at in binding if at in places}
         answer = places.get(ladder.at + 1)
         if ladder.told.from_user and answer is not None and not ladders[answer].told.from_user:
-            newer -= {answer}  # without it, the line ends with "answered"
-        ladder.after = tuple(newer)
+            after.pop(answer, None)  # without it, the line ends with "answered"
+        ladder.after = tuple(after.items())
     for place, ladder in enumerate(ladders):
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))
             continue
-        steps += _lines(ladder, place, least.get(ladder.at, 0.0)) if lines else ()
+        steps += _lines(ladder, place, least.get(ladder.at, {})) if lines else ()
         if ladder.text:
             continue
         if ladder.island:
@@ -114,26 +116,28 @@ def _beside(ladder: Ladder) -> int:
     return _SMALL_RECENT if ladder.boost >= RECENT else _SMALL
 
 
-def _least_keys(ladders: Sequence[Ladder]) -> dict[int, float]:
-    """What a line is worth at least: no less than an earlier one that would be out of date without it."""
-    least: dict[int, float] = {}
+def _least_keys(ladders: Sequence[Ladder]) -> dict[int, dict[Level, float]]:
+    """What lines are worth at least: no less than an earlier one that would be out of date without them."""
+    least: defaultdict[int, dict[Level, float]] = defaultdict(dict)
     for ladder in ladders:
         own = rate(ladder, Level.NONE, Level.SHORT)
-        key = float("inf") if ladder.fixed else max(own, least.get(ladder.at, 0.0))
-        for newer in ladder.newer:
+        key = float("inf") if ladder.fixed else max(own, least[ladder.at].get(Level.SHORT, 0.0))
+        for newer, shown in ladder.newer.items():
             if newer in ladder.corrected or not isinf(key):
-                least[newer] = max(least.get(newer, 0.0), key)
+                for level in LINES:
+                    if level <= shown:
+                        least[newer][level] = max(least[newer].get(level, 0.0), key)
     return least
 
 
-def _lines(ladder: Ladder, place: int, least: float) -> list[Step]:
+def _lines(ladder: Ladder, place: int, least: Mapping[Level, float]) -> list[Step]:
     if not ladder.lines[0] or not ladder.value(Level.LONG):
         return []  # it says nothing
     steps: list[Step] = []
     before, key = Level.NONE, float("inf")
     for level in LINES:
         if ladder.cost(level) > ladder.cost(before):
-            key = min(key, max(rate(ladder, before, level), 0.0 if steps else least))
+            key = min(key, max(rate(ladder, before, level), least.get(level, 0.0)))
             steps.append(Step(key, place, level))
             before = level
     return steps
@@ -239,7 +243,7 @@ def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | Non
     now, ladder = done.levels[step.at], ladders[step.at]
     if step.level <= now or (step.level > Level.CUT and now < Level.CUT and not ladder.island):
         return None
-    if now is Level.NONE and step.level <= Level.LONG and any(done.levels[at] is Level.NONE for at in ladder.after):
+    if now is Level.NONE and step.level <= Level.LONG and any(done.levels[at] < shown for at, shown in ladder.after):
         return None  # it would be out of date
     return ladder.shown_cost(step.level) - ladder.shown_cost(now)
 

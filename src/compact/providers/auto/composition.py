@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, dropwhile
 
 from compact.messages import (
     AccountItem,
@@ -86,6 +86,8 @@ class Composition:
             elif ladder.island and ladder.cuttable and ladder.whole > target // _LARGE_ISLAND:
                 ladder.island = False  # too large to be whole: then an excerpt in its place
         self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
+        stay = (index for ladder in own if ladder.fixed for index in ladder.group)
+        self._first_request = next((index for index in stay if messages[index].from_user), -1)
         self._cuts = Cuts(self.ladders, task, settings)
         for ladder in own:
             ladder.saved = self._cuts.saved
@@ -286,14 +288,15 @@ class Composition:
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
         ids = tuple(message.id for message in gone)
-        return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items))
+        behind = self.task.conversation.messages[self._first_request].id if self._first_request >= 0 else ""
+        return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items), behind=behind)
 
     def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages stand behind the account."""
         first = next(at for at, message in enumerate(self.task.conversation.messages) if message.id == gone[0].id)
         late = self._late(levels)
         shown = (at for at in range(len(self.ladders)) if levels[at] >= Level.CUT or at in late)
-        return sum(1 for at in shown for index in self.ladders[at].group if index > first)
+        return sum(1 for at in shown for index in self.ladders[at].group if first < index != self._first_request)
 
     def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> list[int]:
         """The messages below the account that are older than the newest it tells of."""
@@ -307,9 +310,7 @@ class Composition:
             for index in ladder.group
             if first < index < last
         ]
-        movable = (at for at in kept if not messages[at].protected and not messages[at].from_user)
-        start = next(movable, None)
-        return [index for index in kept if start is not None and index >= start]
+        return list(dropwhile(lambda at: messages[at].protected or at == self._first_request, kept))
 
 
 def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:

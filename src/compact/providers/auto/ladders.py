@@ -7,8 +7,8 @@ worked on more than the rest.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -76,6 +76,8 @@ _AS_SAID = 0.25
 _MOST_FILES = 5
 _MOST_NAMED = 8
 """A name that more exchanges have is what the conversation is about."""
+_NAME = 5
+"""Letters of a plain word that can be a name."""
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
 
@@ -112,12 +114,15 @@ class Ladder:
     bulky: bool = False
     binding: bool = False
     lines: tuple[int, ...] = (0,) * len(LINES)
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    """The lines as they are written, of an exchange that may go."""
     worth: Worth = NOTHING
-    newer: frozenset[int] = frozenset()
-    """The latest exchanges that say something of what this one names; `after` are their places among all."""
+    newer: Mapping[int, Level] = field(default_factory=dict)
+    """The latest exchanges that say something of what this one names, and from which level on they show the name."""
     corrected: frozenset[int] = frozenset()
     """Those in which a person takes something of it back."""
-    after: tuple[int, ...] = ()
+    after: tuple[tuple[int, Level], ...] = ()
+    """The places among all of those that are to be shown before this one, and the level at least."""
     recency: float = 1.0
     boost: float = 1.0
     saved: Callable[[Cuttable, int], int] = field(default=lambda _each, _room: 0, repr=False)
@@ -202,7 +207,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, emphasis)
         if not stays:
-            ladder.lines = _line_sizes(told[at], task.measure)
+            _write_lines(ladder, task.measure)
         ladders.append(ladder)
     _note_newer(ladders)
     return ladders
@@ -216,8 +221,9 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     named = [
         {name for text in _spoken_of(ladder.told) for name in names_in(text) | proper_names(text)} for ladder in ladders
     ]
-    # A name that begins a sentence is one where it is one elsewhere.
+    # A name that begins a sentence is one where it is one elsewhere; so is a plain word that a command was given.
     every = {name for names in named for name in names}
+    every |= {word for ladder in ladders for text in _ran(ladder.told) for word in words_of(text) if len(word) >= _NAME}
     named = [
         names | {word for text in _spoken_of(ladder.told) for word in words_of(text) if word in every}
         for ladder, names in zip(ladders, named, strict=True)
@@ -226,6 +232,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     latest: dict[str, int] = {}
     changed: dict[str, int] = {}
     renamed: dict[str, int] = {}
+    by_place = {ladder.at: ladder for ladder in ladders}
     for ladder, names in zip(reversed(ladders), reversed(named), strict=True):
         said = [each for each in ladder.told.said if each.source is Source.USER]
         rare = {
@@ -239,32 +246,50 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
         ladder.corrected = frozenset(renamed[name] for name in names if rare and name in renamed)
         if not ladder.corrected and not is_correction:
             ladder.corrected = frozenset(changed[word] for word in rare if word in changed)
-        ladder.newer = ladder.corrected
-        if not ladder.fixed:
-            ladder.newer |= {latest[name] for name in names if name in latest}
+        newer: defaultdict[int, set[str]] = defaultdict(set)
+        for at in ladder.corrected:
+            newer[at].update(name for name in names if renamed.get(name) == at)
+        for name in names if not ladder.fixed else ():
+            if name in latest:
+                newer[latest[name]].add(name)
+        ladder.newer = {
+            at: Level.SHORT if at == ladder.at + 1 else _level_of(by_place[at], shared) for at, shared in newer.items()
+        }
         latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
         if is_correction:
             changed = dict.fromkeys(rare, ladder.at) | changed
             renamed = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | renamed
 
 
+def _level_of(ladder: Ladder, names: AbstractSet[str]) -> Level:
+    """The first level whose line has all those names that the longest line has."""
+    if not names or ladder.lines[0] == ladder.lines[-1]:
+        return Level.SHORT
+    lines = [text.lower() for text in ladder.texts]
+    wanted = [name.lower() for name in names if name.lower() in lines[-1]]
+    return next(level for level, line in zip(LINES, lines, strict=True) if all(name in line for name in wanted))
+
+
 def _spoken_of(told: Told) -> Iterator[str]:
     """What was said, and what was run."""
     yield from (said.text for said in told.said)
-    yield from (action.subject for action in told.actions if action.kind == "ran")
+    yield from _ran(told)
 
 
-def _line_sizes(told: Told, measure: Measure) -> tuple[int, ...]:
-    """What the lines cost; nothing where there is nothing to tell."""
-    line = told.line(SHORT)
-    if line.endswith(NO_TEXT):
-        return (0,) * len(LINES)
-    sizes = [measure.text(line) + _LINE_END]
+def _ran(told: Told) -> Iterator[str]:
+    return (action.subject for action in told.actions if action.kind == "ran")
+
+
+def _write_lines(ladder: Ladder, measure: Measure) -> None:
+    """Write the lines of all levels, and count them: nothing where there is nothing to tell."""
+    line = ladder.told.line(SHORT)
+    texts = [line]
+    sizes = [0 if line.endswith(NO_TEXT) else measure.text(line) + _LINE_END]
     for shorter, room in pairwise(LINES.values()):
-        longer = line if told.fits(shorter) else told.line(room)
+        longer = line if not sizes[0] or ladder.told.fits(shorter) else ladder.told.line(room)
         sizes.append(sizes[-1] if longer == line else max(sizes[-1], measure.text(longer) + _LINE_END))
-        line = longer
-    return tuple(sizes)
+        texts.append(line := longer)
+    ladder.texts, ladder.lines = tuple(texts), tuple(sizes)
 
 
 def _cuttable(
