@@ -25,28 +25,28 @@ class Bound(NamedTuple):
 TOLD = {
     0.25: {
         Topic.ORDERS: Bound(0.985, 0.98),
-        Topic.PROHIBITIONS: Bound(0.985, 0.98),
-        Topic.REQUESTS: Bound(0.935, 0.95),
+        Topic.PROHIBITIONS: Bound(0.98, 0.98),
+        Topic.REQUESTS: Bound(0.94, 0.95),
         Topic.DROPPED: Bound(0.95),
         Topic.OUTCOMES: Bound(0.9, 0.90),
         Topic.VALUES: Bound(0.945, 0.90),
         Topic.DECISIONS: Bound(0.895),
-        Topic.RULES: Bound(0.8),
+        Topic.RULES: Bound(0.81),
     },
     0.1: {
         Topic.ORDERS: Bound(0.8, 0.95),
         Topic.PROHIBITIONS: Bound(0.775, 0.95),
-        Topic.REQUESTS: Bound(0.57, 0.85),
+        Topic.REQUESTS: Bound(0.59, 0.85),
         Topic.DROPPED: Bound(0.64),
         Topic.OUTCOMES: Bound(0.475, 0.75),
         Topic.VALUES: Bound(0.63, 0.60),
-        Topic.DECISIONS: Bound(0.52),
-        Topic.RULES: Bound(0.525),
+        Topic.DECISIONS: Bound(0.53),
+        Topic.RULES: Bound(0.515),
     },
 }
 WRONG = {
-    0.25: {"contradicted": Bound(6, 0), "false": Bound(6, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
-    0.1: {"contradicted": Bound(8, 0), "false": Bound(15, 0), "wrong speaker": Bound(2, 0), "inverted": Bound(0, 0)},
+    0.25: {"contradicted": Bound(2, 0), "false": Bound(2, 0), "wrong speaker": Bound(1, 0), "inverted": Bound(0, 0)},
+    0.1: {"contradicted": Bound(2, 0), "false": Bound(6, 0), "wrong speaker": Bound(2, 0), "inverted": Bound(0, 0)},
 }
 
 

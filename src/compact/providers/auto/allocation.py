@@ -124,8 +124,10 @@ def _least_keys(ladders: Sequence[Ladder]) -> dict[int, dict[Level, float]]:
         key = float("inf") if ladder.fixed else max(own, least[ladder.at].get(Level.SHORT, 0.0))
         for newer, shown in ladder.newer.items():
             if newer in ladder.corrected or not isinf(key):
+                # What lasts does not wait for what only names the same: a short line of that will do.
+                most = shown if newer in ladder.corrected or not ladder.worth.lasting else Level.SHORT
                 for level in LINES:
-                    if level <= shown:
+                    if level <= most:
                         least[newer][level] = max(least[newer].get(level, 0.0), key)
     return least
 
