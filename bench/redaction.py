@@ -18,6 +18,7 @@ from compact.redaction.prefilter import Prefilter, with_automaton, with_expressi
 from compact.redaction.rules import built_in
 from compact.redaction.scan import Scanner
 from tests.redaction.secrets import FORMS, KINDS, PREFIXED, STRUCTURES, survives
+from tests.redaction.test_named_values import ALPHABETS, NAMES, SYNTAXES, generated
 
 SAMPLES = 100
 REPEATS = 3
@@ -89,6 +90,18 @@ def report_recall(redactor: Redactor, out: TextIO) -> None:
     print("  Every other kind: 100 in every form", file=out, flush=True)
 
 
+def report_named(redactor: Redactor, out: TextIO) -> None:
+    print(f"Recall in %, passwords behind {len(NAMES)} names, {SAMPLES // 10} of each in each syntax", file=out)
+    print(f"  {'':22}" + "".join(f"{alphabet:>13}" for alphabet in ALPHABETS), file=out)
+    for syntax, frame in SYNTAXES.items():
+        row = ""
+        for alphabet in ALPHABETS:
+            cases = [(name, generated(alphabet, f"bench {name} {n}")) for name in NAMES for n in range(SAMPLES // 10)]
+            found = sum(value not in redactor.text(frame.format(name=name, value=value)) for name, value in cases)
+            row += f"{found / len(cases) * 100:13.2f}"
+        print(f"  {syntax:22}{row}", file=out, flush=True)
+
+
 def report_touched(redactor: Redactor, values: Mapping[str, Json], out: TextIO) -> None:
     size = hit = places = 0
     for value in values.values():
@@ -117,6 +130,8 @@ def report_speed(values: Mapping[str, Json], out: TextIO) -> None:
             taken = seconds(lambda texts=texts, findings=findings: [findings(text) for text in texts])  # type: ignore[misc]  # mypy infers no type for defaults of a lambda
             print(f"  {name:18} {what:14} {size / taken:8.1f} MB/s", file=out, flush=True)
     redactor = Redactor()
+    taken = seconds(lambda: [redactor.text(text) for text in pieces])
+    print(f"  {'Redactor.text':18} {'their strings':14} {size / taken:8.1f} MB/s", file=out, flush=True)
     taken = seconds(lambda: [redactor.json(value) for value in values.values()])
     print(f"  {'Redactor.json':18} {'conversations':14} {size / taken:8.1f} MB/s", file=out, flush=True)
 
@@ -125,5 +140,6 @@ def run(out: TextIO) -> None:
     """Prints the measurements as tables."""
     redactor, values = Redactor(), conversations()
     report_recall(redactor, out)
+    report_named(redactor, out)
     report_touched(redactor, values, out)
     report_speed(values, out)

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from compact.messages import Json
-from compact.redaction import Redactor
+from compact.redaction import MARK, Redactor
 from compact.redaction.prefilter import with_expressions
 from compact.redaction.rules import built_in
 from compact.redaction.scan import Scanner
 
 MOST_TOUCHED = 0.0002
+MOST_PLACES = 5 / 1_000_000
 BUNDLED = sorted(path.name for path in (files("compact.cli") / "transcripts").iterdir() if path.name.endswith(".json"))
 
 
@@ -44,6 +45,14 @@ def test_the_bundled_conversation_is_left_alone(name: str) -> None:
 def test_next_to_nothing_of_real_conversations_is_touched(transcripts: list[Path]) -> None:
     counts = [touched(json.loads(path.read_bytes())) for path in transcripts]
     assert sum(hit for hit, _ in counts) <= MOST_TOUCHED * sum(size for _, size in counts)
+
+
+@pytest.mark.transcripts
+def test_at_most_five_places_in_a_million_characters_are_touched(transcripts: list[Path]) -> None:
+    texts = [text for path in transcripts for text in strings(json.loads(path.read_bytes()))]
+    redactor = Redactor()
+    places = sum(redactor.text(text).count(MARK) - text.count(MARK) for text in texts)
+    assert places <= MOST_PLACES * sum(map(len, texts))
 
 
 @pytest.mark.transcripts

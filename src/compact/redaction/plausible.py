@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from compact.redaction.words import is_identifier, is_ordinary, is_reference
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -29,10 +31,10 @@ Check: TypeAlias = Callable[[Place], int]
 
 _PLACEHOLDER = re.compile(
     r"""\$\{[^}]*\}? | \$\(.* | \$[A-Za-z_][A-Za-z0-9_.:]* | %[A-Za-z_]+%? | %\(\w+\)s | \{\{?[^{}]*\}?\}? | <[^<>]*>?
-      | \[[^\[\]]*\]? | [*x.•…_#?-]+ | \W+ | .*_here | \.\.\..*
+      | \[[^\[\]]*\]? | [*x.•…_#?-]+ | \W+ | .*_here | \.\.\..* | .*[-_](?:\.{3}|…)
       | (?:your|my|the|an?|some|example|dummy|fake|sample)(?:[-_ ][A-Za-z]+)*
       | (?:none|null|nil|true|false|undefined|void|self|this|string|str|bytes|int|integer|number|bool|boolean|any|object
-        |unknown|optional|required|missing|invalid|valid|empty|expired|secret|token|password|passwd|username|user|value
+        |unknown|optional|required|missing|invalid|valid|empty|expired|token|password|passwd|username|user|value
         |key|text|json|yes|no|bearer|basic|redacted|hidden|masked|omitted|placeholder|todo|tbd|and|or|is|not|the|to|for
         |in|of|with)s?[.!?:)\]}]*""",
     re.VERBOSE | re.IGNORECASE | re.ASCII | re.DOTALL,
@@ -43,24 +45,41 @@ _PATH = re.compile(
     r"(?:[\w.-]+/){1,20}[\w.-]*\Z|[.~]?/[\w./-]*\Z|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|pem|key|env|md|go|rs|html|sh)\b",
     re.ASCII,
 )
-_NAME = re.compile(r"[A-Za-z_]+[?!]?")
-_NUMBERED = re.compile(r"[A-Za-z_]+_?[0-9]{1,3}")
-_TELLING = re.compile(r"pass|pwd|token|secret|key|cred|auth|value|config|input|data", re.IGNORECASE)
+_SEGMENT = re.compile(r"[/.~-]")
+_NAME = re.compile(r"[A-Za-z_]+[0-9]{0,3}[?!]?")
+_NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{1,3}")
 _LETTER_AND_DIGIT = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])", re.DOTALL)
 _MIXED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])", re.DOTALL)
 _OPTION = re.compile(r"(?:\A|[\s\"'\[,(=])--?[A-Za-z][\w-]*\Z|(?:\A|[\s\"'\[,(=])--?\Z", re.ASCII)
 _KEY = re.compile(r"[\"'][\w.-]*\Z", re.ASCII)
-_SETTING = re.compile(r"[\s\w.-]*:[ \t]*", re.ASCII)
 _LONGEST_NAME = 100  # what is longer is no word for a thing
 _REST = re.compile(r"[^\s\"'`,;&<>|\\]*")
 _CLOSERS = ")]}.:"
+_ENDS = ("", " ", "\n", "\r", "&", ";", '"', "'")
+_LINE = 120  # as much of a line as is looked at
+_SIGN = re.compile(r"(=>|:=|={1,3}|:)\*{0,2}[ \t]*\Z")
+_QUOTE = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")
+_CALLED = re.compile(r"[\w\]>]\((?:[^()]|\([^()]*\))*\Z")  # connect(user=user, password=
+_OPENED = re.compile(r"\{[^{}]*\Z")  # { user, password:
+_OWN_LINE = re.compile(r"[^A-Za-z(]*\w*")
+_NEXT = (",", ";", ")", "),", ");", "})", "});")  # what ends an argument or a field that has a line of its own
+_DESCRIBED = re.compile(r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b")  # api_key: Mistral API key
+_TYPED = re.compile(r"[ \t]+(?:=|\|[ ](?:None|null|undefined|str|string|bytes)\b)")  # password: Name = …
+_DECLARED = re.compile(
+    r"\b(?:(?:self|this|cls)\.|(?:const|let|var|val|final|static|string|auto|mut)[ ])\w*\Z", re.IGNORECASE
+)
+_UNPACKED = re.compile(r"\W*(?:\w+,[ ]?)+\w*")  # user, password = pair
+_COMPUTED = re.compile(r";\s*\Z|[ \t]+(?:[=+?]|\|\||&&)")  # password = given + …
 _WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
 
 def _is_placeholder(value: str) -> bool:
-    if len(value) > _LONGEST_NAME:
-        return False
-    return _PLACEHOLDER.fullmatch(value) is not None or len(set(value)) < 3 or "<REDACTED" in value
+    return _is_blank(value) or (len(value) <= _LONGEST_NAME and len(set(value)) < 3)
+
+
+def _is_blank(value: str) -> bool:
+    """Whether the value is a form to fill in, a word for nothing, or a reference to a variable."""
+    return "<REDACTED" in value or (len(value) <= _LONGEST_NAME and _PLACEHOLDER.fullmatch(value) is not None)
 
 
 def _unless(starts: str, place: Place) -> int:
@@ -91,7 +110,7 @@ def _option(place: Place) -> int:
 
 def _word_argument(place: Place) -> int:
     value = place.value
-    return 0 if _is_placeholder(value) or _TELLING.search(value) or len(value) < 6 else len(value)
+    return 0 if _is_placeholder(value) or is_reference(value) or is_ordinary(value) or len(value) < 6 else len(value)
 
 
 def _quoted(place: Place) -> int:
@@ -108,15 +127,23 @@ def _whole(place: Place) -> int:
 
 
 def _password(place: Place) -> int:
-    if place.quoted:
-        return _in_quotes(place, lenient=True)
+    """A password: whatever stands behind its name, save what is clearly code, a placeholder or a sentence."""
+    return _in_quotes(place, lenient=True) if place.quoted else _named(place)
+
+
+def _api_key(place: Place) -> int:
+    """A key of an interface, which unlike a password holds no spaces, in quotes either."""
+    if not place.quoted:
+        return _named(place)
+    return 0 if " " in place.value else _in_quotes(place, lenient=True)
+
+
+def _named(place: Place) -> int:
     value = place.value.rstrip(_CLOSERS)
-    if len(value) < 3 or _is_placeholder(value) or _is_code(place):
+    if len(value) < 3 or _is_blank(value) or _is_blank(place.value) or _is_code(place):
         return 0
-    if _NUMBERED.fullmatch(value):
-        return 0 if _TELLING.search(value) or _continues(place) else _whole(place)
-    if _NAME.fullmatch(value):
-        return 0 if _TELLING.search(value) or not _stands_alone(place) else _whole(place)
+    if _NAME.fullmatch(value) and (is_ordinary(value) or _is_variable(place, value)):
+        return 0
     return _whole(place)
 
 
@@ -126,36 +153,43 @@ def _secret(place: Place) -> int:
     value = place.value.rstrip(_CLOSERS)
     if len(value) < 6 or _is_placeholder(value) or _is_code(place):
         return 0
+    plain = place.text[place.start - 1] in "=:" and place.text[place.end : place.end + 1] in _ENDS
     if _NUMBERED.fullmatch(value) and not _dense(value):
-        return _whole(place) if len(value) >= 8 and not _TELLING.search(value) and _stands_alone(place) else 0
+        return _whole(place) if len(value) >= 8 and plain and not is_reference(value) else 0
     if _LETTER_AND_DIGIT.match(value) or _dense(value):
         return _whole(place)
     # CLIENT_SECRET=ABCDEFGH, as the shell and queries have it; in code a name would have spaces or a comma around it.
-    settled = place.text[place.start - 1] == "=" and value.isalpha() and len(value) >= 8 and _stands_alone(place)
-    return _whole(place) if settled and not _TELLING.search(value) else 0
+    settled = plain and place.text[place.start - 1] == "=" and value.isalpha() and len(value) >= 8
+    return _whole(place) if settled and not (is_reference(value) or is_ordinary(value)) else 0
 
 
 def _is_code(place: Place) -> bool:
     value = place.value
     if place.text[place.end : place.end + 1] in ("(", "[") and place.end < len(place.text):
         return True
-    if _CALL.match(value):
+    if _CALL.match(value) or (value[0] == "!" and place.text[place.end : place.end + 1] == " "):  # !vault |
         return True
     if _ATTRIBUTE.match(value):
-        return not _LETTER_AND_DIGIT.match(value) or _TELLING.search(value) is not None
-    return _PATH.match(value) is not None and not (_dense(value) and sum(map(str.isdigit, value)) >= 3)
+        return not _LETTER_AND_DIGIT.match(value) or is_reference(value)
+    return _PATH.match(value) is not None and not (_dense(value) and _is_random(value))
+
+
+def _is_random(value: str) -> bool:
+    """Whether what may be a path is rather base64, by its digits or by letters that make no names."""
+    return sum(map(str.isdigit, value)) >= 3 or not all(map(is_identifier, filter(None, _SEGMENT.split(value))))
 
 
 def _in_quotes(place: Place, *, lenient: bool) -> int:
     value = place.value
-    if _is_placeholder(value) or value[0] in "${" or "${" in value or "{{" in value:
+    empty = _is_blank(value) if lenient else _is_placeholder(value)
+    if empty or value[0] in "${" or "${" in value or "{{" in value:
         return 0
     if _KEY.search(place.text[max(0, place.anchor - 60) : place.anchor]):  # "api_key": "…", as JSON writes it
         return 0 if " " in value and _WORDY.match(value) and not lenient else len(value)
     if " " in value:
         return 0
     if lenient:
-        return 0 if _WORDY.fullmatch(value) and _TELLING.search(value) else len(value)
+        return 0 if _WORDY.fullmatch(value) and is_reference(value) else len(value)
     return len(value) if len(value) >= 6 and (_LETTER_AND_DIGIT.match(value) or _dense(value)) else 0
 
 
@@ -164,20 +198,52 @@ def _dense(value: str) -> bool:
     return len(value) >= 16 and bool(_MIXED.match(value)) and len(set(value)) >= 10 and not _WORDY.fullmatch(value)
 
 
-def _continues(place: Place) -> bool:
-    return place.text[place.end : place.end + 1] in (",", ")") and place.end < len(place.text)
+def _is_variable(place: Place, value: str) -> bool:
+    """Whether a word is a name that code passes on rather than the value in a file of settings or a sentence."""
+    sign = _SIGN.search(place.text[place.anchor : place.start])
+    after = place.text[place.start + len(value) : place.end + _LINE].partition("\n")[0]
+    if _DESCRIBED.match(after) or (sign and sign[1] == ":" and _TYPED.match(after)):
+        return True
+    if not is_identifier(value):
+        return False
+    if sign is None or sign[1] not in ("=", ":"):  # ==, :=, =>
+        return True
+    # In the shell DB_PASSWORD=newPassword is no variable: that would have a dollar sign.
+    if is_reference(value) and not (sign[0] == "=" and place.text[place.start - 2].isupper()):
+        return True
+    return _is_passed(place, value, after) or (sign[1] == "=" and sign[0] != "=" and _is_assigned(place, after))
 
 
-def _stands_alone(place: Place) -> bool:
-    """In the shell, a query or a file of settings a word is a value; between spaces in code it is a name."""
-    after = place.text[place.end : place.end + 1]
-    if place.text[place.start - 1] in "=:":
-        return after in ("", " ", "\n", "\r", "&", ";", '"', "'")
-    line = place.text[max(0, place.text.rfind("\n", 0, place.anchor) + 1, place.anchor - 80) : place.start]
-    return after in ("", "\n", "\r") and place.value.islower() and _SETTING.fullmatch(line) is not None
+def _is_passed(place: Place, value: str, after: str) -> bool:
+    """Whether the word is an argument of a call or a field of an object: f(password=given), { password: given }."""
+    before = _line_before(place)
+    if _OWN_LINE.fullmatch(before):
+        return after.rstrip() in _NEXT
+    opened = _CALLED.search(before) or (_OPENED.search(before) if value[0].islower() else None)
+    return opened is not None and not _in_string(before[opened.start() :])
+
+
+def _is_assigned(place: Place, after: str) -> bool:
+    """Whether password = word assigns a variable, as statements of programs do."""
+    before = _line_before(place)
+    if ";" in before or _in_string(before):
+        return False
+    return any((_DECLARED.search(before), _UNPACKED.fullmatch(before), _COMPUTED.match(after)))
+
+
+def _line_before(place: Place) -> str:
+    start = max(0, place.anchor - _LINE)
+    return place.text[max(start, place.text.rfind("\n", start, place.anchor) + 1) : place.anchor]
+
+
+def _in_string(before: str) -> bool:
+    """Whether a quote is open at the end of a piece of code; an apostrophe within a word is none."""
+    quotes = _QUOTE.findall(before)
+    return any(quotes.count(quote) % 2 for quote in "\"'`")
 
 
 CHECKS: Mapping[str, Check] = {
+    "api key": _api_key,
     "argument": _argument,
     "header": partial(_unless, "${<%"),
     "netrc": partial(_unless, ""),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import TypeAlias
@@ -12,8 +11,6 @@ from compact.redaction.rules import Rule
 
 Candidates: TypeAlias = list[tuple[int, tuple[Rule, ...]]]
 Prefilter: TypeAlias = Callable[[str], Candidates]
-
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def prefilter(rules: Iterable[Rule]) -> Prefilter:
@@ -39,6 +36,8 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
             found = search(lowered, overlapping=True)
         except UnicodeEncodeError:  # a lone surrogate, which is part of no anchor
             found = search(lowered.encode("utf-8", "replace").decode(), overlapping=True)
+        if not found:
+            return []
         hits = [(start, groups[index]) for index, start, _ in found]
         hits.sort(key=itemgetter(0))
         return hits
@@ -68,9 +67,10 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
 
 
 def _lowered(text: str) -> str:
-    lowered = text.lower()
-    # One letter, İ, becomes two in lower case, which would shift what follows.
-    return lowered if len(lowered) == len(text) else text.translate(_LOWER)
+    """The text with its ASCII letters in lower case: others may change their length, and are part of no anchor."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def _by_anchor(pairs: Iterable[tuple[str, Rule]]) -> dict[str, tuple[Rule, ...]]:

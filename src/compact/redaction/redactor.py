@@ -27,7 +27,7 @@ class Redactor:
     def __init__(self, patterns: Sequence[str] = (), *, keys: Sequence[str] = ()) -> None:
         rules, fields = built_in()
         self._scanner = Scanner(prefilter(rules), compile_patterns(patterns))
-        self._walk = Walk(sensitive(fields, keys), self._plain)
+        self._walk = Walk(sensitive(fields, keys), self._plain, words=bool(patterns))
 
     def text(self, text: str) -> str:
         """The text without its secrets; the very same string if it holds none. A text that is JSON stays JSON."""
@@ -50,7 +50,7 @@ class Redactor:
         for _ in range(_PASSES):
             findings = self._scanner.findings(text)
             if not findings:
-                break
+                return text
             pieces, end = [], 0
             for finding in findings:
                 pieces += [text[end : finding.start], MARK]

@@ -17,11 +17,14 @@ _NESTING = 100  # deeper values do not occur by nature
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _SAMPLES = frozenset({"default", "const", "example", "examples", "enum"})
 _MANIFEST, _VALUES, _NONE = frozenset({"data", "stringData"}), frozenset({"value", "Value"}), frozenset[str]()
+_TELLING = frozenset({"kind", "value", "Value"})  # without one of these names no field is told by what is beside it
 _SHORTEST_NAME = 20  # a shorter one holds no secret itself
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _ENDS = {"{": "}", "[": "]", '"': '"'}
 _STARTS = frozenset(_ENDS)
+_NESTED = (dict, list, tuple)
+_SHORTEST_TOKEN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Walk:
 
     is_sensitive: Callable[[object], bool]
     redact: Callable[[str], str]
+    words: bool = True
+    """Whether single words are looked at too. Most strings of a message are words such as "tool_use"."""
 
     def value(self, value: Json, depth: int = DEPTH) -> Json:
         """A redacted copy, or the value itself if it holds no secret."""
@@ -37,7 +42,10 @@ class Walk:
 
     def string(self, text: str, depth: int = DEPTH) -> str:
         """A string, walked if it is JSON itself, else redacted as text."""
-        if not depth or len(text) < 2 or (text[0] not in _STARTS and not text[0].isspace()):
+        if not self.words and len(text) < _SHORTEST_TOKEN and text.isidentifier():
+            return text
+        first = text[:1]
+        if not depth or (first not in _STARTS and not first.isspace()):
             return self.redact(text)
         inner = text.strip()
         if not inner or _ENDS.get(inner[0]) != inner[-1]:
@@ -54,7 +62,7 @@ class Walk:
             if below:
                 return MARK if value.strip() and value != MARK else value
             return self.string(value, depth)
-        if not isinstance(value, dict | list | tuple):
+        if not isinstance(value, _NESTED):
             return value
         if not nesting:
             return MARK
@@ -63,29 +71,35 @@ class Walk:
         return self._array(value, depth, nesting - 1, below=below)
 
     def _object(self, value: dict[Json, Json], depth: int, nesting: int, *, below: bool) -> dict[Json, Json]:
-        secrets = self._secret_fields(value)
+        secrets = self._secret_fields(value) if not _TELLING.isdisjoint(value) else _NONE
         if below and _is_schema(value):
             below, secrets = False, _SAMPLES
+        is_sensitive, string = self.is_sensitive, self.string
         changes: dict[Json, Json] = {}
         names: dict[Json, str] = {}
         for key, item in value.items():
-            secret = below or key in secrets or self.is_sensitive(key)
-            new = self._value(item, depth, nesting, below=secret)
+            secret = below or is_sensitive(key) or key in secrets
+            if type(item) is str and not secret:  # by far the most usual
+                new: Json = string(item, depth)
+            else:
+                new = self._value(item, depth, nesting, below=secret)
             if new is not item:
                 changes[key] = new
-            if isinstance(key, str) and len(key) >= _SHORTEST_NAME and (name := self.redact(key)) is not key:
+            if type(key) is str and len(key) >= _SHORTEST_NAME and (name := self.redact(key)) is not key:
                 names[key] = name
         if names:
             return _renamed({**value, **changes}, names)
         return {**value, **changes} if changes else value
 
     def _array(self, value: list[Json] | tuple[Json, ...], depth: int, nesting: int, *, below: bool) -> Json:
-        copy, secret = [], below
+        copy, secret, changed = [], below, False
         for item in value:
-            copy.append(self._value(item, depth, nesting, below=secret))
+            new = self._value(item, depth, nesting, below=secret)
+            copy.append(new)
+            changed = changed or new is not item
             # A command as a list: ["mysql", "--password", "…"].
-            secret = below or (isinstance(item, str) and bool(_OPTION.fullmatch(item)) and self.is_sensitive(item))
-        if all(new is old for new, old in zip(copy, value, strict=True)):
+            secret = below or (type(item) is str and _OPTION.fullmatch(item) is not None and self.is_sensitive(item))
+        if not changed:
             return value
         return copy if isinstance(value, list) else tuple(copy)
 
