@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compact import formats, models
-from compact.app.counting import DEFAULT_MODEL, counter_for
+from compact.app.counting import DEFAULT_MODEL, choose_model, counter_for
 from compact.app.recipes import resolve_recipe
 from compact.engine import AskModel, Gauge, Goal, Inputs, Outcome, Report, compact, floor_of, report_of
 from compact.errors import InvalidConfiguration
@@ -55,7 +55,7 @@ def condense(
     provider: str | None = None,
     preset: str | None = None,
     config: Mapping[str, Any] | None = None,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     target: float | None = None,
     system: Json = None,
     tools: Sequence[Json] | None = None,
@@ -63,30 +63,44 @@ def condense(
 ) -> Result:
     """Make a conversation smaller.
 
+    `model` is the one that the conversation is with; tokens are counted for gpt-4o where none is named.
     `target` is a share of the input below 1, or a number of tokens; `auto` takes half of the input where none is given.
     `recipe` names how: `auto` by default, another provider or a preset; `provider` and `preset` are the same by other
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
     stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model; without it no
-    model is called.
+    model is called. It gets placeholders for secrets, unless its `vendors` are the conversation's own.
     """
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, provider=provider, preset=preset, config=config)
-    return Condensation(given, model, target).run(chosen, ask)
+    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None).run(chosen, ask)
 
 
 class Condensation:
-    """A conversation with its counter and its target, to be compacted by one recipe or by several."""
+    """A conversation with its counter and its target, to be compacted by one recipe or by several.
 
-    def __init__(self, conversation: Conversation, model: str, target: float | None, *, handles: bool = False) -> None:
+    `named` says that the conversation is with this model; otherwise tokens are counted for it, and no more is known.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        model: str,
+        target: float | None,
+        *,
+        handles: bool = False,
+        named: bool = True,
+    ) -> None:
         # What is kept with it lasts as long as the runs that share it.
         self.conversation = assuming(conversation, {"model": model})
+        own, source = choose_model(model if named else None, conversation)
         self.model = models.find_model(model)
         self.inputs = Inputs(
             Gauge(counter_for(model), formats.tools_of(conversation)),
             self.model.context_window,
             AccountStyle(seal=seal_of()),
             handles=handles,
+            vendor="" if source == "default" else models.find_model(own).vendor,
         )
         self.tokens = self.inputs.gauge.conversation(self.conversation)
         self.target = _tokens(target, self.tokens)

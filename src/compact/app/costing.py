@@ -13,6 +13,7 @@ from compact.app.counting import counter_for
 from compact.app.estimating import Foreseen, foresee
 from compact.app.pricing import Pricing, Summarizer, add_charges
 from compact.engine import AskModel
+from compact.engine.shielding import vendors_of
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
 from compact.models.payback import Payback, Rewrite, payback
@@ -104,6 +105,10 @@ class Metered:
         self._ask = ask
         self._asks: list[Ask] = []
         self._answers: list[Answer] = []
+
+    @property
+    def vendors(self) -> frozenset[str]:
+        return vendors_of(self._ask)
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         answers = self._ask(asks)

@@ -6,7 +6,7 @@ size that an answer is expected to have. Everything else is as it would be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
@@ -112,9 +112,13 @@ def estimate(
     return foresee(Condensation(whole, model, target), recipe).estimate
 
 
-def foresee(condensation: Condensation, recipe: Recipe) -> Foreseen:
-    """What the recipe would come to; no model is called."""
+def foresee(condensation: Condensation, recipe: Recipe, vendors: Collection[str] | None = None) -> Foreseen:
+    """What the recipe would come to; no model is called.
+
+    The questions are those for models of `vendors`, by default the conversation's own.
+    """
     asking = Asking(condensation.model, counter_for(condensation.model.id).text)
+    asking.vendors = frozenset({condensation.inputs.vendor} if vendors is None else vendors)
     result = condensation.run(recipe, asking)
     return Foreseen(recipe, result, tuple(asking.asks), asking.charge, asking.seconds)
 
@@ -124,6 +128,7 @@ class Asking:
 
     def __init__(self, model: Model, count: Callable[[str], int]) -> None:
         self.asks: list[Ask] = []
+        self.vendors: frozenset[str] = frozenset()
         self.seconds = 0.0
         self._charges: list[Charge] = []
         self._model = model

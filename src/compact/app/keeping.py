@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -175,6 +175,11 @@ class Keeper:
         for place in places:
             facts: dict[str, Json] = {"session_id": session, "step": step, "storage_adapter": archive.adapter}
             yield Event("compact.archival", {**facts, "path": place})
+
+    @property
+    def redactor(self) -> Callable[[], Redactor] | None:
+        """What gives the redactor; None where redaction is off."""
+        return (lambda: self._redactor) if self._config.redaction.enabled else None
 
     @cached_property
     def _redactor(self) -> Redactor:

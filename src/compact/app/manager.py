@@ -16,10 +16,10 @@ from compact.app.profiles import condensing_profiles, open_access
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.engine import AskModel, Outcome, Report, report_of
+from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
-from compact.engine.projection import Line
+from compact.engine.projection import Line, Projection
 from compact.engine.recalling import Recalled
 from compact.engine.searching import Hit
 from compact.engine.sessions import Session, Sessions
@@ -60,6 +60,8 @@ class CompactManager(Closeable):
             )
         self.config = config
         self.window = config.max_context_tokens or models.find_model(config.model).max_input
+        self.vendor = models.find_model(config.model).vendor
+        """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
         self._sessions = Sessions(counter_for(config.model), config.model)
         policy = config.policy
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
@@ -290,7 +292,7 @@ class CompactManager(Closeable):
 
         def work() -> Outcome:
             seen: list[Event] = []
-            inputs = self.compactor.inputs(basis, gauge, seen.append)
+            inputs = self._inputs(basis, gauge, seen.append)
             observe = partial(_relayed, keeper, session.id)
             outcome = self.compactor.compact(basis, decision, inputs, self._asker(observe))
             failed = (one for one in seen if one.name in _WITHOUT and one.properties.get("kind") == "failure")
@@ -318,7 +320,7 @@ class CompactManager(Closeable):
     def _reduced(self, call: Call, decision: Decision, note: str) -> Outcome:
         """What the recipe makes of the session, or the error that says what is in the way."""
         session = call.session
-        inputs = self.compactor.inputs(session.current, session.gauge, call.relay)
+        inputs = self._inputs(session.current, session.gauge, call.relay)
         outcome = self._rounds.reduce(_round(session, decision), inputs, self._asker(call.relay), note)
         if decision.triggered and not note:
             self._record(call, decision, session.gauge.conversation(outcome.conversation))
@@ -326,7 +328,11 @@ class CompactManager(Closeable):
 
     def _asker(self, observe: Observe) -> AskModel | None:
         """What answers questions: the models of the profiles, whose events go where they are asked for."""
-        return self._ask if self._access is None else partial(self._access.answer_now, observe=observe)
+        return self._ask if self._access is None else self._access.asking(observe)
+
+    def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe) -> Inputs:
+        inputs = self.compactor.inputs(basis, gauge, observe)
+        return replace(inputs, vendor=self.vendor, redactor=self._keeper.redactor)
 
 
 def _round(session: Session, decision: Decision) -> Round:

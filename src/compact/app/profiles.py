@@ -148,7 +148,7 @@ def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> 
 def ask_with(profiles: Sequence[Profile], observe: Observe | None = None) -> Iterator[AskModel]:
     """A callback that answers questions with these profiles."""
     with open_access(profiles, observe) as access:
-        yield access.answer_now
+        yield access.asking()
 
 
 def probe(profile: Profile) -> Probe:

@@ -86,8 +86,9 @@ def condense(options: Options) -> None:
     with busy(f"condensing {name}"):
         original = read_bytes(options.file)
         conversation = read_transcript(original, format=options.format, name=name)
-        model, _ = choose_model(options.model, conversation)
-        summarized = condense_with(Condensation(conversation, model, target), recipe, profiles)
+        model, source = choose_model(options.model, conversation)
+        condensation = Condensation(conversation, model, target, named=source != "default")
+        summarized = condense_with(condensation, recipe, profiles)
         result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.

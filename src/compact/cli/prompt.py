@@ -64,7 +64,7 @@ def prompt(options: Options) -> None:
         _refuse_preview(options)
         _list(as_json=options.as_json)
         return
-    asks = _asks(strategy, options)
+    asks = _asks(strategy, options, profile)
     requests = [_request(ask, profile, preview=options.preview is not None) for ask in asks]
     if options.as_json:
         print_json({"strategy": strategy.name, "custom": strategy.custom, "requests": requests})
@@ -77,17 +77,18 @@ def _refuse_preview(options: Options) -> None:
         raise InvalidInput("needs a strategy", field="--preview", remedy=f"Name one: {', '.join(NAMES)}.")
 
 
-def _asks(strategy: Strategy, options: Options) -> Sequence[Ask]:
+def _asks(strategy: Strategy, options: Options, profile: Profile | None) -> Sequence[Ask]:
     """The requests for the transcript, or one without any."""
     if options.preview is None:
         code = "0" * 8  # a hash of the transcript stands here
         return [Ask(instructions(strategy, Style(options.detail), Frame(code), budget=_BUDGET), "", _BUDGET)]
 
     conversation = read(options.preview)
-    model, _ = choose_model(options.model, conversation)
+    model, source = choose_model(options.model, conversation)
     native = resolve_recipe(provider="native")
     recipe = replace(native, settings=with_strategy(native.settings, strategy, options.detail))
-    asks = foresee(Condensation(conversation, model, None), recipe).asks
+    condensation = Condensation(conversation, model, None, named=source != "default")
+    asks = foresee(condensation, recipe, {profile.recipient} if profile else None).asks
     if not asks:
         raise InvalidInput(
             "there is nothing to summarize", field=str(options.preview), remedy="Give a longer conversation."

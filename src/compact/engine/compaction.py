@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -12,6 +12,7 @@ from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
+from compact.engine.shielding import shield
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
@@ -20,6 +21,7 @@ from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.provider import PLAIN, AccountStyle
+from compact.redaction import Redactor, usual_redactor
 
 _AUTO = AutoProvider()
 _MORE_ROUNDS = 3
@@ -47,6 +49,8 @@ class Inputs:
     stand for.
     `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
     conversation was compacted before. `observe` gets the events.
+    `vendor` is whose model the conversation is with, as the catalogue names it, where that is known. `redactor` gives
+    what finds the secrets that another vendor's model does not get to read; None where nothing is to be hidden.
     """
 
     gauge: Gauge
@@ -57,6 +61,8 @@ class Inputs:
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
     observe: Observe | None = None
+    vendor: str = ""
+    redactor: Callable[[], Redactor] | None = usual_redactor
 
 
 def compact(
@@ -67,8 +73,10 @@ def compact(
     Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
     would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and a
     recipe with `on_failure="block"` changes nothing where a summary failed. Without `ask`, no model is called, and what
-    a model would write is written offline.
+    a model would write is written offline. A model of another vendor gets placeholders for secrets.
     """
+    if ask is not None:
+        ask = shield(ask, inputs.vendor, conversation, inputs.redactor)
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)

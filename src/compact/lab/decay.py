@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from compact.app.condensing import Condensation
 from compact.lab.evaluating import Means, comes_back, is_valid
 from compact.lab.growing import Growth
 from compact.lab.retention import missing, text_of
@@ -35,11 +34,11 @@ def decay(growth: Growth, recipe: Recipe, means: Means) -> Iterator[Round]:
     view = growth.session
     given: tuple[Message, ...] = ()
     plan: Plan = ()
-    model, of = means.model_for(growth.session), len(growth.needed)
+    of = len(growth.needed)
     for number, part in enumerate(growth.parts, 1):
         given += part
         grown = view.with_messages((*view.messages, *part))
-        result = means.run(Condensation(grown, model, SHARE), recipe)
+        result = means.run(means.condensation(grown, SHARE), recipe)
         view, plan = result.conversation, (*plan, *result.plan)
         gone = missing(growth.needed, "\n".join(map(text_of, view.messages)))
         lost = 0 if comes_back(view, plan, view.with_messages(given)) else len(gone)

@@ -37,6 +37,10 @@ class Means:
     def model_for(self, session: Conversation) -> str:
         return choose_model(self.model, session)[0]
 
+    def condensation(self, session: Conversation, share: float) -> Condensation:
+        model, source = choose_model(self.model, session)
+        return Condensation(session, model, share, named=source != "default")
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -123,8 +127,7 @@ def cases(session: Conversation, questions: Sequence[Question] = ()) -> Iterator
 
 def score(case: Case, recipe: Recipe, share: float, means: Means) -> Score:
     """Compact the case to a share of its tokens, and look at what is left."""
-    model = means.model_for(case.before)
-    condensation = Condensation(case.before, model, share)
+    condensation = means.condensation(case.before, share)
     result = means.run(condensation, recipe)
     text = "\n".join(map(text_of, result.conversation.messages))
     gone = missing(case.needed, text)
@@ -137,7 +140,7 @@ def score(case: Case, recipe: Recipe, share: float, means: Means) -> Score:
         recoverable=len(back) / of,
         lost=(len(gone) - len(back)) / of,
         verbatim=verbatim(case.before, result.conversation),
-        room=has_room(case.before, condensation.target or 0, model),
+        room=has_room(case.before, condensation.target or 0, means.model_for(case.before)),
         ratio=report.tokens_after / max(report.tokens_before, 1),
         met=report.target_met,
         valid=is_valid(case.before, result.conversation),
@@ -149,7 +152,7 @@ def score(case: Case, recipe: Recipe, share: float, means: Means) -> Score:
 def condense_body(body: Mapping[str, Json], format: str, recipe: Recipe, share: float, means: Means) -> Result:
     """The request compacted to a share of its tokens."""
     session = parse(body, format=format)
-    return means.run(Condensation(session, means.model_for(session), share), recipe)
+    return means.run(means.condensation(session, share), recipe)
 
 
 def summary(recipe: str, share: float, scores: Sequence[Score]) -> Row:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from compact.app.condensing import Condensation
 from compact.lab.evaluating import Case, Means, comes_back, is_valid
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
 from compact.providers import Recipe
@@ -75,7 +74,7 @@ def survive(cases: Sequence[Case], recipes: Sequence[Recipe], means: Means, ask:
 
 def survives(case: Case, recipe: Recipe, means: Means, ask: Faulty) -> bool:
     """Whether it is valid, can be taken back, and meets the target if it would have done so without faults."""
-    condensation = Condensation(case.before, means.model_for(case.before), SHARE)
+    condensation = means.condensation(case.before, SHARE)
     result = condensation.run(recipe, ask)
     good = is_valid(case.before, result.conversation) and comes_back(result.conversation, result.plan, case.before)
     return good and (result.target_met or not condensation.run(recipe).target_met)

@@ -58,6 +58,11 @@ class Access(Closeable):
         self._running: _Running | None = None
         self._lock = Lock()
 
+    @property
+    def vendors(self) -> frozenset[str]:
+        """Who may get a question; the empty name is an address whose owner is not known."""
+        return frozenset(profile.recipient for profile in self._profiles.values())
+
     def answer_now(self, asks: Sequence[Ask], *, observe: Observe | None = None) -> tuple[Answer, ...]:
         """The answers, each in the place of its question; it blocks, and may be called while a loop is running.
 
@@ -71,6 +76,10 @@ class Access(Closeable):
             # Whoever stops waiting, by an interrupt, does not want to pay either.
             future.cancel()
             raise
+
+    def asking(self, observe: Observe | None = None) -> Asking:
+        """A callback that answers with these models, whose events go to `observe`."""
+        return Asking(self, observe)
 
     async def answer(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         """The answers, each in the place of its question; to cancel it cancels the requests."""
@@ -110,6 +119,21 @@ class Access(Closeable):
                 self._running = _run(self._profiles, self._key_of)
                 finalize(self, self._running.stop)
             return self._running
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A callback that answers with the models of an access, and says whose they are."""
+
+    access: Access
+    observe: Observe | None = None
+
+    @property
+    def vendors(self) -> frozenset[str]:
+        return self.access.vendors
+
+    def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        return self.access.answer_now(asks, observe=self.observe)
 
 
 def _run(profiles: dict[str, Profile], key_of: Callable[[Profile], str]) -> _Running:

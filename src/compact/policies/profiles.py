@@ -173,6 +173,11 @@ class Profile(Configuration):
             return self.model
         return f"{_CATALOGUE.get(self.vendor, self.vendor)}:{self.model}"
 
+    @property
+    def recipient(self) -> str:
+        """The vendor that gets what is asked, as the catalogue names it; empty for a compatible address."""
+        return "" if self.vendor == "compatible" else _CATALOGUE.get(self.vendor, self.vendor)
+
 
 class Profiles(Configuration):
     """All profiles of an installation; names are unique."""

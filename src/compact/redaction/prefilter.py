@@ -51,7 +51,7 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
     words = _by_anchor((anchor, rule) for rule in rules if rule.any_case for anchor in rule.anchors)
     prefixes = _by_anchor((anchor, rule) for rule in rules if not rule.any_case for anchor in rule.anchors)
     nothing = r"\A(?!\A)"
-    word, prefix = re.compile(_trie(words) or nothing), re.compile(rf"(?<![A-Za-z0-9]){_trie(prefixes) or nothing}")
+    word, prefix = re.compile(trie(words) or nothing), re.compile(rf"(?<![A-Za-z0-9]){trie(prefixes) or nothing}")
 
     def candidates(text: str) -> Candidates:
         hits: Candidates = []
@@ -84,7 +84,8 @@ def _by_anchor(pairs: Iterable[tuple[str, Rule]]) -> dict[str, tuple[Rule, ...]]
     return {anchor: tuple(rules) for anchor, rules in table.items()}
 
 
-def _trie(anchors: Mapping[str, object]) -> str:
+def trie(anchors: Mapping[str, object]) -> str:
+    """A regular expression for any of the anchors, of which none begins with another."""
     tails: dict[str, dict[str, object]] = {}
     for anchor in anchors:
         if not anchor:
@@ -92,5 +93,5 @@ def _trie(anchors: Mapping[str, object]) -> str:
         tails.setdefault(anchor[0], {})[anchor[1:]] = None
     if not tails:
         return ""
-    branches = [re.escape(first) + _trie(rest) for first, rest in sorted(tails.items())]
+    branches = [re.escape(first) + trie(rest) for first, rest in sorted(tails.items())]
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 from compact.messages import Json
 from compact.redaction.keys import sensitive
@@ -22,12 +23,14 @@ class Redactor:
     group is redacted; without a group it is the whole match, or the value where the match reads name=value.
     """
 
-    __slots__ = ("_scanner", "_walk")
+    __slots__ = ("_is_sensitive", "_scanner", "_walk", "_words")
 
     def __init__(self, patterns: Sequence[str] = (), *, keys: Sequence[str] = ()) -> None:
         rules, fields = built_in()
         self._scanner = Scanner(prefilter(rules), compile_patterns(patterns))
-        self._walk = Walk(sensitive(fields, keys), self._plain, words=bool(patterns))
+        self._is_sensitive = sensitive(fields, keys)
+        self._words = bool(patterns)
+        self._walk = self._walking(_mark)
 
     def text(self, text: str) -> str:
         """The text without its secrets; the very same string if it holds none. A text that is JSON stays JSON."""
@@ -41,11 +44,29 @@ class Redactor:
         """A copy of a message as it goes over the wire, without its secrets."""
         return self._walk.value(wire)
 
+    def replace(self, text: str, by: Callable[[str], str]) -> str:
+        """The text with something else than `<REDACTED>` in place of each secret."""
+        return self._walking(by).string(text)
+
+    def secrets(self, value: Json) -> tuple[str, ...]:
+        """The texts that redaction takes out of a JSON value, each once."""
+        found: dict[str, None] = {}
+
+        def note(secret: str) -> str:
+            found.update(dict.fromkeys(filter(None, secret.split(MARK))))
+            return MARK
+
+        self._walking(note).value(value)
+        return tuple(found)
+
     def findings(self, text: str) -> tuple[Finding, ...]:
         """The secrets in a plain text: kind and place of each, in order."""
         return self._scanner.findings(text)
 
-    def _plain(self, text: str) -> str:
+    def _walking(self, by: Callable[[str], str]) -> Walk:
+        return Walk(self._is_sensitive, partial(self._plain, by), by, self._words)
+
+    def _plain(self, by: Callable[[str], str], text: str) -> str:
         # What a redaction leaves may be read differently from before; a second look settles it.
         for _ in range(_PASSES):
             findings = self._scanner.findings(text)
@@ -53,7 +74,19 @@ class Redactor:
                 return text
             pieces, end = [], 0
             for finding in findings:
-                pieces += [text[end : finding.start], MARK]
+                pieces += [text[end : finding.start], by(text[finding.start : finding.end])]
                 end = finding.end
-            text = "".join([*pieces, text[end:]])
+            before, text = text, "".join([*pieces, text[end:]])
+            if text == before:
+                break
         return text
+
+
+@cache
+def usual_redactor() -> Redactor:
+    """The redactor with nothing but the built-in patterns and names."""
+    return Redactor()
+
+
+def _mark(_: str) -> str:
+    return MARK

@@ -11,7 +11,11 @@ from compact.redaction.views import decoded, flatten
 
 MARK = "<REDACTED>"
 """What stands in place of a secret."""
+PLACEHOLDER = re.compile(r"<SECRET-([1-9][0-9]{0,8})>")
+"""What stands in place of a secret that is to be put back."""
 
+_MARKS = re.compile(f"{re.escape(MARK)}|{PLACEHOLDER.pattern}")
+_LONGEST_MARK = 20
 _SHORTEST_TOKEN = 20
 _TWICE = 2  # percent escapes within percent escapes
 _LONGEST_MANIFEST = 20_000
@@ -108,7 +112,7 @@ def _settled(found: Iterable[Finding], text: str) -> tuple[Finding, ...]:
             settled[-1] = Finding(last.kind, last.start, max(last.end, finding.end))
         else:
             settled.append(finding)
-    return tuple(each for each in settled if text[each.start : each.end].replace(MARK, "").strip())
+    return tuple(each for each in settled if _MARKS.sub("", text[each.start : each.end]).strip())
 
 
 def _whole(finding: Finding, text: str) -> Finding:
@@ -120,5 +124,7 @@ def _whole(finding: Finding, text: str) -> Finding:
 
 def _around(text: str, position: int) -> tuple[int, int]:
     """The mark that the position is within, or the position itself."""
-    at = text.find(MARK, max(0, position - len(MARK) + 1), position + len(MARK) - 1)
-    return (at, at + len(MARK)) if 0 <= at < position else (position, position)
+    for mark in _MARKS.finditer(text, max(0, position - _LONGEST_MARK), position + _LONGEST_MARK):
+        if mark.start() < position < mark.end():
+            return mark.span()
+    return position, position

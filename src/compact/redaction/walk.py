@@ -33,6 +33,8 @@ class Walk:
 
     is_sensitive: Callable[[object], bool]
     redact: Callable[[str], str]
+    replace: Callable[[str], str] = lambda _: MARK
+    """What stands in place of a string below a sensitive name."""
     words: bool = True
     """Whether single words are looked at too. Most strings of a message are words such as "tool_use"."""
 
@@ -60,7 +62,7 @@ class Walk:
     def _value(self, value: Json, depth: int, nesting: int, *, below: bool) -> Json:
         if isinstance(value, str):
             if below:
-                return MARK if value.strip() and value != MARK else value
+                return self.replace(value) if value.strip() and value != MARK else value
             return self.string(value, depth)
         if not isinstance(value, _NESTED):
             return value

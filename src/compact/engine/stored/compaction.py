@@ -12,6 +12,7 @@ from compact.engine.stored.context import Assembled, assemble, fold_of, whole_ex
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget
 from compact.messages import Fold, Seal, stands_for, untouchable
+from compact.models import find_model
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, Observe, StoredMessage
 from compact.providers import Recipe
@@ -53,6 +54,7 @@ class Job:
             AccountStyle(self.settings.summary_role, seal=self.seal),
             originals=assembled.originals,
             items=assembled.items,
+            vendor=find_model(assembled.active.session.model).vendor,
         )
 
     @property

@@ -88,7 +88,8 @@ class Managers:
         """
         config = self._configured(model, profile)
         policy = config.policy.model_copy(update={"target_pct": config.policy.target_pct * share})
-        with CompactManager(config.model_copy(update={"max_context_tokens": window, "policy": policy})) as manager:
+        config = config.model_copy(update={"max_context_tokens": window, "policy": policy})
+        with _opened(config, profile) as manager:
             yield manager
 
     def narrow(self, model: str, profile: Profile | None, window: int) -> None:
@@ -170,7 +171,7 @@ class Managers:
         config = self._configured(model, profile)
         if window := self._windows.get(_key(model, profile)):
             config = config.model_copy(update={"max_context_tokens": window})
-        return CompactManager(config)
+        return _opened(config, profile)
 
     def _configured(self, model: str, profile: Profile | None) -> CompactConfig:
         config = configured(self._home, model, profile)
@@ -179,6 +180,14 @@ class Managers:
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:
             del self._live[known]
+
+
+def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
+    """The manager; a profile tells better than a model's name who the conversations go to."""
+    manager = CompactManager(config)
+    if profile is not None:
+        manager.vendor = profile.recipient
+    return manager
 
 
 def _key(model: str, profile: Profile | None) -> _Key:

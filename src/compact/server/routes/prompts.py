@@ -1,6 +1,5 @@
 """Prompts: the strategies of summaries, words of one's own, and the exact request that a model would get."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -8,13 +7,13 @@ from fastapi import APIRouter, Body, Path
 from pydantic import BaseModel, Field
 
 from compact.app import Condensation, counter_for, resolve_recipe
-from compact.app.estimating import Asking
+from compact.app.estimating import foresee
 from compact.app.inspecting import showable
 from compact.app.profiles import find_profile
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
-from compact.ports import Answer, Ask
+from compact.ports import Ask
 from compact.server.routes.profiles import pick_conversation
 from compact.server.stored import Sessions
 from compact.settings.profiles import list_prompts, load_prompt, save_prompt
@@ -97,7 +96,10 @@ def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)
     conversation, model = pick_conversation(sessions, trial.session)
-    asks = _asks(Condensation(conversation, model, None), strategy, trial.detail)
+    recipe = resolve_recipe(provider="native")
+    recipe = replace(recipe, settings=with_strategy(recipe.settings, strategy, trial.detail))
+    vendors = {profile.recipient} if profile else None
+    asks = foresee(Condensation(conversation, model, None), recipe, vendors).asks
     if not asks:
         raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
     return PromptPreview(
@@ -132,19 +134,6 @@ def _strategy(trial: PromptTrial, profile: Profile | None) -> Strategy:
     if trial.prompt:
         return custom_strategy(trial.prompt, find_strategy(trial.strategy or DEFAULT))
     return choose_strategy(trial.strategy, profile) or find_strategy(DEFAULT)
-
-
-def _asks(condensation: Condensation, strategy: Strategy, detail: str) -> list[Ask]:
-    """What would be asked; the answers are estimated."""
-    recipe = resolve_recipe(provider="native")
-    estimated, asks = Asking(condensation.model, counter_for(condensation.model.id).text), list[Ask]()
-
-    def note(given: Sequence[Ask]) -> tuple[Answer, ...]:
-        asks.extend(given)
-        return estimated(given)
-
-    condensation.run(replace(recipe, settings=with_strategy(recipe.settings, strategy, detail)), note)
-    return asks
 
 
 def _request(ask: Ask, profile: Profile | None, model: str) -> PromptRequest:

@@ -1,0 +1,58 @@
+"""What a summarizing model of another vendor gets to read: the questions without the secrets in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from compact.engine.driver import AskModel
+from compact.messages import Conversation
+from compact.ports import Answer, Ask, Completion
+from compact.redaction import Placeholders, Redactor
+
+
+def shield(ask: AskModel, vendor: str, conversation: Conversation, redactor: Callable[[], Redactor] | None) -> AskModel:
+    """The callback, for a conversation with a model of `vendor`; the secrets are hidden from any other vendor.
+
+    A callback names whom it asks by an attribute, `vendors`, as the catalogue names them. A vendor that is not known is
+    another one. Without a redactor nothing is hidden.
+    """
+    if redactor is None or (vendor and vendors_of(ask) == {vendor}):
+        return ask
+    return _Shielded(ask, conversation, redactor)
+
+
+def vendors_of(ask: AskModel) -> frozenset[str]:
+    """The vendors that the callback names; none where it names none."""
+    named: object = getattr(ask, "vendors", ())
+    if isinstance(named, str | bytes) or not isinstance(named, Collection):
+        return frozenset()
+    return frozenset(map(str, named))
+
+
+class _Shielded:
+    """Asks with placeholders for secrets, numbered alike in all questions, and puts the secrets into the answers."""
+
+    def __init__(self, ask: AskModel, conversation: Conversation, redactor: Callable[[], Redactor]) -> None:
+        self._ask = ask
+        self._conversation = conversation
+        self._redactor = redactor
+        self._placeholders: Placeholders | None = None
+
+    def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        known = self._placeholders = self._placeholders or self._learned()
+        hidden = [
+            replace(ask, instructions=known.hide(ask.instructions), material=known.hide(ask.material)) for ask in asks
+        ]
+        return tuple(_revealed(known, answer) for answer in self._ask(hidden))
+
+    def _learned(self) -> Placeholders:
+        """The secrets of the whole conversation: what is told by a field's name is not always shown with it."""
+        known = Placeholders(self._redactor())
+        for message in self._conversation.messages:
+            known.learn(message.wire)
+        return known
+
+
+def _revealed(known: Placeholders, answer: Answer) -> Answer:
+    return replace(answer, text=known.reveal(answer.text)) if isinstance(answer, Completion) else answer
