@@ -41,9 +41,9 @@ class _Shielded:
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         known = self._placeholders = self._placeholders or self._learned()
-        hidden = [
+        hidden = tuple(
             replace(ask, instructions=known.hide(ask.instructions), material=known.hide(ask.material)) for ask in asks
-        ]
+        )
         return tuple(_revealed(known, answer) for answer in self._ask(hidden))
 
     def _learned(self) -> Placeholders:

@@ -93,10 +93,10 @@ class StorageSettings(Configuration):
 
 
 class RedactionSettings(Configuration):
-    """What is taken out of the archive and of traces."""
+    """What is taken out of the archive and of traces, and hidden from other vendors' models."""
 
     enabled: bool = True
-    """Whether secrets are replaced by <REDACTED> in archives and traces."""
+    """Whether secrets are <REDACTED> in archives and traces, and placeholders where another vendor's model is asked."""
     patterns: tuple[str, ...] = ()
     """Regular expressions of your own, beside the built-in ones."""
     keys: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class CompactConfig(Configuration):
     allow_loss: bool = False
     """Whether to prune without keeping originals."""
     redaction: RedactionSettings = RedactionSettings()
-    """What is taken out of exports."""
+    """What is taken out of exports, and hidden from other vendors' models."""
     tracing: TracingSettings = TracingSettings()
     """Who is told."""
     profile: str = ""

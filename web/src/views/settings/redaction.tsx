@@ -22,7 +22,7 @@ export function Redaction() {
   return (
     <Panel title="Redaction" actions={found.data && <Badge look={found.data.spans.length ? "warn" : "good"}>{plural(found.data.spans.length, "find")}</Badge>}>
       <div className="stack">
-        <p className="soft">Try what is taken out before anything is sent to a model or written to a trace. The text is neither kept nor sent anywhere.</p>
+        <p className="soft">Try what is taken out before anything is written to the archive or a trace, and hidden behind placeholders before another vendor's model is asked for a summary. The text is neither kept nor sent anywhere.</p>
         <div className="set-halves">
           <TextInput lines label="Text" value={text} onChange={setText} maxLength={200_000} />
           <TextInput lines label="Patterns of your own" hint="Regular expressions, one a line; in addition to those that are known." value={own} onChange={setOwn} fault={found.error instanceof Error ? found.error.message : undefined} />
