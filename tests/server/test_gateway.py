@@ -96,6 +96,15 @@ def test_what_is_counted_is_the_request_and_nothing_else(narrow: Served, path: s
     assert int(told["x-compact-tokens-before"]) == counter_for("gpt-4o").conversation(parse(body, format=format)).total
 
 
+@pytest.mark.parametrize("more", [{}, {"conversation": "kept by the vendor"}, {"previous_response_id": "r"}])
+def test_meta_is_taken_off_before_it_reaches_the_vendor(
+    narrow: Served, vendor: FakeVendors, more: dict[str, str]
+) -> None:
+    history = [{"role": "user", "content": "hi", "meta": {"protected": True, "source": "crm-17"}}]
+    narrow.ask("POST", RESPONSES, json={"model": "gpt-4o", "input": history, **more})
+    assert sent(vendor)["input"] == [{"role": "user", "content": "hi"}]
+
+
 def test_streams_arrive_in_their_events(openai: OpenAI, anthropic: Anthropic) -> None:
     history: list[Any] = long_history(40, first="streams")
     chunks = list(openai.chat.completions.create(model="gpt-4o", messages=history, stream=True))

@@ -35,7 +35,7 @@ class Result:
 
     @property
     def messages(self) -> list[Json]:
-        """The condensed messages, in the format they were given in."""
+        """The condensed messages, in the format they were given in and ready to be sent: without `meta`."""
         return formats.render(self.conversation)
 
     @property
@@ -142,10 +142,15 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
     references may lead there.
     """
     if isinstance(condensed, Result):
-        return formats.render(restore_plan(condensed.conversation, condensed.plan))
+        return _wires(restore_plan(condensed.conversation, condensed.plan))
     if isinstance(condensed, Conversation):
         return unfold(condensed)
-    return formats.render(unfold(formats.parse(condensed, system=system)))
+    return _wires(unfold(formats.parse(condensed, system=system)))
+
+
+def _wires(conversation: Conversation) -> list[Json]:
+    """The messages as the application gave them, their `meta` included."""
+    return [message.wire for message in conversation.messages]
 
 
 def _tokens(target: object, tokens: int) -> int | None:

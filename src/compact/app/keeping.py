@@ -15,7 +15,7 @@ from compact.archive import FileArchive, S3Archive
 from compact.engine import Report
 from compact.engine.projection import Compaction, Projection
 from compact.engine.telling import told_error
-from compact.errors import StorageError
+from compact.errors import InvalidInput, StorageError
 from compact.messages import Fold, Json, digest_of, plan_to_json
 from compact.originals import FileOriginals
 from compact.policies import CompactConfig, StorageSettings, TracingSettings
@@ -61,6 +61,24 @@ class Keeper:
                 for event in self._export(self._archive, session, done, log, report):
                     emit(event)
             self._put(session, after, len(after.compactions) - 1)
+
+    def keep_early(self, session: str, messages: list[Json], emit: Observe) -> None:
+        """Keep messages with a `meta` when they are first seen, so that it is known after a restart; then forget them.
+
+        Where that fails they are tried again the next time: nothing is pruned without them.
+        """
+        if messages and self.originals is not None:
+            try:
+                with storing():
+                    self.originals.keep(session, [self.kept_form(wire) for wire in messages])
+            except (StorageError, InvalidInput) as error:
+                emit(told_error(type(error).__name__, str(error), "what is protected is known until a restart"))
+                return
+        messages.clear()
+
+    def kept_form(self, wire: Json) -> Json:
+        """The message as the originals keep it."""
+        return self._redactor.json(wire) if self._config.originals == "redact" else wire
 
     def follow_on(self, session: str, after: Projection, before: Sequence[int]) -> None:
         """Keep anew which compactions those that are left follow, where others went from among them."""

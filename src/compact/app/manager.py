@@ -62,7 +62,6 @@ class CompactManager(Closeable):
         self.window = config.max_context_tokens or models.find_model(config.model).max_input
         self.vendor = models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
-        self._sessions = Sessions(counter_for(config.model), config.model)
         policy = config.policy
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
         self.compactor = Compactor(
@@ -73,6 +72,7 @@ class CompactManager(Closeable):
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
+            self._sessions = Sessions(counter_for(config.model), config.model, self._keeper.kept_form)
             self._recollection = Recollection(self._keeper.originals, self._sessions)
             self._ask = ask
             self._access = opened.enter_context(open_access(profiles)) if profiles else None
@@ -165,7 +165,7 @@ class CompactManager(Closeable):
             return self._sent(call, own, decision.used)
 
     def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
-        """The messages without a compaction, by default the last one; later turns stay.
+        """The messages without a compaction, by default the last one, with their `meta`; later turns stay.
 
         Later compactions that were built on it go with it. Of a session that has not been at work since a restart,
         what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it,
@@ -184,7 +184,7 @@ class CompactManager(Closeable):
             self._keeper.follow_on(session_id, after, [done.number for done in before])
             self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
             session.projection = after
-            return session.sent({})
+            return session.messages
 
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
         """What was removed under the handle in its marker, in one session or in any.
@@ -226,6 +226,7 @@ class CompactManager(Closeable):
             own = session.follow(_listed(messages), system, beside, self._keeper.originals, format)
         for error in session.unfit if session.unfit is not known else ():
             call.emit(told_error(type(error).__name__, str(error), "as if it was not compacted"))
+        self._keeper.keep_early(session.id, session.unkept, call.emit)
         return own
 
     def _decide(self, call: Call) -> Decision:

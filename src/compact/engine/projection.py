@@ -8,7 +8,7 @@ belong to it any more is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeAlias
@@ -35,7 +35,7 @@ class Line:
     """A message of the log or of a view. It is compared by identity: an edited message is another line.
 
     `position` is the place in the log of the last message it stands for; `given` and `shown` are private copies of
-    what the caller gave and of what is sent, one and the same where nothing is taken off.
+    what the caller gave and of what is sent, which has no `meta`; one and the same where nothing is taken off.
     """
 
     message: Message
@@ -97,14 +97,19 @@ class Projection:
             if fold.items and id.startswith(fold.handle)
         }
 
-    def follow(self, messages: Sequence[Json]) -> tuple[Projection, Mapping[Line, Json]]:
-        """The projection that the caller's messages continue, and which of its lines are the caller's own objects."""
+    def follow(
+        self, messages: Sequence[Json], complete: Callable[[Json], Json] = lambda wire: wire
+    ) -> tuple[Projection, Mapping[Line, Json]]:
+        """The projection that the caller's messages continue, and which of its lines are the caller's own objects.
+
+        `complete` gives messages that are new here the `meta` that is known of them.
+        """
         best, taken, covered = self._recognise(messages)
         whole, kept = self, taken
         if covered < len(self.log):
             whole = self._cut(covered)
             kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
-        grown = whole.extended(messages[kept:])
+        grown = whole.extended([complete(wire) for wire in messages[kept:]])
         own = dict(zip((*best[:kept], *grown.log[covered:]), messages, strict=True))
         return grown, own
 
@@ -173,8 +178,8 @@ class Projection:
     def _recognise(self, messages: Sequence[Json]) -> tuple[Lines, int, int]:
         """The lines that the messages continue, how many of them, and how much of the log that covers."""
         best: tuple[Lines, int, int] = ((), 0, 0)
-        for lines, copies in self._candidates():
-            shared = common_prefix(copies, messages)
+        for lines in self._candidates():
+            shared = _shared(lines, messages)
             covered = len(self.log) if shared == len(lines) else _covered(lines, shared)
             if covered > best[2]:
                 best = (lines, shared, covered)
@@ -182,14 +187,12 @@ class Projection:
                 break
         return best
 
-    def _candidates(self) -> Iterator[tuple[Lines, list[Json]]]:
+    def _candidates(self) -> Iterator[Lines]:
         """What the caller may hold: the view, the log, or an earlier view."""
-        view = self.view
-        yield view, [line.shown for line in view]
-        yield self.log, [line.given for line in self.log]
-        for count in range(len(self.compactions) - 1, -1, -1):
-            lines = self._view(count)
-            yield lines, [line.shown for line in lines]
+        yield self.view
+        yield self.log
+        for count in range(len(self.compactions) - 1, 0, -1):
+            yield self._view(count)
 
     def _cut(self, length: int) -> Projection:
         """The projection of the first messages of the log alone."""
@@ -234,6 +237,16 @@ class Projection:
 def _shown(message: Message, position: int, shown: Json) -> Line:
     copy = freeze(shown)
     return Line(message, position, copy, copy)
+
+
+def _shared(lines: Lines, messages: Sequence[Json]) -> int:
+    """How many messages at the front are the lines, each as it was given or as it was sent."""
+    shared = common_prefix([line.shown for line in lines], messages)
+    for line, message in zip(lines[shared:], messages[shared:], strict=False):
+        if message not in (line.shown, line.given):
+            break
+        shared += 1
+    return shared
 
 
 def _covered(lines: Lines, shared: int) -> int:

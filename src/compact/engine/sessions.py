@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 from threading import Lock, RLock
+from typing import TypeAlias
 
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
@@ -14,9 +15,12 @@ from compact.engine.recorded import chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
-from compact.messages import Conversation, Json, assuming, freeze
+from compact.messages import Conversation, Json, Metas, assuming, freeze
 from compact.ports import Originals, Record
 from compact.tokens import Counter
+
+Clean: TypeAlias = Callable[[Json], Json]
+"""What is done to a message before it is kept."""
 
 _DECIDES = ("model", "thinking")
 
@@ -24,7 +28,7 @@ _DECIDES = ("model", "thinking")
 class Session:
     """One conversation. Use it under its lock."""
 
-    def __init__(self, id: str, counter: Counter, model: str = "") -> None:
+    def __init__(self, id: str, counter: Counter, model: str = "", clean: Clean | None = None) -> None:
         self.id = id
         self._named: Mapping[str, Json] = {"model": model} if model else {}
         self.assumed = self._named
@@ -33,6 +37,10 @@ class Session:
         self.projection: Projection | None = None
         self.report: Report | None = None
         self.unfit: tuple[StoredPlanMismatch, ...] = ()  # what was kept and could not be taken up
+        self.unkept: list[Json] = []
+        """Messages with a `meta` that the originals do not have yet."""
+        self._clean = clean
+        self._metas = Metas()
         self._counter = counter
         self._beside: Json = None
         self._gauge: Gauge | None = None
@@ -67,6 +75,8 @@ class Session:
 
         if self.projection is None:
             frame = self._framed(named(), system, tools)
+            self._metas = self._known_metas(originals)
+            messages = [self._metas.complete(wire) for wire in messages]
             known, self.unfit = remembered(frame, self.id, messages, originals)
             known = known or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
@@ -79,6 +89,8 @@ class Session:
             self.projection = None
             return self.follow(messages, system, tools, originals, format)
         self.projection, own = followed
+        new = [line.message.wire for line in reversed(_fresh(before, self.projection))]
+        self.unkept += [wire for wire in new if self._metas.add(wire)]
         return own
 
     def learn(self, request: Mapping[str, Json]) -> None:
@@ -86,8 +98,10 @@ class Session:
         self.assumed = {**self._named, **decisive(request)}
 
     def is_behind(self, originals: Originals | None) -> bool:
-        """Whether another process has compacted the session since it was taken up here."""
-        return originals is not None and originals.last(self.id) > self.current.counted
+        """Whether another process has compacted the session, or protected some of it, since it was taken up here."""
+        if originals is None:
+            return False
+        return originals.last(self.id) > self.current.counted or self._metas.lacks(self._known_metas(originals))
 
     def recollect(self, originals: Originals | None) -> None:
         """Take up what was kept of the session last; NotFound where nothing was, StoredPlanMismatch where it cannot."""
@@ -100,6 +114,11 @@ class Session:
         chain_of(last, records)  # a newer version may know formats that this one does not
         known = _replayed(self._framed(last.format), last, records, originals)
         self.projection = replace(known, counted=originals.last(self.id))
+        self._metas = self._known_metas(originals)
+
+    def _known_metas(self, originals: Originals | None) -> Metas:
+        kept = originals.with_meta(self.id) if originals else ()
+        return Metas((*kept, *self.unkept), self._clean)
 
     def _followed(
         self, projection: Projection, messages: Sequence[Json], format: Callable[[], str]
@@ -109,21 +128,23 @@ class Session:
         Plain text looks the same in several formats.
         """
         try:
-            after, own = projection.follow(messages)
+            after, own = projection.follow(messages, self._metas.complete)
         except InvalidConversation:
             if projection.frame.format == format():
                 raise
             return None
-        fresh = takewhile(
-            lambda line: line not in projection.log[line.position : line.position + 1], reversed(after.log)
-        )
-        proven = recognise([own[line] for line in fresh])
+        proven = recognise([own[line] for line in _fresh(projection, after)])
         if proven is not None and projection.frame.format not in (proven.name, format()):
             return None
         return after, own
 
+    @property
+    def messages(self) -> list[Json]:
+        """Copies of what the view shows, as the application gave it: with its `meta`."""
+        return [copied(line.message.wire) for line in self.current.view]
+
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
-        """What is to be sent: the caller's own objects where they are unchanged, else copies."""
+        """What is to be sent, without `meta`: the caller's own objects where they are unchanged, else copies."""
         frame = self.current.frame
         return [
             own[line]
@@ -140,6 +161,12 @@ class Session:
         return frame
 
 
+def _fresh(before: Projection, after: Projection) -> list[Line]:
+    """The lines that are new in the log, the last first."""
+    known = before.log
+    return list(takewhile(lambda line: line not in known[line.position : line.position + 1], reversed(after.log)))
+
+
 def decisive(request: Mapping[str, Json]) -> dict[str, Json]:
     """What of a request's options the rules about a condensed conversation depend on."""
     return {key: copied(request[key]) for key in _DECIDES if request.get(key)}
@@ -148,15 +175,16 @@ def decisive(request: Mapping[str, Json]) -> dict[str, Json]:
 class Sessions:
     """The sessions of a manager, each made when it is first asked for."""
 
-    def __init__(self, counter: Counter, model: str = "") -> None:
+    def __init__(self, counter: Counter, model: str = "", clean: Clean | None = None) -> None:
         self._counter = counter
+        self._clean = clean
         self._model = model
         self._lock = Lock()
         self._sessions: dict[str, Session] = {}
 
     def get(self, id: str) -> Session:
         with self._lock:
-            return self._sessions.setdefault(id, Session(id, self._counter, self._model))
+            return self._sessions.setdefault(id, Session(id, self._counter, self._model, self._clean))
 
     @contextmanager
     def hold(self, id: str) -> Iterator[Session]:

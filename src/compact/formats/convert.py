@@ -27,6 +27,8 @@ from compact.messages import (
     Tool,
     ToolCall,
     ToolResult,
+    merge_meta,
+    meta_of,
     pairs,
 )
 
@@ -173,8 +175,8 @@ def _joined(turns: Iterable[Turn]) -> list[Turn]:
     for turn in turns:
         before = out[-1] if out else None
         if before and before.role == turn.role == "assistant" and any(isinstance(b, ToolCall) for b in before.blocks):
-            protected = before.protected or turn.protected
-            out[-1] = replace(before, blocks=before.blocks + turn.blocks, protected=protected)
+            meta = merge_meta(before.meta, turn.meta)
+            out[-1] = replace(before, blocks=before.blocks + turn.blocks, meta=meta)
         else:
             out.append(turn)
     return out
@@ -195,8 +197,15 @@ def _turns(conversation: Conversation, start: int, sieve: _Sieve) -> Iterator[Tu
             yield Turn(message.role, ())
             continue
         role = sieve.role(message, index)
-        protected = message.protected and role not in ROLES_NEVER_PRUNED
-        yield Turn(role, tuple(blocks), sieve.name(message, index), protected)
+        yield Turn(role, tuple(blocks), sieve.name(message, index), _meta(message, role))
+
+
+def _meta(message: Message, role: str) -> Mapping[str, Json] | None:
+    """The message's own `meta`; one that says so where the message is protected without it, and would not be there."""
+    own = meta_of(message.wire)
+    if not message.protected or role in ROLES_NEVER_PRUNED:
+        return own
+    return {**(own or {}), "protected": True}
 
 
 def _told(result: ToolResult) -> tuple[Part, ...]:

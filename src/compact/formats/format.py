@@ -24,6 +24,8 @@ from compact.messages import (
     Text,
     Tool,
     Violation,
+    merge_meta,
+    meta_of,
 )
 
 
@@ -93,7 +95,7 @@ class Turn:
     role: str
     blocks: tuple[Block, ...]
     name: str = ""
-    protected: bool = False
+    meta: Mapping[str, Json] | None = None
 
 
 class Evidence(IntEnum):
@@ -175,8 +177,7 @@ class Format:
 
 def read_message(wire: Mapping[str, Json], id: str, role: str, blocks: Iterable[Block]) -> Message:
     """The message, protected if it says so (`meta["protected"]`) or if its role is never pruned."""
-    meta = wire.get("meta")
-    flagged = isinstance(meta, dict) and bool(meta.get("protected"))
+    flagged = bool((meta_of(wire) or {}).get("protected"))
     name = wire.get("name")
     protected = flagged or role in ROLES_NEVER_PRUNED
     return Message(id, role, tuple(blocks), wire, protected, name if isinstance(name, str) else "")
@@ -233,8 +234,8 @@ def part_kinds(wire: Mapping[str, Json]) -> set[str]:
 
 
 def marked(wire: dict[str, Json], turn: Turn) -> dict[str, Json]:
-    """The wire object, saying that it is protected if the turn is."""
-    return wire | {"meta": {"protected": True}} if turn.protected else wire
+    """The wire object with the turn's `meta`, joined to its own where it has one."""
+    return wire if turn.meta is None else wire | {"meta": merge_meta(wire.get("meta"), turn.meta)}
 
 
 def shortest(parts: list[Json]) -> Json:

@@ -11,7 +11,7 @@ from compact.formats.format import Evidence, Format, Request, require_object
 from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
-from compact.messages import Conversation, Json, Message, Tool, Violation
+from compact.messages import Conversation, Json, Message, Tool, Violation, without_meta
 from compact.messages.conversation import once
 
 FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
@@ -160,7 +160,7 @@ def render(conversation: Conversation) -> list[Json]:
 
     One exception: a `meta` key that says what is protected is ours, and taken off.
     """
-    return [_without_meta(message.wire) for message in conversation.messages]
+    return [without_meta(message.wire) for message in conversation.messages]
 
 
 def request_body(conversation: Conversation) -> dict[str, Json]:
@@ -216,10 +216,3 @@ def violations(
 def reject(before: Conversation, after: Conversation, only: Collection[str] | None = None) -> list[Violation]:
     """What the vendor would reject of a conversation that was condensed from another: the rules a pass is held to."""
     return violations(after, origin=before, only=only)
-
-
-def _without_meta(wire: Json) -> Json:
-    meta = wire.get("meta") if isinstance(wire, dict) else None
-    if isinstance(meta, dict) and "protected" in meta:
-        return {key: value for key, value in wire.items() if key != "meta"}
-    return wire

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from compact.app.recall_tools import handle_tool_call, recall_tools
-from compact.integrations.sending import Wire, going_on, responses_tool, usable_id
+from compact.integrations.sending import Wire, bare, going_on, responses_tool, usable_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -55,6 +55,7 @@ def compact_input_filter(
             body = _body(given.input, given.instructions, _tools(data.agent))
             items = await manager.apreflight(_named(session_id, data), body)
             data = replace(data, model_data=replace(given, input=items))
+        data = replace(data, model_data=replace(data.model_data, input=bare(data.model_data.input)))
         if then is None:
             return data.model_data
         filtered = then(data)
@@ -84,7 +85,7 @@ class CompactedSession:
         if limit is None and items:
             with going_on(self.session_id, strict=self._strict):
                 items = await self._manager.apreflight(usable_id(self.session_id), _body(items))
-        return items
+        return bare(items)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         await self._session.add_items(items)

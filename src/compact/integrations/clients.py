@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
+from compact.integrations.sending import bare
+
 if TYPE_CHECKING:
     from compact import CompactManager
 
@@ -54,6 +56,8 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
                 wires = _plain(history)
                 sent = await manager.apreflight(session_id, _request(given, key, wires, anthropic=anthropic))
                 given[key] = _own(sent, wires, history)
+            else:
+                given.update(_bare(given))
             return await cast("Awaitable[Any]", create(*args, **given))
 
         return cast("Callable[P, R]", create_later)
@@ -65,6 +69,8 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
             wires = _plain(history)
             sent = manager.preflight(session_id, _request(given, key, wires, anthropic=anthropic))
             given[key] = _own(sent, wires, history)
+        else:
+            given.update(_bare(given))
         return create(*args, **given)
 
     return create_now
@@ -76,6 +82,11 @@ def _key(given: Mapping[str, Any]) -> str:
         return ""
     key = "input" if "input" in given else "messages"
     return key if isinstance(given.get(key), list | tuple) else ""
+
+
+def _bare(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent as it is holds no `meta`, either."""
+    return {key: bare(given[key]) for key in ("input", "messages") if isinstance(given.get(key), list | tuple)}
 
 
 def _own(sent: Sequence[Any], wires: Sequence[Any], messages: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from compact.errors import InvalidInput
+from compact.messages import without_meta
 from compact.policies import check_session_id
 
 Wire: TypeAlias = dict[str, Any]
@@ -26,6 +27,11 @@ def chat_tool(name: str, description: str, schema: Any) -> Wire:
 def responses_tool(name: str, description: str, schema: Any) -> Wire:
     """A tool of the Responses API."""
     return {"type": "function", "name": name, "description": description, "parameters": schema}
+
+
+def bare(items: Sequence[Any]) -> list[Any]:
+    """The items as a vendor takes them: without `meta`."""
+    return [without_meta(item) for item in items]
 
 
 def is_models_own(sent: Sequence[Wire], at: int) -> bool:

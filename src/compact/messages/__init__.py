@@ -31,6 +31,7 @@ from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
+from compact.messages.meta import Metas, merge_meta, meta_of, without_meta
 from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
 from compact.messages.references import (
@@ -95,6 +96,7 @@ __all__ = [
     "Image",
     "Json",
     "Message",
+    "Metas",
     "Names",
     "Neighbours",
     "Numbering",
@@ -145,8 +147,10 @@ __all__ = [
     "is_summary",
     "mark_recalled",
     "mend",
+    "merge_meta",
     "message_bytes",
     "message_texts",
+    "meta_of",
     "names_of",
     "observations",
     "once",
@@ -175,5 +179,6 @@ __all__ = [
     "with_first_request",
     "with_handle",
     "without_marks",
+    "without_meta",
     "words_in",
 ]

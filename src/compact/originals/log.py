@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from compact.disk import APPEND, CREATE, Disk, Folder, locked, opened, read_all, write_all
-from compact.messages import Json
+from compact.messages import Json, meta_of
 from compact.originals.lines import (
     DIGEST,
     PREFIX,
@@ -58,6 +58,7 @@ class Log:
         self._identity: tuple[int, int] | None = None
         self._segment, self._end = 0, 0
         self._messages: dict[bytes, Span] = {}
+        self._with_meta: list[Span] = []
         self._commits: list[Span] = []
         self._live: dict[int, int] = {}  # number of a record: its place among the commits
         self.highest = 0  # of all numbers that records ever had
@@ -108,13 +109,18 @@ class Log:
     def messages(self, digests: Sequence[str]) -> list[Json]:
         spans = {digest: self._span(digest) for digest in digests}
         bodies = dict(self._bodies(sorted(set(spans.values()))))
-        found = []
-        for digest in digests:
-            raw = bodies[spans[digest]][DIGEST + 1 :]
-            if hashlib.sha256(raw).hexdigest() != digest:
-                raise OSError(errno.EIO, f"message {digest} is damaged", self._path(spans[digest].segment))
-            found.append(json.loads(raw))
-        return found
+        return [self._message(bodies[spans[digest]], spans[digest]) for digest in digests]
+
+    def _message(self, body: bytes, span: Span) -> Json:
+        digest, raw = body[:DIGEST].decode(), body[DIGEST + 1 :]
+        if hashlib.sha256(raw).hexdigest() != digest:
+            raise OSError(errno.EIO, f"message {digest} is damaged", self._path(span.segment))
+        return json.loads(raw)
+
+    def with_meta(self) -> list[Json]:
+        """The messages that have a `meta`, in the order of their lines."""
+        read = (self._message(body, span) for span, body in self._bodies(self._with_meta))
+        return [message for message in read if meta_of(message) is not None]
 
     def append(self, lines: bytes) -> None:
         """Write the lines; they count when they are durable. OSError if they could not be made so."""
@@ -265,6 +271,8 @@ class Log:
             if line.kind is Kind.MESSAGE:
                 digest = data[line.start : line.start + DIGEST].decode()
                 self._messages.setdefault(bytes.fromhex(digest), span)
+                if data.find(b'"protected"', line.start, end) >= 0:
+                    self._with_meta.append(span)
             elif line.kind is Kind.COMMIT:
                 record = read_commit(data[line.start : end], self.session, self.last_log)
                 self._live[record.number] = len(self._commits)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from compact.disk import APPEND, CREATE, READ, Disk, Folder, close_folder, json_bytes, locked, make_path, opened
-from compact.messages import Json
+from compact.messages import Json, Metas
 from compact.originals.lines import read_header, write_commit, write_message, write_retract
 from compact.originals.log import Log, Missing, segment_name
 from compact.policies.session_ids import check_session_id
@@ -65,6 +65,25 @@ class FileOriginals:
                     lines[digest] = write_message(digest, raw)
             if lines or record.number not in log.numbers or record not in log.records():
                 log.append(b"".join([*lines.values(), write_commit(record, log.last_log)]))
+
+    def keep(self, session: str, messages: Sequence[Json]) -> None:
+        """Keep messages before any compaction, durably; what is there already is not written again."""
+        written = [json_bytes(message, f"messages[{place}]") for place, message in enumerate(messages)]
+        with self._held(session, create=True) as log:
+            metas = Metas(log.with_meta())  # of one message the last `meta` counts
+            lines = []
+            for message, raw in zip(messages, written, strict=True):
+                digest = sha256(raw).hexdigest()
+                if metas.add(message) or not log.has(digest):
+                    lines.append(write_message(digest, raw))
+            if lines:
+                log.append(b"".join(lines))
+
+    def with_meta(self, session: str) -> list[Json]:
+        """The messages that have a `meta`, in the order in which they were kept."""
+        with contextlib.suppress(Missing), self._held(session) as log:
+            return log.with_meta()
+        return []
 
     def retract(self, session: str, number: int) -> None:
         """Take a record back, durably; the messages stay. Nothing happens where there is no such record."""

@@ -43,6 +43,14 @@ class Originals(Protocol):
         """Keep the messages of the log and then the record; when it returns, both are durable. OSError if it cannot."""
         ...
 
+    def keep(self, session: str, messages: Sequence[Json]) -> None:
+        """Keep messages before any compaction; when it returns, they are durable. OSError if it cannot."""
+        ...
+
+    def with_meta(self, session: str) -> list[Json]:
+        """The messages kept that have a `meta`, in the order in which they were kept."""
+        ...
+
     def retract(self, session: str, number: int) -> None:
         """Take a record back, durably; the messages stay."""
         ...

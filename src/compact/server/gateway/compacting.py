@@ -16,7 +16,7 @@ from compact.app.preflight import Preflight
 from compact.engine.telling import told_error
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS
-from compact.messages import Json
+from compact.messages import Json, meta_of, without_meta
 from compact.policies import Profile, check_session_id
 from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
@@ -69,6 +69,17 @@ class Asked:
     def request(self) -> dict[str, Json]:
         """The request with the name of its format: plain text is the same in all."""
         return {**self.body, "format": self.format}
+
+    @property
+    def bare(self) -> Asked:
+        """The request as a vendor takes it, where it goes as it is: messages have no `meta` there."""
+        messages = self.body.get(self.key)
+        if not isinstance(messages, list) or not any(map(meta_of, messages)):
+            return self
+        try:
+            return self.with_messages([without_meta(message) for message in messages])
+        except ValueError:  # it holds what JSON cannot say, and goes byte for byte
+            return self
 
     def with_messages(self, messages: Sequence[Json]) -> Asked:
         """The same request with other messages; ValueError where it holds what JSON cannot say."""
@@ -128,7 +139,7 @@ class Compactor:
         messages = asked.messages
         if not messages or not asked.model:
             kept = any(asked.body.get(name) for name in _KEPT_ELSEWHERE)
-            return Outgoing(asked, reason="the vendor keeps this conversation" if kept else "")
+            return Outgoing(asked.bare, reason="the vendor keeps this conversation" if kept else "")
         if len(messages) > MOST_MESSAGES:
             raise InvalidInput(
                 f"{len(messages):,} messages are more than {MOST_MESSAGES:,}", field=asked.key, remedy="Send fewer."
@@ -138,7 +149,9 @@ class Compactor:
         except (InsufficientBudget, CompactionBlocked):
             raise
         except Exception as error:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
-            return Outgoing(asked, "failed", reason=_logged("a request was not compacted, and goes as it is", error))
+            return Outgoing(
+                asked.bare, "failed", reason=_logged("a request was not compacted, and goes as it is", error)
+            )
 
     def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
         """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
