@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from compact.cli.main import app
 from compact.messages import Json
-from compact.originals.log import segment_name
+from compact.originals.survey import segment_name
 from tests.fixtures.stored.reading import (
     PLACE,
     KeptSession,

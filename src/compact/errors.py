@@ -15,6 +15,7 @@ CompactError
 │   └── NewerVersion                     what was stored was written by a newer Compact: upgrade
 ├── TokenCountError (RuntimeError)       the world's: the tokenizer failed; retry, nothing was approximated
 └── StorageError (OSError)               the world's: what things are kept in cannot be reached, or cannot be written
+    └── DamagedOriginals                 what was kept of a session is not as it was written: repair it
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = [
     "CompactionBlocked",
     "CondensationStalled",
     "ConversionError",
+    "DamagedOriginals",
     "EditError",
     "InsufficientBudget",
     "InvalidConfiguration",
@@ -113,3 +115,17 @@ class TokenCountError(CompactError, RuntimeError):
 
 class StorageError(CompactError, OSError):
     """A database, an archive or a folder cannot be reached or written; what was stored before is safe."""
+
+
+class DamagedOriginals(StorageError):
+    """What was kept of a session is not as it was written; `whole` says what of it can still be read.
+
+    `session` is empty where the damage hides whose file it is; `line` is 0 where it is about the whole file.
+    """
+
+    def __init__(self, session: str, place: tuple[str, int], problem: str, *, whole: str, remedy: str) -> None:
+        self.session, (self.path, self.line), self.problem = session, place, problem
+        self.whole, self.remedy = whole, remedy
+        whose = f"of session {session}" if session else "of a session"
+        where = f"{self.path}, line {self.line}" if self.line else self.path
+        super().__init__(f"the originals {whose} are damaged: {where}: {problem}. {whole}. {remedy}")

@@ -15,7 +15,7 @@ from compact.app.stored import StoredSessions
 from compact.errors import InvalidInput, NewerVersion, StoredPlanMismatch
 from compact.messages import Json
 from compact.originals import FileOriginals
-from compact.originals.log import segment_name
+from compact.originals.survey import segment_name
 from compact.ports import RECORD_VERSION, SNAPSHOT_VERSION, Event, Record
 from tests.fixtures.stored.reading import PLACE, history_of, manager
 

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from compact.app.mending import MendedOriginals
 from compact.archive import FileArchive, S3Archive
 from compact.engine import Report
 from compact.engine.projection import Compaction, Projection
 from compact.engine.telling import told_error
-from compact.errors import InvalidInput, StorageError
+from compact.errors import CompactError, DamagedOriginals, InvalidInput, StorageError
 from compact.messages import Fold, Json, digest_of, plan_to_json
-from compact.originals import FileOriginals
+from compact.originals import FileOriginals, Repair
 from compact.policies import CompactConfig, StorageSettings, TracingSettings
 from compact.ports import Archive, Event, Export, Exporter, Observe, Originals, Record
 from compact.redaction import Redactor
@@ -37,7 +38,12 @@ class Keeper:
         self._observe = observe
         compile_patterns(config.redaction.patterns)  # a wrong one is an error now, not when something is to be kept
         folder = Path(config.storage.path)
-        self.originals: Originals | None = None if config.originals == "none" else FileOriginals(folder / "originals")
+        files = None if config.originals == "none" else FileOriginals(folder / "originals")
+        self.kept: Originals | None = files
+        """The originals as they are: DamagedOriginals where they are damaged."""
+        self.originals: Originals | None = files and MendedOriginals(files, self._report_repair)
+        """The originals by which conversations go on: what is damaged is repaired first."""
+        self._reported: set[tuple[str, int, str]] = set()
         self._archive = open_archive(config.storage)
         self._exporters = list(exporters(config.tracing))
         self._tracer = Tracer(self._exporters, self._clean)
@@ -159,6 +165,47 @@ class Keeper:
         if self._archive is not None:
             self._events[session].append(event)
 
+    def report_damage(self, error: CompactError) -> None:
+        """Emit an event for damaged originals, once for each place."""
+        if isinstance(error, DamagedOriginals):
+            place = (error.path, error.line, error.problem)
+            if place not in self._reported:
+                self._reported.add(place)
+                self.emit(error.session or "unknown", told_error(type(error).__name__, str(error)))
+
+    @contextmanager
+    def reporting_damage(self) -> Iterator[None]:
+        """Emit an event for damaged originals that are found inside."""
+        try:
+            yield
+        except DamagedOriginals as error:
+            self.report_damage(error)
+            raise
+
+    def find_aside(self, session: str, error: CompactError) -> DamagedOriginals | None:
+        """The error that says that what is missing may have been in files that were damaged."""
+        with storing():
+            aside = self.kept.set_aside(session) if self.kept is not None else ()
+        if not aside:
+            return None
+        return DamagedOriginals(
+            session,
+            (aside[-1], 0),
+            "it was damaged, and was set aside when the session was repaired",
+            whole=f"What was whole of it was kept; {error}",
+            remedy="Call preflight with the whole history to go on.",
+        )
+
+    def _report_repair(self, error: DamagedOriginals, done: Repair) -> None:
+        self._reported.add((error.path, error.line, error.problem))
+        lost = (
+            f"compactions {', '.join(map(str, done.lost))} are lost"
+            if done.lost
+            else "nothing is lost that a compaction needs"
+        )
+        fallback = f"repaired: {lost}; the damaged files are {', '.join(done.aside) or 'gone'}"
+        self.emit(error.session, told_error(type(error).__name__, str(error), fallback))
+
     @property
     def _heard(self) -> bool:
         """Whether an exporter takes events; that of the Agents SDK does only once the SDK is loaded."""
@@ -212,6 +259,8 @@ def storing() -> Iterator[None]:
     """Turn what the drive or the bucket says into an error that tells what to do."""
     try:
         yield
+    except StorageError:
+        raise
     except OSError as error:
         told = f"{error.strerror or error}. Nothing was pruned: make room, or see to storage.path, and try again"
         raise StorageError(error.errno, told, error.filename) from error

@@ -21,7 +21,7 @@ from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line, Projection
 from compact.engine.recalling import Recalled
-from compact.engine.searching import Hit
+from compact.engine.searching import Hits
 from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,
@@ -31,7 +31,14 @@ from compact.engine.telling import (
     told_estimate,
     told_result,
 )
-from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidConversation, InvalidInput
+from compact.errors import (
+    CompactionBlocked,
+    EditError,
+    InvalidConfiguration,
+    InvalidConversation,
+    InvalidInput,
+    NotFound,
+)
 from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, check_session_id
@@ -73,7 +80,7 @@ class CompactManager(Closeable):
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
             self._sessions = Sessions(counter_for(config.model), config.model, self._keeper.kept_form)
-            self._recollection = Recollection(self._keeper.originals, self._sessions)
+            self._recollection = Recollection(self._keeper.kept, self._sessions)
             self._ask = ask
             self._access = opened.enter_context(open_access(profiles)) if profiles else None
             self._background = Background(self._keeper.emit)
@@ -169,33 +176,36 @@ class CompactManager(Closeable):
 
         Later compactions that were built on it go with it. Of a session that has not been at work since a restart,
         what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it,
-        StoredPlanMismatch where that cannot be read.
+        StoredPlanMismatch where that cannot be read, DamagedOriginals where what was kept is damaged.
         """
-        with self._sessions.hold(check_session_id(session_id)) as session:
-            if session.projection is None:
-                with storing():
-                    session.recollect(self._keeper.originals)
-            before = session.current.compactions
-            number = compaction if compaction is not None else (before[-1].number if before else 0)
-            if session.unfit and all(done.number != number for done in before):
-                raise session.unfit[0]
-            after = session.current.without(number)
-            left = {done.number for done in after.compactions}
-            self._keeper.follow_on(session_id, after, [done.number for done in before])
-            self._keeper.retract(session_id, [done.number for done in before if done.number not in left])
-            session.projection = after
-            return session.messages
+        with self._sessions.hold(check_session_id(session_id)) as session, self._keeper.reporting_damage():
+            try:
+                return self._undone(session, compaction)
+            except (NotFound, EditError) as error:
+                lost = self._keeper.find_aside(session_id, error)
+                if lost is None:
+                    raise
+                raise lost from error
 
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
         """What was removed under the handle in its marker, in one session or in any.
 
-        InvalidInput names near handles where there is no such one.
+        InvalidInput names near handles where there is no such one. DamagedOriginals where it may be in what is damaged.
         """
-        return self._recollection.recall(handle, session_id)
+        with self._keeper.reporting_damage():
+            return self._recollection.recall(handle, session_id)
 
-    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> list[Hit]:
-        """Where all the words were in what was removed, whatever their case; each hit has a handle to recall."""
-        return self._recollection.search(text, session_id, limit)
+    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> Hits:
+        """Where all the words were in what was removed, whatever their case; each hit has a handle to recall.
+
+        What is damaged is passed over: `unread` of the result has the errors. Where nothing was found in the rest, the
+        first of them is raised.
+        """
+        with self._keeper.reporting_damage():
+            hits = self._recollection.search(text, session_id, limit)
+        for error in hits.unread:
+            self._keeper.report_damage(error)
+        return hits
 
     def report(self, session_id: str) -> Report | None:
         """What the last compaction of the session did; None where there was none since the start."""
@@ -211,6 +221,21 @@ class CompactManager(Closeable):
     def close(self) -> None:
         """Send what is still to be sent, and let go of connections."""
         self._open.close()
+
+    def _undone(self, session: Session, compaction: int | None) -> list[Json]:
+        if session.projection is None:
+            with storing():
+                session.recollect(self._keeper.kept)
+        before = session.current.compactions
+        number = compaction if compaction is not None else (before[-1].number if before else 0)
+        if session.unfit and all(done.number != number for done in before):
+            raise session.unfit[0]
+        after = session.current.without(number)
+        left = {done.number for done in after.compactions}
+        self._keeper.follow_on(session.id, after, [done.number for done in before])
+        self._keeper.retract(session.id, [done.number for done in before if done.number not in left])
+        session.projection = after
+        return session.messages
 
     def _follow(
         self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None

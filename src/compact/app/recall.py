@@ -10,13 +10,14 @@ from functools import partial
 from threading import Lock
 
 from compact.app.condensing import Condensation, Result
+from compact.app.keeping import storing
 from compact.app.recipes import resolve_recipe
 from compact.engine.projection import Projection
 from compact.engine.recalling import Recalled, Removed, read_handle, unknown_handle
-from compact.engine.recorded import chain_of, log_of, plan_of
-from compact.engine.searching import Hit
+from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_of
+from compact.engine.searching import Hit, Hits
 from compact.engine.sessions import Sessions
-from compact.errors import InvalidInput, StoredPlanMismatch
+from compact.errors import CompactError, InvalidInput, StorageError, StoredPlanMismatch
 from compact.formats import parse
 from compact.messages import Conversation, digest_of, plan_to_json
 from compact.policies import check_session_id
@@ -38,14 +39,14 @@ class Recollection:
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
         """What the handle stands for, in one session or in any; InvalidInput names near ones where there is none.
 
-        StoredPlanMismatch where there is none, and something was kept that cannot be read.
+        StoredPlanMismatch or DamagedOriginals where there is none, and something was kept that cannot be read.
         A session at work may have left the branch that the handle is of: then it is on disk. A position is another
         message there.
         """
         name = read_handle(handle)
         known: list[str] = []
         found: dict[str, Removed] = {}
-        unread: list[StoredPlanMismatch] = []
+        unread: list[CompactError] = []
         for working in (True,) if name.startswith("msg-") else (True, False):
             for session, removed in self._removed(session_id, unread, working=working):
                 if name in removed:
@@ -61,19 +62,24 @@ class Recollection:
             raise InvalidInput(f"{name} is in several sessions", field="session_id", remedy=remedy)
         return next(iter(found.values())).recall(name)
 
-    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> list[Hit]:
-        """Where all the words were, in one session or in all, whatever their case; the best first in each session."""
+    def search(self, text: str, session_id: str | None = None, limit: int = 20) -> Hits:
+        """Where all the words were, in one session or in all, whatever their case; the best first in each session.
+
+        What cannot be read is passed over, and named in the result; where nothing was found, it is raised.
+        """
         hits: dict[tuple[str, str], Hit] = {}
-        unread: list[StoredPlanMismatch] = []
+        unread: list[CompactError] = []
         for session, removed in self._removed(session_id, unread):
             for hit in removed.search(text, limit):
                 hits.setdefault((session, hit.handle), replace(hit, session=session))
         if not hits:
             _raise_first(unread)
-        return list(hits.values())[: max(limit, 0)]
+        found = Hits(list(hits.values())[: max(limit, 0)])
+        found.unread = tuple(unread)
+        return found
 
     def _removed(
-        self, session_id: str | None, unread: list[StoredPlanMismatch], *, working: bool = True
+        self, session_id: str | None, unread: list[CompactError], *, working: bool = True
     ) -> Iterator[tuple[str, Removed]]:
         """What was removed from the session, or from all; from memory where it is `working`, unless told otherwise.
 
@@ -83,28 +89,40 @@ class Recollection:
         if session_id is not None:
             names = [check_session_id(session_id)]
         else:
-            names = list(dict.fromkeys((*held, *(self._originals.sessions() if self._originals else ()))))
+            names = list(dict.fromkeys((*held, *self._kept_sessions(unread))))
         for name in names:
             indexes = self._from_memory(name, held[name]) if name in held else self._from_disk(name, unread)
             yield from ((name, removed) for removed in indexes)
+
+    def _kept_sessions(self, unread: list[CompactError]) -> tuple[str, ...]:
+        if self._originals is None:
+            return ()
+        with storing():
+            unread += self._originals.unknown()
+            return self._originals.sessions()
 
     def _from_memory(self, session: str, projection: Projection) -> tuple[Removed, ...]:
         # Turns are added to the log all the time; what was removed changes only with the compactions.
         return self._made((session, True), projection.compactions, lambda: (Removed.of(projection),))
 
-    def _from_disk(self, session: str, unread: list[StoredPlanMismatch]) -> tuple[Removed, ...]:
+    def _from_disk(self, session: str, unread: list[CompactError]) -> tuple[Removed, ...]:
         """What was kept of the session: each of its branches, the newest first."""
         originals = self._originals
         if originals is None:
             return ()
-        records = {record.number: record for record in originals.records(session)}
+        try:
+            with storing():
+                records = {record.number: record for record in originals.records(session)}
+        except StorageError as error:
+            unread.append(error)
+            return ()
         parents = {record.parent for record in records.values()}
         leaves = [records[number] for number in sorted(records.keys() - parents, reverse=True)]
         state = tuple((record.number, record.at) for record in records.values())
         kept = [partial(_kept, leaf, records, originals) for leaf in leaves]
         try:
             return self._made((session, False), state, lambda: tuple(make() for make in kept))
-        except StoredPlanMismatch:
+        except (StoredPlanMismatch, StorageError):
             return tuple(_readable(kept, unread))
 
     def _made(
@@ -126,19 +144,25 @@ def _kept(last: Record, records: Mapping[int, Record], originals: Originals) -> 
     """What was removed up to a compaction, the ones it was built on included."""
     chain = chain_of(last, records)
     dialect = parse([], format=last.format).dialect
-    log = [dialect.parse_message(wire, str(position)) for position, wire in enumerate(log_of(last, originals))]
-    return Removed(log, [plan_of(record) for record in chain])
+    with storing():
+        wires = log_of(last, originals)
+    log = [dialect.parse_message(wire, str(position)) for position, wire in enumerate(wires)]
+    plans = [plan_of(record) for record in chain]
+    try:
+        return Removed(log, plans)
+    except UNUSABLE as error:
+        raise mismatch(last, f"its plan is damaged ({type(error).__name__}: {error})") from None
 
 
-def _readable(kept: Iterable[Callable[[], Removed]], unread: list[StoredPlanMismatch]) -> Iterator[Removed]:
+def _readable(kept: Iterable[Callable[[], Removed]], unread: list[CompactError]) -> Iterator[Removed]:
     for make in kept:
         try:
             yield make()
-        except StoredPlanMismatch as error:
+        except (StoredPlanMismatch, StorageError) as error:
             unread.append(error)
 
 
-def _raise_first(unread: list[StoredPlanMismatch]) -> None:
+def _raise_first(unread: list[CompactError]) -> None:
     """Say that it may be in what cannot be read, rather than that it is nowhere."""
     if unread:
         raise unread[0]
@@ -153,7 +177,7 @@ def condense_kept(
     if result.plan:
         log = [message.wire for message in conversation.messages]
         digests, at = tuple(map(digest_of, log)), datetime.now(UTC).isoformat(timespec="milliseconds")
-        with originals.alone(check_session_id(session)):
+        with storing(), originals.alone(check_session_id(session)):
             number = originals.last(session) + 1
             originals.put(log, Record(session, number, 0, conversation.format, digests, plan_to_json(result.plan), at))
     return result

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from compact.engine.recalling import PAGE
-from compact.engine.searching import Hit
-from compact.errors import InvalidInput, UnknownFormat
+from compact.engine.searching import Hits
+from compact.errors import InvalidInput, StorageError, StoredPlanMismatch, UnknownFormat
 from compact.messages import RECALL_TOOL, Json
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def recall_tools(format: str) -> list[Json]:
 def handle_tool_call(manager: CompactManager, session_id: str, name: str, arguments: Mapping[str, Json] | str) -> str:
     """What to answer to a call of one of the tools; the model sees this session alone.
 
-    A mistake of the model is an error that the model reads. InvalidInput where the tool is none of ours.
+    A mistake of the model is an error that the model reads, and so is what cannot be read.
+    InvalidInput where the tool is none of ours.
     """
     if name not in _TOOLS:
         raise InvalidInput(f"{name!r} is none of {', '.join(_TOOLS)}", field="name", remedy="Run the tool yourself.")
@@ -89,13 +90,16 @@ def handle_tool_call(manager: CompactManager, session_id: str, name: str, argume
         return told_hits(manager.search(given["text"], session_id, limit), given["text"])
     except InvalidInput as error:
         return f"Error: {error}"
+    except (StorageError, StoredPlanMismatch) as error:
+        return f"Error: what was removed cannot be read. {error}"
 
 
-def told_hits(hits: list[Hit], text: str, *, sessions: bool = False) -> str:
-    """What was found, as the answer of a tool."""
+def told_hits(hits: Hits, text: str, *, sessions: bool = False) -> str:
+    """What was found, and what could not be searched, as the answer of a tool."""
     if not hits:
         return f"Nothing that was removed contains all the words of {text!r}."
-    return "\n".join(f"{f'[{hit.session}] ' if sessions else ''}{hit}" for hit in hits)
+    lines = [f"{f'[{hit.session}] ' if sessions else ''}{hit}" for hit in hits]
+    return "\n".join([*lines, *(f"Not searched: {error}" for error in hits.unread)])
 
 
 def _read(name: str, arguments: Mapping[str, Json] | str) -> Mapping[str, Json]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 from rich.console import Console
@@ -27,6 +27,8 @@ FormatName: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
+_Item = TypeVar("_Item")
+_MANY = 20  # of what takes long enough to be watched
 _WIDE = 160  # a file or a pipe has no width of its own
 
 
@@ -75,6 +77,16 @@ def busy(what: str) -> Iterator[None]:
         return
     with screen(stderr=True).status(styled(what)):
         yield
+
+
+def tracked(items: Sequence[_Item], what: str) -> Iterator[_Item]:
+    """The items one by one, with a bar on the terminal where there are many."""
+    if not sys.stderr.isatty() or len(items) < _MANY:
+        yield from items
+        return
+    from rich.progress import track
+
+    yield from track(items, what, console=screen(stderr=True), transient=True)
 
 
 def read(file: Path, format: str | None = None) -> Conversation:

@@ -47,6 +47,7 @@ _COMMANDS: Final = {
     "recipes": "List the recipes, and choose the default.",
     "sessions": "Look at conversations in a database, compress and move them.",
     "archive": "Look at what was archived before conversations were compacted.",
+    "originals": "Check and repair what was kept of conversations before they were compacted.",
     "config": "Show, check and write the configuration of a CompactManager.",
 }
 """What `compact --help` says of each command, so that it need not load their modules."""

@@ -8,6 +8,9 @@ from compact.errors import NewerVersion, StoredPlanMismatch
 from compact.messages import Json, Plan, plan_from_json
 from compact.ports import RECORD_VERSION, Originals, Record
 
+UNUSABLE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
+"""What a plan that says something senseless gives rise to."""
+
 _REMEDY = "Call preflight with the whole history: the session goes on without that compaction."
 
 
@@ -29,7 +32,7 @@ def plan_of(record: Record) -> Plan:
     """What the compaction did."""
     try:
         return plan_from_json(record.plan)
-    except (KeyError, TypeError, ValueError) as error:
+    except UNUSABLE as error:
         raise mismatch(record, f"its plan is damaged ({type(error).__name__}: {error})") from None
 
 

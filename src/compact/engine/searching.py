@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compact.errors import InvalidInput
+from compact.errors import CompactError, InvalidInput
 
 _BEFORE, _AFTER = 80, 160
 _SATURATION = 1.5
@@ -48,6 +48,12 @@ class Hit(Source):
 
     def __str__(self) -> str:
         return f"{self.handle} ({self.source}): {self.snippet}"
+
+
+class Hits(list[Hit]):
+    """What was found; `unread` are the errors that say what could not be searched."""
+
+    unread: tuple[CompactError, ...] = ()
 
 
 class Index:

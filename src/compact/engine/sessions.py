@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
-from compact.engine.recorded import chain_of, log_of, mismatch, plan_of
+from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
@@ -235,8 +235,12 @@ def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], 
     chain, log = chain_of(last, records), log_of(last, originals)
     projection = Projection(frame)
     for record in chain:
-        projection = projection.extended(log[len(projection.log) : len(record.log)])
-        done = projection.replay(plan_of(record), record.number, len(record.log))
+        plan = plan_of(record)
+        try:
+            projection = projection.extended(log[len(projection.log) : len(record.log)])
+            done = projection.replay(plan, record.number, len(record.log))
+        except UNUSABLE:
+            done = None
         if done is None:
             raise mismatch(record, "its plan does not fit the messages that were kept with it")
         projection = done

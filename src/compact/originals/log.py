@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from pathlib import Path
 
-from compact.disk import APPEND, CREATE, Disk, Folder, locked, opened, read_all, write_all
+from compact.disk import APPEND, CREATE, READ, Disk, Folder, locked, opened, write_all
+from compact.errors import DamagedOriginals
 from compact.messages import Json, meta_of
+from compact.originals.index import Index, Span, read_own_header
 from compact.originals.lines import (
-    DIGEST,
     PREFIX,
+    Damaged,
     Kind,
-    holds_whole_line,
+    is_cut_short,
     read_commit,
-    read_header,
-    whole_lines,
+    read_lines,
+    read_message,
+    write_check,
     write_header,
+)
+from compact.originals.survey import (
+    CHANGED_END,
+    CUT_SHORT,
+    NO_FILE,
+    NO_HEADER,
+    OTHER_LINES,
+    WRONG_CHECKSUM,
+    path_of,
+    segment_name,
+    survey,
 )
 from compact.ports import Record
 
 _BLOCK = 1 << 20
 _HEADER = 1 << 10  # no header is longer
-
-
-class Span(NamedTuple):
-    """Where the body of a line is."""
-
-    segment: int
-    offset: int
-    size: int
 
 
 class Missing(Exception):
@@ -57,29 +61,73 @@ class Log:
     def _forget(self) -> None:
         self._identity: tuple[int, int] | None = None
         self._segment, self._end = 0, 0
-        self._messages: dict[bytes, Span] = {}
-        self._with_meta: list[Span] = []
-        self._commits: list[Span] = []
-        self._live: dict[int, int] = {}  # number of a record: its place among the commits
-        self.highest = 0  # of all numbers that records ever had
-        self.last_log: tuple[str, ...] = ()  # of the commit written last
+        self._index = Index(self.session)
 
     @contextlib.contextmanager
     def held(self, folder: Folder, *, create: bool) -> Iterator[None]:
-        """Nobody else reads or writes the session meanwhile; Missing where there is none."""
+        """Nobody else reads or writes the session meanwhile; Missing where there is none, DamagedOriginals if it is."""
+        with self._locked(folder, create=create) as first:
+            self._take_back()
+            try:
+                self._follow(first)
+            except DamagedOriginals:
+                self._forget()
+                raise
+            yield
+
+    @contextlib.contextmanager
+    def taken_over(self, folder: Folder) -> Iterator[None]:
+        """Nobody else reads or writes the session meanwhile, and nothing of it is read; its files may be replaced."""
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(self._locked(folder, create=False))
+            except (Missing, DamagedOriginals):  # there is no file that could be locked
+                held.enter_context(self._mutex)
+            yield
+            self._forget()
+
+    @contextlib.contextmanager
+    def _locked(self, folder: Folder, *, create: bool) -> Iterator[int]:
+        """The first file, locked, while it is the one of that name: it may be replaced while we wait for it."""
         with self._mutex:
             self._folder = folder
-            try:
-                first = self._disk.open(self._folder, self._name(0), APPEND | CREATE * create)
-            except FileNotFoundError:
-                raise Missing from None
-            try:
-                with locked(self._disk, first):
-                    self._take_back()
-                    self._follow(first)
-                    yield
-            finally:
-                self._disk.close(first)
+            while True:
+                first = self._open_first(create=create)
+                try:
+                    with locked(self._disk, first):
+                        if self._is_first(first):
+                            yield first
+                            return
+                finally:
+                    self._disk.close(first)
+
+    def _open_first(self, *, create: bool) -> int:
+        try:
+            if create and not self._exists(0) and self._exists(1):
+                raise self._damage(0, 0, NO_FILE)
+            return self._disk.open(self._folder, self._name(0), APPEND | CREATE * create)
+        except FileNotFoundError:
+            if self._exists(1):
+                raise self._damage(0, 0, NO_FILE) from None
+            raise Missing from None
+        except IsADirectoryError:
+            raise self._damage(0, 0, "it is a folder") from None
+
+    def _is_first(self, first: int) -> bool:
+        status = self._disk.status(first)
+        try:
+            with opened(self._disk, self._folder, self._name(0), READ) as file:
+                now = self._disk.status(file)
+        except FileNotFoundError:
+            return False
+        return (status.st_dev, status.st_ino) == (now.st_dev, now.st_ino)
+
+    def _exists(self, segment: int) -> bool:
+        try:
+            with opened(self._disk, self._folder, self._name(segment), READ):
+                return True
+        except FileNotFoundError:
+            return False
 
     @property
     def in_doubt(self) -> bool:
@@ -87,20 +135,32 @@ class Log:
         return bool(self._doubtful)
 
     def has(self, digest: str) -> bool:
-        return bytes.fromhex(digest) in self._messages
+        return bytes.fromhex(digest) in self._index.messages
+
+    @property
+    def highest(self) -> int:
+        """The highest of all numbers that records ever had."""
+        return self._index.highest
+
+    @property
+    def last_log(self) -> tuple[str, ...]:
+        """The log of the record written last."""
+        return self._index.last_log
 
     @property
     def numbers(self) -> frozenset[int]:
         """The numbers of the records that were not retracted."""
-        return frozenset(self._live)
+        return frozenset(self._index.live)
 
     def records(self) -> Iterator[Record]:
         """The records that were not retracted, by number."""
         last: tuple[str, ...] = ()
-        live = {place: number for number, place in self._live.items()}
+        live = {place: number for number, place in self._index.live.items()}
         found: dict[int, Record] = {}
-        for place, (_, body) in enumerate(self._bodies(self._commits)):
-            record = read_commit(body, self.session, last)
+        for place, (span, body) in enumerate(self._bodies(self._index.commits)):
+            record = read_commit(body, self.session).follow(last)
+            if record is None:
+                raise self._damage(span.segment, span.offset, OTHER_LINES)
             last = record.log
             if place in live:
                 found[live[place]] = record
@@ -112,14 +172,14 @@ class Log:
         return [self._message(bodies[spans[digest]], spans[digest]) for digest in digests]
 
     def _message(self, body: bytes, span: Span) -> Json:
-        digest, raw = body[:DIGEST].decode(), body[DIGEST + 1 :]
-        if hashlib.sha256(raw).hexdigest() != digest:
-            raise OSError(errno.EIO, f"message {digest} is damaged", self._path(span.segment))
-        return json.loads(raw)
+        try:
+            return read_message(body)
+        except Damaged as error:
+            raise self._damage(span.segment, span.offset, str(error)) from None
 
     def with_meta(self) -> list[Json]:
         """The messages that have a `meta`, in the order of their lines."""
-        read = (self._message(body, span) for span, body in self._bodies(self._with_meta))
+        read = (self._message(body, span) for span, body in self._bodies(self._index.with_meta))
         return [message for message in read if meta_of(message) is not None]
 
     def append(self, lines: bytes) -> None:
@@ -133,25 +193,17 @@ class Log:
 
     def _extend(self, lines: bytes) -> None:
         with self._opened(self._segment) as file:
-            damaged = self._cut(file)
-            if not damaged:
-                header = b"" if self._end else write_header(self.session, 0, 0)
-                if self._try(file, self._segment, self._end, header + lines):
-                    return
+            if self._disk.status(file).st_size != self._end:  # the rest of a write that was never finished
+                self._disk.truncate(file, self._end)
+            header = b"" if self._end else write_header(self.session, 0, 0)
+            if self._try(
+                file, self._segment, self._end, self._checked(header + lines, self._index.checksum if self._end else 0)
+            ):
+                return
         self._start_segment(lines)
 
-    def _cut(self, file: int) -> bool:
-        """Cut off the rest of a write that was never finished; whether there is something else instead.
-
-        Whole lines after a bad one mean that the drive has lost something: they are left for people to look at.
-        """
-        size = self._disk.status(file).st_size
-        if size == self._end:
-            return False
-        if holds_whole_line(self._disk.read(file, size - self._end, self._end)):
-            return True
-        self._disk.truncate(file, self._end)
-        return False
+    def _checked(self, lines: bytes, before: int) -> bytes:
+        return lines + write_check(self.session, lines, before)
 
     def _try(self, file: int, segment: int, offset: int, data: bytes) -> bool:
         """Write and wait for the drive; whether it has the data."""
@@ -170,20 +222,11 @@ class Log:
     def _start_segment(self, lines: bytes) -> None:
         following = self._segment + 1
         header = write_header(self.session, following, self._end)
-        self._put_aside(self._name(following))
         with opened(self._disk, self._folder, self._name(following), APPEND | CREATE | os.O_TRUNC) as file:
             self._named = False
-            if not self._try(file, following, 0, header + lines):
+            if not self._try(file, following, 0, self._checked(header + lines, 0)):
                 raise OSError(errno.EIO, "the drive does not take what is written", self._path(following))
         self._doubtful.clear()  # the new segment says how much of the old one counts
-
-    def _put_aside(self, name: str) -> None:
-        """Keep for people to look at what has no readable beginning, but whole lines."""
-        with contextlib.suppress(FileNotFoundError):
-            with opened(self._disk, self._folder, name, APPEND) as file:
-                damaged = holds_whole_line(read_all(self._disk, file))
-            if damaged:
-                self._disk.rename(self._folder, name, f"{name}.damaged")
 
     def _take_back(self) -> None:
         """Remove what failed to be written, so that nobody builds on it, unless somebody has already."""
@@ -202,6 +245,7 @@ class Log:
     def _follow(self, first: int) -> None:
         """Read what was added since the last time, by whomever."""
         status = self._disk.status(first)
+        new = (status.st_dev, status.st_ino) != self._identity
         if (status.st_dev, status.st_ino) != self._identity:
             self._forget()
             self._identity = status.st_dev, status.st_ino
@@ -209,16 +253,23 @@ class Log:
             with contextlib.ExitStack() as files:
                 file = first if self._segment == 0 else files.enter_context(self._opened(self._segment))
                 sealed = self._sealed(self._segment + 1)
-                stop = self._disk.status(file).st_size if sealed is None else sealed
+                size = self._disk.status(file).st_size
+                if sealed is not None and size < sealed:
+                    raise self._damage(self._segment, 0, CUT_SHORT)
+                stop = size if sealed is None else sealed
                 if stop < self._end:
                     self._forget()
                     continue
                 began = self._end
-                if self._read_on(file, stop) and not self._confirm(file, began, last=sealed is None):
+                if self._read_on(file, stop, last=sealed is None) and not self._confirm(
+                    file, began, last=sealed is None
+                ):
                     continue
                 if self._end:
                     self._settle_names()
                 if sealed is None:
+                    if new and self._exists(self._segment + 2):
+                        raise self._damage(self._segment + 1, 0, NO_FILE)
                     return
                 self._segment, self._end = self._segment + 1, 0
 
@@ -234,21 +285,26 @@ class Log:
             try:
                 if not last:
                     raise
-                self._start_segment(self._disk.read(file, end - began, began))
+                data = self._disk.read(file, end - began, began)
+                lines = (data[line.start - PREFIX : line.end] for line in read_lines(data) if _is_content(line.kind))
+                self._start_segment(b"".join(lines))
             finally:
                 self._forget()
             return False
         return True
 
-    def _read_on(self, file: int, stop: int) -> bool:
-        """Read whole lines up to there; whether there were any."""
+    def _read_on(self, file: int, stop: int, *, last: bool) -> bool:
+        """Read whole lines up to there; whether there were any. Only the last file may end in half a line."""
         began, size = self._end, _BLOCK
         while self._end < stop:
             block = self._disk.read(file, min(size, stop - self._end), self._end)
             taken = self._absorb(block, self._segment, self._end)
             self._end += taken
-            if b"\n" in block[taken:] or not block or self._end + len(block) - taken >= stop:
-                break  # the rest is no line, or there is none
+            rest = block[taken:]
+            if not block or self._end + len(rest) >= stop:
+                if rest and not (last and is_cut_short(rest)):
+                    raise self._damage(self._segment, self._end, CHANGED_END)
+                break
             if not taken:
                 size *= 2  # a line longer than that
         return self._end > began
@@ -257,30 +313,31 @@ class Log:
         """How much of the segment before this one counts; None where this one was never begun."""
         try:
             with self._opened(segment) as file:
-                header = read_header(self._disk.read(file, _HEADER, 0))
+                data = self._disk.read(file, _HEADER, 0)
         except FileNotFoundError:
             return None
-        return None if header is None else header[1]
+        except IsADirectoryError:
+            raise self._damage(segment, 0, "it is a folder") from None
+        line = next(read_lines(data), None)
+        if line is None and len(data) < _HEADER:
+            return None
+        try:
+            if line is None or line.kind is not Kind.HEADER:
+                raise Damaged(NO_HEADER)
+            return read_own_header(data[line.start : line.end - 1], self.session, segment).sealed
+        except Damaged as error:
+            raise self._damage(segment, 0, str(error)) from None
 
     def _absorb(self, data: bytes, segment: int, offset: int) -> int:
         """Note what the lines say; how many bytes they take."""
         end = 0
-        for line in whole_lines(data):
+        for line in read_lines(data):
             end = line.end
             span = Span(segment, offset + line.start, end - line.start - 1)
-            if line.kind is Kind.MESSAGE:
-                digest = data[line.start : line.start + DIGEST].decode()
-                self._messages.setdefault(bytes.fromhex(digest), span)
-                if data.find(b'"protected"', line.start, end) >= 0:
-                    self._with_meta.append(span)
-            elif line.kind is Kind.COMMIT:
-                record = read_commit(data[line.start : end], self.session, self.last_log)
-                self._live[record.number] = len(self._commits)
-                self.highest = max(self.highest, record.number)
-                self._commits.append(span)
-                self.last_log = record.log
-            elif line.kind is Kind.RETRACT:
-                self._live.pop(int(data[line.start : end]), None)
+            try:
+                self._index.add(line.kind, data[line.start - PREFIX : end], span)
+            except Damaged as error:
+                raise self._damage(segment, span.offset, str(error)) from None
         return end
 
     def _bodies(self, spans: Iterable[Span]) -> Iterator[tuple[Span, bytes]]:
@@ -299,13 +356,24 @@ class Log:
         data = b""
         while len(data) < size and (piece := self._disk.read(file, size - len(data), start + len(data))):
             data += piece
-        if next(whole_lines(data), None) is None:
-            raise OSError(errno.EIO, f"the line at {start} is damaged", self._path(span.segment))
+        line = next(read_lines(data), None)
+        if line is None or line.kind is None or line.end != size:
+            raise self._damage(span.segment, span.offset, WRONG_CHECKSUM)
         return data[PREFIX:-1]
+
+    def _damage(self, segment: int, offset: int, problem: str) -> DamagedOriginals:
+        """The error for a line that is wrong, or for a whole file: what can still be had is read again."""
+        path, line = self._path(segment), 0
+        with contextlib.suppress(OSError):
+            if offset:
+                with opened(self._disk, self._folder, self._name(segment), READ) as file:
+                    line = self._disk.read(file, offset, 0).count(b"\n") + 1
+            return damage_of(self.session, path, line, problem, str(survey(self._disk, self._folder, self.session)))
+        return damage_of(self.session, path, line, problem, "What of it can be read is not known")
 
     def _span(self, digest: str) -> Span:
         try:
-            return self._messages[bytes.fromhex(digest)]
+            return self._index.messages[bytes.fromhex(digest)]
         except (KeyError, ValueError):
             raise KeyError(digest) from None
 
@@ -316,9 +384,16 @@ class Log:
         return segment_name(self.session, segment)
 
     def _path(self, segment: int) -> str:
-        return f"{self._folder.path}{os.sep}{self._name(segment)}"
+        return path_of(self._folder, self._name(segment))
 
 
-def segment_name(session: str, segment: int) -> str:
-    """The name of a file never shows the session's id, which may be somebody's name."""
-    return f"{hashlib.sha256(session.encode()).hexdigest()}-{segment:03d}.log"
+def damage_of(session: str, path: str, line: int, problem: str, whole: str) -> DamagedOriginals:
+    """The error with its remedy."""
+    storage = Path(path).parent.parent
+    remedy = f"Run: compact originals repair {session or 'SESSION'} --storage {storage}"
+    return DamagedOriginals(session, (path, line), problem, whole=whole, remedy=remedy)
+
+
+def _is_content(kind: Kind | None) -> bool:
+    """Whether the line may stand in any file: headers and checks belong to the one they are in."""
+    return kind in (Kind.MESSAGE, Kind.COMMIT, Kind.RETRACT)

@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from compact.disk import APPEND, CREATE, READ, Disk, Folder, close_folder, json_bytes, locked, make_path, opened
+from compact.disk import (
+    APPEND,
+    CREATE,
+    READ,
+    Disk,
+    Folder,
+    close_folder,
+    json_bytes,
+    locked,
+    make_path,
+    opened,
+    read_all,
+)
+from compact.errors import DamagedOriginals
 from compact.messages import Json, Metas
-from compact.originals.lines import read_header, write_commit, write_message, write_retract
-from compact.originals.log import Log, Missing, segment_name
+from compact.originals.lines import DIGEST, first_header, write_commit, write_message, write_retract
+from compact.originals.log import Log, Missing, damage_of
+from compact.originals.repair import Repair, repair_files, set_aside
+from compact.originals.survey import (
+    NO_HEADER,
+    Problem,
+    is_segment,
+    path_of,
+    segment_name,
+    session_in,
+    survey,
+)
 from compact.policies.session_ids import check_session_id
 from compact.ports import Record
 
-_SEGMENT = re.compile(r"[0-9a-f]{64}-\d{3,}\.log")
 _HEADER = 1 << 10
 _REMEMBERED = 64  # sessions whose index stays in memory
 
@@ -112,15 +133,59 @@ class FileOriginals:
         return []
 
     def sessions(self) -> tuple[str, ...]:
-        """The sessions that something was kept of."""
-        found = set()
+        """The sessions that something was kept of, as far as their files say whose they are; see `unknown`."""
+        return tuple(sorted({session for _, session in self._owners() if session}))
+
+    def unknown(self) -> tuple[DamagedOriginals, ...]:
+        """The files that do not say whose they are any more."""
+        owners = list(self._owners())
+        known = {segment_name(session, 0)[:DIGEST] for _, session in owners if session}
+        lost = (path for path, session in owners if not session and Path(path).name[:DIGEST] not in known)
+        whole = "Give the session's id to have what can still be read"
+        return tuple(damage_of("", path, 1, NO_HEADER, whole) for path in lost)
+
+    def verify(self, session: str) -> tuple[Problem, ...]:
+        """What is wrong with what was kept of the session: every line is read."""
+        log = self._log(check_session_id(session))
+        with contextlib.suppress(Missing), self._entered(create=False) as folder, log.taken_over(folder):
+            return tuple(survey(self._disk, folder, session).problems)
+        return ()
+
+    def repair(self, session: str) -> Repair | None:
+        """Keep all that is whole of the session in a new file, and the damaged ones beside; None where none is.
+
+        Nothing is deleted. Others that use the session wait meanwhile.
+        """
+        log = self._log(check_session_id(session))
+        with contextlib.suppress(Missing), self._entered(create=False) as folder, log.taken_over(folder):
+            return repair_files(self._disk, folder, session)
+        return None
+
+    def set_aside(self, session: str) -> tuple[str, ...]:
+        """The files of the session that were damaged, and are kept beside."""
         with contextlib.suppress(Missing), self._entered(create=False) as folder:
-            for name in filter(_SEGMENT.fullmatch, self._disk.names(folder)):
-                with opened(self._disk, folder, name, READ) as file:
-                    header = read_header(self._disk.read(file, _HEADER, 0))
-                if header:
-                    found.add(header[0])
-        return tuple(sorted(found))
+            return set_aside(self._disk, folder, check_session_id(session))
+        return ()
+
+    def _owners(self) -> Iterator[tuple[str, str]]:
+        """Each file that was begun, and the session it says it belongs to."""
+        with contextlib.suppress(Missing), self._entered(create=False) as folder:
+            for name in filter(is_segment, self._disk.names(folder)):
+                path = path_of(folder, name)
+                try:
+                    with opened(self._disk, folder, name, READ) as file:
+                        begin = self._disk.read(file, _HEADER, 0)
+                        header = first_header(begin)
+                        known = header is not None and segment_name(header[0].session, 0)[:DIGEST] == name[:DIGEST]
+                        session = (
+                            header[0].session if header and known else session_in(name, read_all(self._disk, file))
+                        )
+                except FileNotFoundError:
+                    continue
+                except OSError:
+                    begin, session = b"\n", ""
+                if session or b"\n" in begin:
+                    yield path, session
 
     @contextlib.contextmanager
     def _held(self, session: str, *, create: bool = False) -> Iterator[Log]:

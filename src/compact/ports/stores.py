@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from compact.errors import CompactError
 from compact.messages import Json
 
 RECORD_VERSION = 2
@@ -64,10 +65,18 @@ class Originals(Protocol):
         ...
 
     def get(self, session: str, digests: Sequence[str]) -> list[Json]:
-        """The messages of those digests; KeyError names one that is not there."""
+        """The messages of those digests; KeyError names one that is not there, DamagedOriginals what is damaged."""
         ...
 
     def sessions(self) -> tuple[str, ...]: ...
+
+    def unknown(self) -> tuple[CompactError, ...]:
+        """What is too damaged to say whose it is."""
+        ...
+
+    def set_aside(self, session: str) -> tuple[str, ...]:
+        """Where the files of the session are that were damaged, and repaired."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
