@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import compress, pairwise, takewhile
@@ -11,6 +12,7 @@ from threading import Lock
 from typing import Final, Protocol
 
 from compact.errors import InvalidConfiguration, TokenCountError
+from compact.tokens.windows import WINDOW, count_in_windows
 
 # The vocabularies of language models that splintr has compiled in, one name each. Its speech and embedding
 # vocabularies are left out: they frame every text with tokens of their own, so a count would not be of the text.
@@ -56,6 +58,9 @@ class Tokenizer(Protocol):
     def special_tokens(self) -> dict[str, int]:
         """The special tokens as they are spelled."""
 
+    def decode_token_bytes(self, id: int, /) -> bytes:
+        """What a token stands for."""
+
     def clear_cache(self) -> None:
         """Forgets the words it has met; a ValueError where it remembers none."""
 
@@ -85,10 +90,11 @@ class Encoding:
         """
         self._bound_memory(len(text))
         try:
-            # The cheap call recognises special tokens, so it serves only where the text spells none.
-            if self._spells_special(text):
-                return len(self._tokenizer.encode_ordinary(text))
-            return len(self._tokenizer.encode_flat(text)) // _TOKEN_BYTES
+            # The cheap calls recognise special tokens, so they serve only where the text spells none.
+            encode = self._encode_ordinary if self._spells_special(text) else self._encode_flat
+            if len(text) <= WINDOW:
+                return len(encode(text)) // _TOKEN_BYTES
+            return count_in_windows(text, encode, self._tokenizer.decode_token_bytes)
         except UnicodeEncodeError:
             return self.count(_without_lone_surrogates(text))
         except BaseException as failure:
@@ -99,13 +105,22 @@ class Encoding:
                 "Count again, or leave the text out; nothing was approximated."
             ) from failure
 
+    def _encode_ordinary(self, text: str) -> bytes:
+        return array("I", self._tokenizer.encode_ordinary(text)).tobytes()
+
+    def _encode_flat(self, text: str) -> bytes:
+        if len(text) < WINDOW or not _may_use_threads():
+            return self._tokenizer.encode_flat(text)
+        # Only a batch is encoded without holding up other threads.
+        return self._tokenizer.encode_batch_flat([text])[0]
+
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens in each text, on several threads where that is faster."""
         chars = sum(map(len, texts))
         if len(texts) < 2 or chars < _WORTH_THREADS or not _may_use_threads():
             return [self.count(text) for text in texts]
         self._bound_memory(chars)
-        plain = [not self._spells_special(text) for text in texts]
+        plain = [len(text) <= WINDOW and not self._spells_special(text) for text in texts]
         try:
             _, bounds = self._tokenizer.encode_batch_flat(list(compress(texts, plain)))
         except BaseException as failure:

@@ -23,7 +23,7 @@ _LEADS = re.compile(
 _ENDS = ("{", "}", ";", "(", "[", "},", "],", "=>", "\\")
 _PARAGRAPH = 400
 _LISTED = re.compile(r"\s*(?:[-*+•] |\d{1,3}[.)] |\[[ x]\] )")
-_SIGNS = re.compile(r"[{}\[\]()<>=;|\\/_\"$`@#+~^&%]")
+_SIGNS = '{}[]()<>=;|\\/_"$`@#+~^&%'
 _GAP = re.compile(r"\S {5}| {5}\Z")
 _MAIL = re.compile(r"[> ]{0,4}(?:From|Sent|To|Cc|Subject|Date|Reply-To): ?\S")
 _HEADING = re.compile(r"#{1,4} \S")
@@ -96,7 +96,8 @@ def _is_printed(line: str) -> bool:
     """Whether a line looks like one of a program, of code or of data."""
     if _LISTED.match(line):
         return False
-    if _GAP.search(line) or len(_SIGNS.findall(line)) > _DENSE * len(line):
+    # A pattern would hold up all other threads while it reads a line of megabytes; looking for a fixed text is quick.
+    if ("     " in line and _GAP.search(line)) or sum(map(line.count, _SIGNS)) > _DENSE * len(line):
         return True
     if len(line) > _PARAGRAPH:
         # How a paragraph begins and ends tells nothing; that it has hardly a space does.
