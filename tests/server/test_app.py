@@ -118,12 +118,12 @@ def test_who_listens_too_slowly_loses_the_oldest() -> None:
             events.publish("topic", number)
 
     async def listen() -> list[int]:
-        async with events.subscribe("topic") as queue:
+        async with events.subscribe("topic") as happenings:
             told = Thread(target=tell)
             told.start()
             await asyncio.to_thread(told.join)
-            await asyncio.sleep(0)
-            return [queue.get_nowait() for _ in range(queue.qsize())]
+            events.end()
+            return [happened async for happened in happenings]
 
     heard = asyncio.run(listen())
     assert heard == list(range(1_000 - len(heard), 1_000))

@@ -22,7 +22,7 @@ from compact.server.app import create_app
 from compact.server.serving import check_host
 from compact.server.state import ServerState, is_loopback, new_token
 from compact.settings.server import ServerSettings, load_server_settings
-from tests.server.conftest import Served, told
+from tests.server.conftest import Serve, Served, told
 
 SOURCES = sorted(Path(compact.server.__path__[0]).rglob("*.py"))
 HIDDEN = [
@@ -277,6 +277,21 @@ def test_bombs_a_body_in_chunks_that_grows_too_large(served: Served, monkeypatch
         assert answer.status_code == 413, path
 
 
+def test_bombs_the_limit_is_on_the_whole_body_however_it_arrives(served: Served) -> None:
+    # The server reads 64 KB of a body at a time, so no chunk of it is ever as large as the limit.
+    chunk, sent = b" " * 65_536, 0
+
+    def dripping() -> Iterator[bytes]:
+        nonlocal sent
+        while sent <= 2 * security.LARGEST_BODY:
+            sent += len(chunk)
+            yield chunk
+
+    answer = served.ask("POST", "/ingest", content=dripping(), headers={"content-type": "application/json"})
+    assert (answer.status_code, "33,554,432 bytes" in told(answer)) == (413, True)
+    assert sent <= security.LARGEST_BODY + 8 * 1024 * 1024  # it stops reading there
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_bombs_a_body_that_inflates_too_much(served: Served, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     monkeypatch.setattr(security, "LARGEST_BODY", 1_000_000)
@@ -303,8 +318,8 @@ def test_bombs_depth_and_digits_are_refused_not_followed(served: Served, body: b
 # Deadlines, smuggling
 
 
-def test_deadlines_a_body_that_does_not_come(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(security, "_BODY_SECONDS", 0.2)
+def test_deadlines_a_body_that_does_not_come(serve: Serve) -> None:
+    served = serve(body_seconds=0.2)
     head = (
         f"POST /ingest HTTP/1.1\r\nhost: {urlsplit(served.url).netloc}\r\ncontent-type: application/json\r\n"
         f"authorization: Bearer {served.state.token}\r\ncontent-length: 10\r\nconnection: close\r\n\r\n{{"
@@ -312,7 +327,10 @@ def test_deadlines_a_body_that_does_not_come(served: Served, monkeypatch: pytest
     host = urlsplit(served.url)
     with socket.create_connection((host.hostname, host.port), timeout=20) as line:
         line.sendall(head.encode())
-        assert b" 408 " in line.recv(65536).splitlines()[0]
+        answer = line.recv(65536)
+    assert b" 408 " in answer.splitlines()[0]
+    assert b"within 0.2 seconds" in answer
+    assert b"COMPACT_BODY_SECONDS" in answer
 
 
 def test_smuggling_two_lengths_are_refused(served: Served) -> None:

@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
-EXAMPLES = "Examples: compact serve · compact serve --port 9000 --no-browser"
+EXAMPLES = (
+    "Examples: compact serve · compact serve --port 9000 --no-browser · COMPACT_STOP_SECONDS=60 compact serve. "
+    "Variables for limits: COMPACT_MAX_CONNECTIONS, COMPACT_HEAD_BYTES, COMPACT_HEAD_SECONDS, COMPACT_BODY_SECONDS, "
+    "COMPACT_STOP_SECONDS."
+)
 
 
 def serve(

@@ -17,12 +17,13 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from compact import errors
 from compact.app import dump_json
 from compact.messages import Json
 from compact.server import ingest, routes
-from compact.server.gateway.endpoints import in_form_for
+from compact.server.gateway.endpoints import GONE, in_form_for
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
 from compact.server.security import Guard, authorised, error_body, json_only, unfolds
@@ -130,6 +131,10 @@ def _tell_errors(app: FastAPI) -> None:
         answer.headers.update(error.headers or {})
         return answer
 
+    @app.exception_handler(ClientDisconnect)
+    async def gone(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=GONE)  # nobody reads it
+
     @app.exception_handler(RequestValidationError)
     async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
@@ -167,10 +172,10 @@ async def events(
     topic: Annotated[str, Path(pattern=r"^[A-Za-z0-9._:-]{1,160}$")], state: State
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream what happens to a topic, as server-sent events; a comment every 15 seconds says that it goes on."""
-    async with state.events.subscribe(topic) as queue:
+    async with state.events.subscribe(topic) as happenings:
         yield ServerSentEvent(comment="listening")
-        while True:
-            yield ServerSentEvent(raw_data=dump_json(await queue.get()))
+        async for happened in happenings:
+            yield ServerSentEvent(raw_data=dump_json(happened))
 
 
 @_rest.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])

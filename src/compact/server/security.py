@@ -43,7 +43,8 @@ DEEPEST_UNFOLDED: Final = 200
 """Levels in a body that its route unfolds: those of the quickest parser."""
 MOST_CONTAINERS: Final = 1_000_000
 """Arrays and objects in a body: a few bytes of text for each, but a hundred of memory."""
-_BODY_SECONDS: Final = 60.0
+# The body was not read to its end, so the connection cannot be used for another request.
+_HANGING_UP: Final = {"connection": "close"}
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ROOM: Final = "compact.largest_body"
 _UNFOLDS: Final = "compact.unfolds"
@@ -119,11 +120,10 @@ class Guard:
         if refusal is not None:
             kind = "Unauthorized" if refusal.status == 401 else "Refused"
             told = self._tell(scope, refusal.status, error_body(kind, str(refusal), remedy=refusal.remedy))
-            # The body was not read, so the connection cannot be used for another request.
-            headers = {"connection": "close"} | ({"www-authenticate": "Bearer"} if refusal.status == 401 else {})
+            headers = _HANGING_UP | ({"www-authenticate": "Bearer"} if refusal.status == 401 else {})
             await JSONResponse(told, refusal.status, headers)(scope, receive, guarded)
             return
-        await self._app(scope, _Body(scope, receive), guarded)
+        await self._app(scope, _Body(scope, receive, self._state.settings.body_seconds), guarded)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
@@ -243,13 +243,13 @@ def unfold(text: bytes) -> Json:
 class _Body:
     """A request's body, inflated, bounded in bytes, in time, and in what it unfolds to."""
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
-        self._scope, self._receive = scope, receive
+    def __init__(self, scope: Scope, receive: Receive, seconds: float) -> None:
+        self._scope, self._receive, self._seconds = scope, receive, seconds
         self._seen = 0
         self._complete = False
         self._inflate: zlib._Decompress | None = None
         self._nesting: Nesting | None = None
-        self._until = asyncio.get_running_loop().time() + _BODY_SECONDS
+        self._until = asyncio.get_running_loop().time() + seconds
         self._begun = False
 
     async def __call__(self) -> Message:
@@ -261,7 +261,9 @@ class _Body:
             async with asyncio.timeout_at(self._until):
                 message = await self._receive()
         except TimeoutError:
-            raise HTTPException(408, "the body did not arrive in time. Try again.") from None
+            late = f"the body did not arrive within {self._seconds:g} seconds"
+            problem = f"{late}. Try again. The operator can set COMPACT_BODY_SECONDS."
+            raise HTTPException(408, problem, _HANGING_UP) from None
         if message["type"] != "http.request":
             return message
         self._complete = not message.get("more_body", False)
@@ -311,7 +313,8 @@ class _Body:
         return room
 
     def _too_large(self) -> HTTPException:
-        return HTTPException(413, f"the body is larger than {self._room:,} bytes. Send less at once.")
+        problem = f"the body is larger than {self._room:,} bytes. Send less at once."
+        return HTTPException(413, problem, _HANGING_UP)
 
 
 def _stranger(state: ServerState, scope: Scope) -> Refusal | None:

@@ -6,6 +6,8 @@ import asyncio
 import errno
 import gc
 import logging
+import math
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -14,21 +16,27 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
+from types import FrameType
 from typing import Final
 
 import uvicorn
 
 from compact.errors import InvalidConfiguration
 from compact.server.app import create_app
+from compact.server.connections import connections, limits_of
 from compact.server.state import ServerState, is_loopback
 
 HOST: Final = "127.0.0.1"
 _STARTING: Final = 20.0
-_CLOSING: Final = 10
-_PATIENCE: Final = 1.0
+_LEAVING: Final = 2.0
+"""Seconds in which a client must have taken the end of its answer."""
 _IDLE: Final = 75
 _TURN: Final = 0.0005
-_BROKEN_OFF: Final = "ASGI callable returned without completing response."
+# What the server does on purpose, and says elsewhere if it matters.
+_NO_NEWS: Final = (
+    "ASGI callable returned without completing response.",
+    "Cancel %s running task(s), timeout graceful shutdown exceeded",
+)
 
 
 def check_host(host: str, state: ServerState) -> None:
@@ -82,7 +90,7 @@ def address_of(bound: socket.socket) -> str:
 
 def serve(state: ServerState, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until interrupted; `ready` is called once requests are answered."""
-    server = _Server(_config(state), ready)
+    server = _Server(state, ready)
     settle()
     # uvicorn passes the signal on once it has closed everything.
     with suppress(KeyboardInterrupt):
@@ -101,7 +109,7 @@ def settle() -> None:
 @contextmanager
 def running(state: ServerState, host: str = HOST, port: int = 0) -> Iterator[str]:
     """A server on a thread of its own, for as long as the block lasts; gives its address."""
-    server = _Server(_config(state))
+    server = _Server(state)
     bound = listen(host, port)
     thread = Thread(target=server.run, kwargs={"sockets": [bound]}, name="compact server", daemon=True)
     thread.start()
@@ -119,10 +127,11 @@ def running(state: ServerState, host: str = HOST, port: int = 0) -> Iterator[str
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which tells when it has started, and hangs up on streams that have no end when it stops."""
+    """uvicorn's server, which tells when it has started, and lets answers end when it stops."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None = None) -> None:
-        super().__init__(config)
+    def __init__(self, state: ServerState, ready: Callable[[], None] | None = None) -> None:
+        super().__init__(_config(state))
+        self._state = state
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -131,8 +140,17 @@ class _Server(uvicorn.Server):
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().call_later(_PATIENCE, self._hang_up)
+        loop, patience = asyncio.get_running_loop(), self._state.settings.stop_seconds
+        self._state.events.end()
+        loop.call_later(patience, self._state.stopping.cut)
+        loop.call_later(patience + _LEAVING / 2, self._hang_up)
         await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit:  # asked twice: nothing is lost that a crash would not lose, and stores survive that
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
+        super().handle_exit(sig, frame)
 
     def _hang_up(self) -> None:
         for connection in list(self.server_state.connections):
@@ -142,14 +160,19 @@ class _Server(uvicorn.Server):
 
 def _is_news(record: logging.LogRecord) -> bool:
     """Whether it has not been told: where an answer breaks off on purpose, the gateway's log says why."""
-    return record.msg != _BROKEN_OFF
+    cancelled = record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return record.msg not in _NO_NEWS and not cancelled
 
 
 def _config(state: ServerState) -> uvicorn.Config:
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log every address that is asked
     logging.getLogger("uvicorn.error").addFilter(_is_news)
+    limits = limits_of(state.settings)
     return uvicorn.Config(
         create_app(state),
+        http=connections(limits),
+        # So many are accepted in one turn, before any of them can be looked at.
+        backlog=limits.connections,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -158,5 +181,5 @@ def _config(state: ServerState) -> uvicorn.Config:
         ws="none",
         lifespan="on",
         timeout_keep_alive=_IDLE,
-        timeout_graceful_shutdown=_CLOSING,
+        timeout_graceful_shutdown=math.ceil(state.settings.stop_seconds + _LEAVING),
     )

@@ -1,4 +1,4 @@
-"""What the operator of a server decides: its token, its names, and where the gateway's requests go."""
+"""What the operator of a server decides: its token, its names, its limits, and where the gateway's requests go."""
 
 from __future__ import annotations
 
@@ -51,6 +51,16 @@ class ServerSettings(Configuration):
     """Networks, such as 10.1.0.0/16, into which the name of a vendor's address may lead: private endpoints."""
     gateway_recall: bool = False
     """Whether models get tools to look up what the gateway removed."""
+    max_connections: Annotated[int, Field(ge=0)] = 0
+    """Connections at a time; 0 is as many as the limit on open files allows, and 4,096 at most."""
+    head_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024
+    """Bytes of a request's head: its first line and its headers."""
+    head_seconds: Annotated[float, Field(gt=0)] = 10.0
+    """Seconds in which the head of a request must arrive, from the connection on or from its first byte."""
+    body_seconds: Annotated[float, Field(gt=0)] = 60.0
+    """Seconds in which the body of a request must arrive; also how long an answer waits for a client to read it."""
+    stop_seconds: Annotated[float, Field(ge=0)] = 10.0
+    """Seconds that answers under way get to end when the server is stopped."""
 
     def upstream(self, vendor: str) -> Profile:
         """Who serves the vendor's formats where no profile does."""

@@ -11,18 +11,22 @@ from fastapi.responses import Response
 from starlette.datastructures import Headers
 from starlette.routing import Match
 
+from compact.errors import CompactError
 from compact.messages import Json
-from compact.server.gateway.failing import refused
+from compact.server.gateway.failing import in_words_of, refused
 from compact.server.gateway.relaying import Gateway
 from compact.server.gateway.sending import Call
 from compact.server.gateway.upstreams import Speaks
+from compact.server.state import state_of
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
 router = APIRouter(tags=["gateway"])
 _METHODS: Final = ["GET", "POST", "DELETE", "PUT", "PATCH"]
-_GONE: Final = 499  # nobody reads it
+GONE: Final = 499
+"""The status of an answer that nobody reads."""
+_STOPPING: Final = "the server is stopping. Ask again in a moment."
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 }
@@ -44,15 +48,19 @@ async def _converse(request: Request, path: str, format: str) -> Response:
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
     """The answer; a client that leaves before there is one takes the request to the vendor with it."""
+    stopping = state_of(request).stopping
     answering = asyncio.create_task(work)
     leaving = asyncio.create_task(_gone(request))
     try:
-        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        with stopping.cancelling(answering):
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         leaving.cancel()
         if not answering.done():
             answering.cancel()
-    return answering.result() if answering.done() else Response(status_code=_GONE)
+    if answering.cancelled() and stopping.now:
+        return in_words_of(_speaks(_path(request.scope), request.headers), CompactError(_STOPPING))
+    return answering.result() if answering.done() else Response(status_code=GONE)
 
 
 async def _gone(request: Request) -> None:

@@ -139,3 +139,21 @@ def said(speaks: Speaks, kind: str, message: str, code: str) -> dict[str, Json]:
     if speaks == "anthropic":
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": None}
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def farewell(format: str, message: str) -> bytes:
+    """The event by which a stream in the vendor's form says that it ends too early.
+
+    It begins on a line of its own, for the vendor's last event may have been cut.
+    """
+    if format == "openai-responses":
+        told: Json = {"type": "error", "code": "server_stopping", "message": message, "param": None}
+        return _event("error", told)
+    if format == "anthropic-messages":
+        return _event("error", said("anthropic", "api_error", message, ""))
+    return _event("", said("openai", "api_error", message, "server_stopping"))
+
+
+def _event(name: str, told: Json) -> bytes:
+    head = f"event: {name}\n" if name else ""
+    return f"\n{head}data: {json.dumps(told)}\n\n".encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
@@ -12,8 +12,9 @@ from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
+from compact.server.connections import limits_of
 from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
-from compact.server.gateway.failing import Overflow, in_words_of, overflow_in, overflow_told
+from compact.server.gateway.failing import Overflow, farewell, in_words_of, overflow_in, overflow_told
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
 from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
@@ -41,6 +42,7 @@ _THREADS: Final = 64
 """Requests that are compacted at the same time; one that waits for a summary keeps its thread."""
 _CLOSING: Final = 2.0
 """Seconds in which what is under way may still end."""
+_STOPPING: Final = "Compact: the server is stopping. Ask again in a moment."
 _ROUNDS: Final = 4
 """How often a model may recall before it answers."""
 
@@ -64,7 +66,7 @@ class Gateway:
         self._state = state
         self._compactor = state.service("gateway", Compactor)
         self._upstreams = Upstreams(state.settings)
-        self._line = Line(state.settings.upstream_networks)
+        self._line = Line(state.settings.upstream_networks, limits_of(state.settings).idle_upstream)
         self._learning = Learning()
         self._threads = Threads(_THREADS, "compact gateway")
 
@@ -90,7 +92,8 @@ class Gateway:
             response = await self._line.send(call, upstream)
         except CompactError as error:
             return in_words_of(speaks, error)
-        return Relayed(response, {})
+        format = "anthropic-messages" if speaks == "anthropic" else "openai-chat"
+        return Relayed(response, {}, self._until_stopped(response, format, pieces_of(response)))
 
     async def _in_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         # Parsing and counting would hold up every other request; waiting for a summary, all the more.
@@ -137,7 +140,7 @@ class Gateway:
         if outgoing.done == "forced":
             await response.aclose()
             return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
-        return Relayed(response, outgoing.headers, self._learning.watch(outgoing, response, pieces))
+        return self._relayed(outgoing, response, pieces)
 
     async def _forced(self, ready: _Ready, overflow: Overflow | None) -> Outgoing:
         """What to send instead, where the vendor said that the request is too long; else what was sent."""
@@ -175,9 +178,19 @@ class Gateway:
 
     async def _answer_plainly(self, call: Call, ready: _Ready) -> Response:
         response = await self._line.send(_for(call, ready.outgoing), ready.upstream)
-        return Relayed(
-            response, ready.outgoing.headers, self._learning.watch(ready.outgoing, response, pieces_of(response))
-        )
+        return self._relayed(ready.outgoing, response, pieces_of(response))
+
+    def _relayed(self, outgoing: Outgoing, response: httpx2.Response, pieces: AsyncIterator[bytes]) -> Response:
+        watched = self._learning.watch(outgoing, response, pieces)
+        return Relayed(response, outgoing.headers, self._until_stopped(response, outgoing.asked.format, watched))
+
+    def _until_stopped(
+        self, response: httpx2.Response, format: str, pieces: AsyncIterator[bytes]
+    ) -> AsyncIterator[bytes]:
+        """The pieces; a stream says in its vendor's form that it ends because the server stops."""
+        if not _is_stream(response):
+            return pieces
+        return self._state.stopping.events(pieces, farewell(format, _STOPPING))
 
     def _recalled(self, outgoing: Outgoing, reply: Reply) -> list[str]:
         if outgoing.manager is None:

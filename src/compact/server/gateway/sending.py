@@ -71,13 +71,13 @@ class Call:
 class Line:
     """The connection to the vendors: no redirects, no cookies, and only to the operator's addresses.
 
-    `allowed` are networks into which a name may lead that is not a local one.
+    `allowed` are networks into which a name may lead that is not a local one; `idle` connections stay open.
     """
 
-    def __init__(self, allowed: Collection[Network] = ()) -> None:
+    def __init__(self, allowed: Collection[Network] = (), idle: int = 256) -> None:
         self._client = CheckedClient(
             Checked(allowed),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=30.0),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=idle, keepalive_expiry=30.0),
         )
 
     async def send(self, call: Call, upstream: Upstream) -> httpx2.Response:

@@ -32,8 +32,7 @@ async def watch_sessions(
     session: Annotated[str, Query(max_length=200)] = "",
 ) -> AsyncIterator[Happening]:
     """Compressions that begin, end or fail, and summaries that change: of one session, or of all of them."""
-    async with state.events.subscribe(TOPIC) as queue:
-        while True:
-            told = await queue.get()
+    async with state.events.subscribe(TOPIC) as happenings:
+        async for told in happenings:
             if not session or told["session"] == session:
                 yield Happening.model_validate(showable(told))
