@@ -43,6 +43,17 @@ def test_memory_lets_go_of_what_has_rested_longest(made: Managers, monkeypatch: 
         assert set(manager._sessions.projections()) == {"c", "d"}
 
 
+def test_memory_holds_only_so_many_bytes_of_conversations(made: Managers) -> None:
+    with made.using("gpt-4o", None) as manager:
+        for session in ("a", "b", "c", "d"):
+            manager.preflight(session, [{"role": "user", "content": session}])
+            made.hold(manager, session, 100_000_000)
+        assert set(manager._sessions.projections()) == {"c", "d"}
+        manager.preflight("e", [{"role": "user", "content": "alone"}])
+        made.hold(manager, "e", 300_000_000)
+        assert set(manager._sessions.projections()) == {"e"}
+
+
 def test_memory_lets_go_of_what_was_refused(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(managers, "_LIVE", 1)
     monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "4000")

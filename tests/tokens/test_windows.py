@@ -134,6 +134,7 @@ def test_a_long_word_leaves_no_memory_behind() -> None:
     assert resident() - before < 100_000_000  # 600 MB where each is encoded at once
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("kind", ["one letter", "Chinese", "base64", "line breaks"])
 def test_other_threads_go_on_while_a_long_text_is_counted(kind: str) -> None:
     encoding, text, done, waits = load("o200k_base"), LONG_TEXTS[kind](4_000_000), Event(), [0.0]

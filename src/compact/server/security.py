@@ -28,6 +28,7 @@ from starlette.exceptions import HTTPException
 
 from compact.errors import InvalidInput
 from compact.messages import Json
+from compact.server.memory import LARGE, give_back
 from compact.server.state import ServerState
 
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ class Guard:
             headers = _HANGING_UP | ({"www-authenticate": "Bearer"} if refusal.status == 401 else {})
             await JSONResponse(told, refusal.status, headers)(scope, receive, guarded)
             return
-        await self._app(scope, _Body(scope, receive, self._state.settings.body_seconds), guarded)
+        body = _Body(scope, receive, self._state.settings.body_seconds)
+        await self._app(scope, body, guarded)
+        if body.seen > LARGE:
+            await asyncio.to_thread(give_back)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
@@ -245,7 +249,7 @@ class _Body:
 
     def __init__(self, scope: Scope, receive: Receive, seconds: float) -> None:
         self._scope, self._receive, self._seconds = scope, receive, seconds
-        self._seen = 0
+        self.seen = 0
         self._complete = False
         self._inflate: zlib._Decompress | None = None
         self._nesting: Nesting | None = None
@@ -290,8 +294,8 @@ class _Body:
     def _taken(self, data: bytes) -> bytes:
         if self._inflate is not None:
             data = self._inflated(self._inflate, data)
-        self._seen += len(data)
-        if self._seen > self._room:
+        self.seen += len(data)
+        if self.seen > self._room:
             raise self._too_large()
         if self._nesting is not None and (refusal := self._nesting.refusal(data)):
             raise HTTPException(refusal.status, str(refusal))
@@ -300,10 +304,10 @@ class _Body:
     def _inflated(self, inflate: zlib._Decompress, data: bytes) -> bytes:
         """The data, but never more than one byte over what there is room for."""
         try:
-            plain = inflate.decompress(data, self._room - self._seen + 1)
+            plain = inflate.decompress(data, self._room - self.seen + 1)
         except zlib.error:
             raise HTTPException(400, "the body is not what its content-encoding says. Send it plain.") from None
-        if self._complete and not inflate.eof and self._seen + len(plain) <= self._room:
+        if self._complete and not inflate.eof and self.seen + len(plain) <= self._room:
             raise HTTPException(400, "the compressed body ends too early. Send it again.")
         return plain
 

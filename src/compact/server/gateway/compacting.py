@@ -180,7 +180,7 @@ class Compactor:
                 with self._failing(session):
                     done = manager.prepare(session, asked.request)
             finally:  # a session that was refused is held, too
-                self._managers.hold(manager, session)
+                self._managers.hold(manager, session, len(asked.raw))
         return self._outgoing(asked, done, found, manager)
 
     def _fitted(self, found: Recognised, asked: Asked, window: int, *, told: bool) -> Outgoing:

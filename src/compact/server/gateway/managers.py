@@ -28,6 +28,8 @@ _WINDOWS: Final = 1000
 """Models whose windows vendors told; for the same reason."""
 _LIVE: Final = 500
 """Conversations that are held in memory; others are taken up again from what was kept, or counted anew."""
+_LIVE_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of the requests that they came in, together."""
 _CLOSING: Final = 5.0
 _PLAIN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -54,7 +56,7 @@ class Managers:
         """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed."""
         self._home = home
         self._recall = recall
-        self._live: OrderedDict[tuple[CompactManager, str], None] = OrderedDict()
+        self._live: OrderedDict[tuple[CompactManager, str], int] = OrderedDict()
         self._lock = Lock()
         self._made: OrderedDict[_Key, _Made] = OrderedDict()
         self._windows: OrderedDict[_Key, int] = OrderedDict()
@@ -107,14 +109,16 @@ class Managers:
         for manager in left:
             manager.close()
 
-    def hold(self, manager: CompactManager, session: str) -> None:
-        """Note that the manager holds the session; beyond so many, memory lets go of the one that rested longest."""
+    def hold(self, manager: CompactManager, session: str, size: int = 0) -> None:
+        """Note that the manager holds the session, of so many bytes; beyond so much, those that rested longest go."""
+        rested = []
         with self._lock:
-            self._live[manager, session] = None
+            self._live[manager, session] = size
             self._live.move_to_end((manager, session))
-            rested = self._live.popitem(last=False)[0] if len(self._live) > _LIVE else None
-        if rested is not None:
-            rested[0].forget(rested[1])
+            while len(self._live) > _LIVE or (len(self._live) > 1 and sum(self._live.values()) > _LIVE_BYTES):
+                rested.append(self._live.popitem(last=False)[0])
+        for other, left in rested:
+            other.forget(left)
 
     def close(self) -> None:
         """Close them all at the same time, and wait a few seconds for it: each may have something to send."""
