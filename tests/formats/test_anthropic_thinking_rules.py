@@ -232,6 +232,10 @@ def test_the_binding_can_be_waived_or_demanded() -> None:
     assert bound(*TALK, origin=ORIGIN, thinking=waived, **changed) == []
     summarised = [user({"type": "compaction", "content": "Earlier…"}, text("Go on.")), *TALK[5:]]
     assert bound(*summarised, origin=ORIGIN, **OPTIONS) == []
+    kept = [user({"type": "compaction", "content": "Earlier…"}, text("Go on.")), *TALK[1:]]
+    changed_since = [kept[0], *step("a", thinking("One.", "s1")), user("Shorter."), *TALK[5:]]
+    found = bound(*changed_since, origin={**ORIGIN, "messages": kept}, **OPTIONS)
+    assert [rule for rule, _, _ in found] == ["A20"] * len(found) != []
     assert violations(*TALK, origin=ORIGIN, model="claude-opus-5", **changed) == []
     demanded = violations(*TALK, origin=ORIGIN, model="gateway-alias", switch={"A20b": True}, **changed)
     assert [rule for rule, _, _ in demanded] == ["A20b", "A20b", "A20b"]

@@ -113,6 +113,9 @@ class _Recent:
         if found is None or found.format is not format:
             found, shared = None, 0
         parsed = _parse(messages, shared, format, beside)
+        if any(message.forgets for message in parsed.messages):  # then what came before counts no more
+            whole = _parse(messages, 0, format, beside)
+            return counter.conversation(whole, formats.tools_of(whole)).total
         start = found.totals[shared] if found else counter.frame(parsed, formats.tools_of(parsed))
         totals = list(accumulate(map(counter.message, parsed.messages), initial=start))
         with suppress(RecursionError):  # what is nested too deeply to copy is counted, but not remembered

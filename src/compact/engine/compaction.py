@@ -16,7 +16,7 @@ from compact.engine.shielding import shield
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, Message, common_prefix, recognise
+from compact.messages import AccountItem, Conversation, Message, common_prefix, recognise, visible
 from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
@@ -183,7 +183,7 @@ class _Run:
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
         inputs = self._inputs
         return Task(
-            self.judge.conversation,
+            visible(self.judge.conversation),
             self.judge.tokens,
             target,
             inputs.window,

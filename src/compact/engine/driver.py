@@ -25,6 +25,7 @@ from compact.messages import (
     check,
     mend,
     untouchable,
+    visible,
 )
 from compact.ports import Answer, Ask, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
@@ -79,7 +80,7 @@ class Judge:
         self._plan += steps
         self.conversation = after
         proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
-        return self._record(proposal, Applied(after, self.measure.conversation(after)))
+        return self._record(proposal, Applied(visible(after), self.measure.conversation(after)))
 
     def note_answers(self, answers: Sequence[Answer]) -> None:
         """Charge the next pass with what its questions cost."""

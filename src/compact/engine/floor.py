@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compact.messages import Conversation, untouchable
+from compact.messages import Conversation, untouchable, visible
 from compact.ports import Measure
 
 
@@ -35,6 +35,7 @@ class Floor:
 
 def floor_of(conversation: Conversation, measure: Measure) -> Floor:
     """The floor of the conversation."""
+    conversation = visible(conversation)
     fixed = untouchable(conversation)
     kept = [message for message in conversation.messages if message.id in fixed]
     frame = measure.conversation(conversation.with_messages(()))

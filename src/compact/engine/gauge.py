@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import is_
 
-from compact.messages import Conversation, Message, Tool
+from compact.messages import Conversation, Message, Tool, seen, visible
 from compact.tokens import Counter
 
 _REMEMBERED = 3
@@ -38,7 +38,7 @@ class Gauge:
         for known, total in self._totals:
             if known is messages:
                 return total
-        total = self.frame(conversation) + sum(map(self.message, messages))
+        total = self.frame(conversation) + sum(map(self.message, seen(messages)))
         # A pass is judged by what was before and after it, again and again.
         self._totals = ((messages, total), *self._totals[: _REMEMBERED - 1])
         return total
@@ -51,7 +51,7 @@ class Gauge:
 
     def roles(self, conversation: Conversation, /) -> Mapping[str, int]:
         """The tokens of the messages by role; where the conversation only grew, only the new ones are added up."""
-        messages = conversation.messages
+        messages = visible(conversation).messages
         before, added = self._added
         if len(before) > len(messages) or not all(map(is_, before, messages)):
             before, added = (), {}

@@ -47,7 +47,7 @@ def told_decision(
     }
     if conversation is not None:
         messages = conversation.messages
-        pinned = sum(message.protected or message.role in policy.roles_never_prune for message in messages)
+        pinned = sum(message.fixed or message.role in policy.roles_never_prune for message in messages)
         turns = min(policy.keep_recent_turns, sum(message.from_user for message in messages))
         pairs = min(policy.keep_tool_io_pairs, sum(len(message.calls) for message in messages))
         properties["kept"] = {"pinned": pinned, "recent_turns": turns, "tool_pairs": pairs}
@@ -67,7 +67,7 @@ def told_compaction(
     view = outcome.conversation.messages
     kept = {message.id for message in view}
     gone = sum(message.id not in kept for message in before.messages)
-    pinned = sum(message.protected or message.role in policy.roles_never_prune for message in view)
+    pinned = sum(message.fixed or message.role in policy.roles_never_prune for message in view)
     summaries = sum(map(is_summary, view))
     yield Event(
         "compact.pruned_messages",

@@ -5,7 +5,7 @@ A `Format` satisfies `compact.messages.Dialect`, so the core edits conversations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -21,8 +21,10 @@ from compact.messages import (
     Neighbours,
     Opaque,
     Path,
+    State,
     Text,
     Tool,
+    ToolResult,
     Violation,
     merge_meta,
     meta_of,
@@ -175,12 +177,36 @@ class Format:
         return found
 
 
-def read_message(wire: Mapping[str, Json], id: str, role: str, blocks: Iterable[Block]) -> Message:
-    """The message, protected if it says so (`meta["protected"]`) or if its role is never pruned."""
+def read_message(
+    wire: Mapping[str, Json], id: str, role: str, blocks: Iterable[Block], *, pinned: bool = False
+) -> Message:
+    """The message, protected if it says so (`meta["protected"]`) or if its role is never pruned.
+
+    It is pinned where one of its blocks holds state, or by what kind of item it is.
+    """
     flagged = bool((meta_of(wire) or {}).get("protected"))
-    name = wire.get("name")
+    name = text_of(wire.get("name"))
     protected = flagged or role in ROLES_NEVER_PRUNED
-    return Message(id, role, tuple(blocks), wire, protected, name if isinstance(name, str) else "")
+    held = tuple(blocks)
+    forgets: frozenset[str] = frozenset()
+    for state in _states(held):
+        pinned, forgets = True, forgets | state.forgets
+    return Message(id, role, held, wire, protected, name, pinned, forgets)
+
+
+def _states(blocks: Iterable[Block]) -> Iterator[State]:
+    """The state in the blocks, and in what tools answered."""
+    for block in blocks:
+        if isinstance(block, Opaque):
+            if block.state is not None:
+                yield block.state
+        elif isinstance(block, ToolResult):
+            yield from _states(block.parts)
+
+
+def opaque(kind: str, value: Json, path: Path, ordinary: Collection[str]) -> Opaque:
+    """A block that is passed on as it is: there is no telling what state one of no ordinary kind holds."""
+    return Opaque(kind, value, path, None if kind in ordinary else State())
 
 
 def system_message(wire: Json, blocks: Iterable[Block]) -> Message:

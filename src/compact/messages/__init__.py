@@ -10,7 +10,9 @@ from compact.messages.blocks import (
     Part,
     Path,
     Reasoning,
+    State,
     Text,
+    Tool,
     ToolCall,
     ToolResult,
 )
@@ -21,11 +23,12 @@ from compact.messages.conversation import (
     Dialect,
     Message,
     Neighbours,
-    Tool,
     Which,
     assuming,
     once,
     protect,
+    seen,
+    visible,
 )
 from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
@@ -115,6 +118,7 @@ __all__ = [
     "Seal",
     "Segment",
     "Speaker",
+    "State",
     "Text",
     "Tool",
     "ToolCall",
@@ -167,6 +171,7 @@ __all__ = [
     "recognise",
     "removed_marker",
     "restore",
+    "seen",
     "segments",
     "spoken",
     "stands_for",
@@ -176,6 +181,7 @@ __all__ = [
     "unresolved",
     "untouchable",
     "version_of",
+    "visible",
     "with_first_request",
     "with_handle",
     "without_marks",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from compact.errors import EditError
 from compact.messages.blocks import Attachment, Image, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Dialect, Message
+from compact.messages.conversation import Conversation, Dialect, Message, seen
 from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
 from compact.messages.paths import describe, spell, value_at, with_value, without
@@ -233,13 +233,14 @@ def _place(
     oldest, newest = min(places), max(places)
     if fold.first:
         return _ahead_of_system(before, oldest)
-    ahead = {next((index for index, message in enumerate(before) if message.from_user), -1), position.get(fold.behind)}
+    first = next((message for message in seen(before) if message.from_user), None)
+    ahead = {-1 if first is None else position[first.id], position.get(fold.behind)}
     at = next(
         (
             index
             for index in range(oldest + 1, len(before))
             if (message := after[index]) is not None
-            and (index > newest or (index not in ahead and not message.protected))
+            and (index > newest or (index not in ahead and not message.fixed))
         ),
         len(before),
     )

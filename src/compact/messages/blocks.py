@@ -76,12 +76,38 @@ class Reasoning:
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool offered to the model; `schema` is None for tools the vendor runs itself, and for those with a grammar."""
+
+    name: str
+    description: str
+    schema: Json
+    wire: Json = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a block holds beside words: tools, settings, or state that its vendor reads. Its message must stay.
+
+    `text` is what the model reads of it and `sealed` what only the vendor can; where both are None it is the block as
+    it is written. `tools` are the tools it offers. `forgets` are the roles whose earlier messages the vendor leaves
+    out, because the block stands for them.
+    """
+
+    text: str | None = None
+    sealed: str | None = None
+    tools: tuple[Tool, ...] = ()
+    forgets: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
-    """A block of a kind Compact does not know: counted, passed through, never edited."""
+    """A block that Compact does not edit: counted, and passed on; with a `state`, for as long as the session lasts."""
 
     kind: str
     value: Json
     path: Path
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ class Message:
     """One message: the wire object it came as, and the blocks read from it.
 
     The blocks are always what its dialect reads from `wire`; there is no state beside the wire object. It is our `own`
-    where it carries our seal, and not where it should and does not; None where that was not looked at.
+    where it carries our seal, and not where it should and does not; None where that was not looked at. It is `pinned`
+    where it holds tools, settings or state of the vendor: `protected` is what people and applications ask for, this
+    follows from the wire object. `forgets` are the roles whose earlier messages the vendor leaves out from here on.
     """
 
     id: str
@@ -29,6 +31,8 @@ class Message:
     wire: Json = field(repr=False)
     protected: bool = False
     name: str = ""
+    pinned: bool = field(default=False, repr=False, compare=False)
+    forgets: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     own: bool | None = field(default=None, repr=False, compare=False)
     kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
@@ -50,6 +54,11 @@ class Message:
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
 
     @property
+    def fixed(self) -> bool:
+        """Whether it stays what and where it is, by somebody's wish or by what it holds."""
+        return self.protected or self.pinned
+
+    @property
     def from_user(self) -> bool:
         """Whether something is said here in the user's role, by a person or a program; results alone say nothing."""
         return self.role == "user" and not all(isinstance(block, ToolResult) for block in self.blocks)
@@ -61,16 +70,6 @@ class Messages(tuple[Message, ...]):  # noqa: SLOT001 - a tuple's slots hold not
     @cached_property
     def memo(self) -> dict[object, Any]:
         return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool offered to the model; `schema` is None for tools the vendor runs itself."""
-
-    name: str
-    description: str
-    schema: Json
-    wire: Json = field(repr=False)
 
 
 class Dialect(Protocol):
@@ -157,6 +156,27 @@ def once(read: Callable[[Of], Kept]) -> Callable[[Of], Kept]:
         return found
 
     return kept
+
+
+@once
+def seen(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages that the vendor reads: what a compaction of its own stands for, it leaves out."""
+    if not any(message.forgets for message in messages):
+        return messages
+    forgotten: frozenset[str] = frozenset()
+    found = []
+    for message in reversed(messages):
+        if message.role not in forgotten:
+            found.append(message)
+        forgotten |= message.forgets
+    return tuple(reversed(found))
+
+
+@once
+def visible(conversation: Conversation) -> Conversation:
+    """The conversation as the vendor reads it; itself where that is all of it."""
+    read = seen(conversation.messages)
+    return conversation if read is conversation.messages else conversation.with_messages(read)
 
 
 Which: TypeAlias = Collection[int] | Callable[[Message], bool] | None

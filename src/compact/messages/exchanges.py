@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from compact.messages.blocks import Block, Opaque, Reasoning, ToolCall, ToolResult
-from compact.messages.conversation import Conversation, Message, once
+from compact.messages.conversation import Conversation, Message, once, seen
 from compact.messages.handles import fresh_recalls
 from compact.messages.pairing import pairs
 from compact.messages.speakers import persons
@@ -80,11 +80,14 @@ def exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
 def untouchable(conversation: Conversation) -> frozenset[str]:
     """The ids of the messages no edit may touch.
 
-    These are the protected ones, the first and the last message a person wrote, and the current step: the last
-    exchange with calls after that, which the model is about to go on from. And what was recalled of late.
+    These are the protected and the pinned ones, the first and the last message a person wrote, and the current step:
+    the last exchange with calls after that, which the model is about to go on from. And what was recalled of late, and
+    what the vendor leaves out anyway.
     """
     messages = conversation.messages
-    ids = {message.id for message in messages if message.protected}
+    ids = {message.id for message in messages if message.fixed}
+    if (read := seen(messages)) is not messages:
+        ids |= {message.id for message in messages} - {message.id for message in read}
     people = persons(messages)
     if (first := next((message.id for message in messages if message.id in people), None)) is not None:
         ids |= {first, next(message.id for message in reversed(messages) if message.id in people)}

@@ -53,7 +53,7 @@ def select(conversation: Conversation, retention: Retention, count: CountMessage
     fixed = untouchable(conversation)
     for index, message in enumerate(conversation.messages):
         if message.id in fixed:
-            reasons[index] = "protected" if message.protected else "first, last or current"
+            reasons[index] = "protected" if message.fixed else "first, last or current"
     kept: list[Exchange] = []
     older: list[Exchange] = []
     for group in groups:

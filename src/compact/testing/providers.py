@@ -36,6 +36,7 @@ from compact.messages import (
     protect,
     restore,
     untouchable,
+    visible,
 )
 from compact.policies import Configuration, configure
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
@@ -163,7 +164,7 @@ class _Trial:
 
     def _run(self, conversation: Conversation, target: int | None, ask: AskModel) -> Outcome:
         judge = _Watch(conversation, self._gauge)
-        task = Task(conversation, judge.tokens, target, WINDOW, self._gauge)
+        task = Task(visible(conversation), judge.tokens, target, WINDOW, self._gauge)
         outcome = run(self._provider.condense(task, self._settings), judge, ask)
         self.found += [("proposes only what it may", outrage) for outrage in judge.outrages]
         return outcome

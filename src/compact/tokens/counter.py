@@ -19,10 +19,12 @@ from compact.messages import (
     Message,
     Opaque,
     Reasoning,
+    State,
     Text,
     Tool,
     ToolCall,
     ToolResult,
+    seen,
 )
 from compact.tokens.images import image_size, image_tokens
 from compact.tokens.overheads import overheads_for, tool_tokens
@@ -30,6 +32,8 @@ from compact.tokens.overheads import overheads_for, tool_tokens
 _BINARY = re.compile(r"[A-Za-z0-9+/_-]{1000,}={0,2}")
 _ALL_OF = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
 """What base64 of some length is made of: no vendor reads that as text."""
+
+_SAID_BEFORE = ("name", "description", "type")
 
 Precision: TypeAlias = Literal["exact", "calibrated", "estimate"]
 
@@ -95,7 +99,8 @@ class Counter:
 
     def tools(self, tools: Sequence[Tool]) -> int:
         """The tokens of the tool definitions."""
-        entries = [(tool.name, tool.description, _schema(tool)) for tool in tools]
+        lines = self._overheads.schemas == "lines"
+        entries = [(tool.name, tool.description, _schema(tool, lines=lines)) for tool in tools]
         return tool_tokens(self._overheads, entries, self.text)
 
     def frame(self, conversation: Conversation, tools: Sequence[Tool] = ()) -> int:
@@ -108,7 +113,7 @@ class Counter:
         tally = _Tally()
         roles: defaultdict[str, int] = defaultdict(int)
         system = (conversation.system,) if conversation.system else ()
-        for message in (*system, *conversation.messages):
+        for message in (*system, *seen(conversation.messages)):
             before = sum(tally.kinds.values())
             self._measure(message, tally)
             roles[message.role] += sum(tally.kinds.values()) - before
@@ -123,7 +128,7 @@ class Counter:
         tally.kinds["frame"] += self._overheads.message + self.count_text(message.role)
         if message.name:
             tally.kinds["frame"] += self._overheads.name + self.text(message.name)
-        for block in message.blocks:
+        for block in _read_blocks(message):
             try:
                 self._block(block, tally)
             except (RecursionError, ValueError, TypeError) as error:
@@ -148,16 +153,25 @@ class Counter:
                     tally.kinds["reasoning"] += self.text(text)
                 else:
                     tally.guesses["reasoning that only its vendor can read"] += 1
-                    tally.kinds["reasoning"] += len(sealed) * 3 // 16
+                    tally.kinds["reasoning"] += _sealed_tokens(sealed)
             case Image():
                 tally.kinds["images"] += self._image(block, tally)
             case Attachment(name=name, media_type=media_type, size=size):
                 tally.guesses["attachments, by their metadata alone"] += 1
                 tally.kinds["attachments"] += self.text(f"{name} {media_type} {size or ''}".strip())
+            case Opaque(state=State() as state) if state != State():
+                self._state(state, tally)
             case Opaque(kind=kind, value=value):
                 if kind != "response":
                     tally.guesses["blocks of unknown kinds"] += 1
                 tally.kinds["other"] += self.text(_BINARY.sub(_shown, _serialized(value)))
+
+    def _state(self, state: State, tally: _Tally) -> None:
+        tally.kinds["tools"] += self.tools(state.tools)
+        tally.kinds["other"] += self.text(state.text or "")
+        if state.sealed and not state.text:
+            tally.guesses["state that only its vendor can read"] += 1
+            tally.kinds["other"] += _sealed_tokens(state.sealed)
 
     def _image(self, image: Image, tally: _Tally) -> int:
         size = image_size(image.data) if image.data else None
@@ -170,6 +184,21 @@ class Counter:
         return tokens if self.meter.factor == 1.0 else round(tokens * self.meter.factor)
 
 
+def _read_blocks(message: Message) -> Sequence[Block]:
+    """The blocks that the vendor reads: from its own compaction on, where the message holds one."""
+    start = 0
+    if message.forgets:
+        for index, block in enumerate(message.blocks):
+            if isinstance(block, Opaque) and block.state and block.state.forgets:
+                start = index
+    return message.blocks[start:]
+
+
+def _sealed_tokens(sealed: str) -> int:
+    """About how many tokens the vendor reads where it sent base64."""
+    return len(sealed) * 3 // 16
+
+
 def _serialized(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -179,5 +208,11 @@ def _shown(run: re.Match[str]) -> str:
     return "…" if all(one.search(run[0]) for one in _ALL_OF) else run[0]
 
 
-def _schema(tool: Tool) -> Json:
-    return tool.wire if tool.schema is None else tool.schema
+def _schema(tool: Tool, *, lines: bool) -> Json:
+    """What defines the tool beside its name: its schema, else all of it; as text where schemas are read as lines."""
+    if tool.schema is not None:
+        return tool.schema
+    if not lines or not isinstance(tool.wire, dict):
+        return tool.wire
+    rest = {key: value for key, value in tool.wire.items() if key not in _SAID_BEFORE}
+    return _serialized(rest) if rest else None

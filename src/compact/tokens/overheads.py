@@ -13,7 +13,7 @@ from compact.errors import TokenCountError
 Family: TypeAlias = Literal["openai", "anthropic", "google", "other"]
 """Whose rules a model is counted by, wherever it is served."""
 ToolEntry: TypeAlias = tuple[str, str, object]
-"""Name, description and JSON schema of a tool."""
+"""Name, description and JSON schema of a tool; a text where it is defined by something else, a grammar say."""
 Count: TypeAlias = Callable[[str], int]
 
 
@@ -120,6 +120,7 @@ def openai_tools_tokens(tools: Sequence[ToolEntry], count: Count, *, per_tool: i
     total = _OPENAI.tools if tools else 0
     for name, description, schema in tools:
         total += per_tool + count(f"{name}:{description.removesuffix('.')}")
+        total += count(schema) if isinstance(schema, str) else 0
         for properties in _property_groups(schema):
             total += _PROPERTIES
             for key, value in properties.items():

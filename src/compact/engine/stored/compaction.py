@@ -11,7 +11,7 @@ from compact.engine.gauge import Gauge
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget
-from compact.messages import Fold, Seal, stands_for, untouchable
+from compact.messages import Fold, Seal, seen, stands_for, untouchable
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, Observe, StoredMessage
@@ -65,7 +65,7 @@ class Job:
         """The last messages that fit into the retention, in whole exchanges."""
         found: list[StoredMessage] = []
         room, stored = self.retention, self.assembled.messages
-        for group in reversed(list(whole_exchanges(self.assembled.conversation.messages))):
+        for group in reversed(list(whole_exchanges(seen(self.assembled.conversation.messages)))):
             members = [stored[message.id] for message in group if message.id in stored]
             room -= sum(one.tokens for one in members)
             if room < 0:

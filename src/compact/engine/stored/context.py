@@ -27,6 +27,7 @@ from compact.messages import (
     apply,
     assuming,
     exchanges,
+    seen,
 )
 from compact.ports import Active, StoredMessage
 from compact.tokens import Counter
@@ -116,7 +117,7 @@ def assemble(
         read[message.id].tokens
         if message is originals.get(message.id) and read[message.id].counter in trusted
         else counter.message(message)
-        for message in whole.messages
+        for message in seen(whole.messages)
     )
     tokens = counter.frame(whole, tools_of(whole)) + sum(sizes)
     return Assembled(active, summary, whole, read, originals, tuple(input), tokens)

@@ -37,8 +37,10 @@ def _bound(request: Request) -> Iterator[Finding]:
 
 def _unbound_blocks(request: Request) -> Iterator[Finding]:
     read, origin = view(request), origin_view(request)
+    if origin is None or not read.thinking or _drops_silently(read.body):
+        return
     # After a summary of the vendor's own the prefix begins anew, and the vendor knows what it summarised.
-    if origin is None or not read.thinking or _drops_silently(read.body) or read.of_kind("compaction"):
+    if _compactions(read) != _compactions(origin):
         return
     if not _same(read.body.get("system"), origin.body.get("system")):
         yield from _all_thinking(read, _SYSTEM)
@@ -46,6 +48,10 @@ def _unbound_blocks(request: Request) -> Iterator[Finding]:
         yield from _all_thinking(read, _TOOLS)
     else:
         yield from _against(read, origin)
+
+
+def _compactions(read: View) -> list[Block]:
+    return [block for _, _, block in read.of_kind("compaction")]
 
 
 def _drops_silently(body: Mapping[str, Json]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from compact.errors import ConversionError
@@ -13,6 +14,7 @@ from compact.formats.format import (
     Turn,
     attachment,
     marked,
+    opaque,
     part_kinds,
     read_message,
     read_parts,
@@ -34,6 +36,7 @@ from compact.messages import (
     Part,
     Path,
     Reasoning,
+    State,
     Text,
     Tool,
     ToolCall,
@@ -41,8 +44,26 @@ from compact.messages import (
 )
 
 _ONLY_HERE = frozenset(
-    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "search_result"}
+    {
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "redacted_thinking",
+        "server_tool_use",
+        "document",
+        "search_result",
+        "compaction",
+    }
 )
+_ORDINARY = frozenset(
+    {
+        *("", "text", "image", "document", "search_result", "container_upload", "server_tool_use", "mcp_tool_use"),
+        *("mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "advisor_tool_result"),
+        *("code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result"),
+    }
+)
+"""What else is said and done; blocks of other kinds hold tools or state."""
+_EVERYONE = frozenset({"user", "assistant", "system"})
 
 
 def parse_message(wire: Json, id: str) -> Message:
@@ -81,7 +102,23 @@ def _part(part: Json, path: Path) -> Part:
             data, url = source.get("data"), source.get("url")
             return Image(media_type, text_of(data) or None, text_of(url) or None, None, path)
         return attachment(text_of(part.get("title")), media_type, (source.get("data"), source.get("url")), path)
-    return Opaque(kind, part, path)
+    if kind == "compaction":
+        return Opaque(kind, part, path, _compacted(part))
+    if kind == "fallback":  # it marks a place, and the model does not read it
+        return Opaque(kind, part, path, State(text=""))
+    if kind == "server_tool_use" and text_of(part.get("name")).startswith("tool_search_tool"):
+        return Opaque(kind, part, path, State())
+    return opaque(kind, part, path, _ORDINARY)
+
+
+def _compacted(part: dict[str, Json]) -> State:
+    """What the API wrote for all that came before; without content it wrote nothing, and leaves nothing out."""
+    text, sealed = text_of(part.get("content")), text_of(part.get("encrypted_content"))
+    if not text and not sealed:
+        return State(text="")
+    if changes := part.get("tool_changes"):
+        text += json.dumps(changes, ensure_ascii=False)
+    return State(text, sealed, forgets=_EVERYONE)
 
 
 def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:

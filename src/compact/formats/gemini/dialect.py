@@ -16,6 +16,7 @@ from compact.formats.format import (
     Turn,
     attachment,
     marked,
+    opaque,
     read_message,
     require_object,
     summary_role,
@@ -41,6 +42,23 @@ from compact.messages import (
 )
 
 _ROLES = {"model": "assistant", "function": "tool"}
+_BESIDE = frozenset(
+    {
+        *("thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata"),
+        *("videoMetadata", "video_metadata", "mediaResolution", "media_resolution"),
+    }
+)
+"""What a part may say of itself, beside what it holds."""
+_ORDINARY = frozenset(
+    {
+        *("", "text", "functionCall", "function_call", "functionResponse", "function_response"),
+        *("inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code"),
+        *("codeExecutionResult", "code_execution_result", "toolCall", "tool_call", "toolResponse", "tool_response"),
+        *("audioTranscription", "audio_transcription", "mediaProcessing", "media_processing"),
+        *("speechMetadata", "speech_metadata"),
+    }
+)
+"""What is said and done; parts of other kinds may hold anything."""
 
 
 def parse_message(wire: Json, id: str) -> Message:
@@ -80,7 +98,7 @@ def _block(part: Json, path: Path) -> Block:
         found, inner = _get(part, key)
         if isinstance(inner, dict):
             return read(inner, (*path, found), part)
-    return Opaque(next(iter(part), ""), part, path)
+    return opaque(next((key for key in part if key not in _BESIDE), ""), part, path, _ORDINARY)
 
 
 def _get(part: Mapping[str, Json], key: str) -> tuple[str, Json]:

@@ -15,6 +15,7 @@ from compact.formats.format import (
     data_url,
     image,
     marked,
+    opaque,
     part_kinds,
     read_message,
     read_parts,
@@ -42,6 +43,15 @@ from compact.messages import (
 
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _PARTS_ONLY_HERE = frozenset({"image_url", "input_audio", "file"})
+_ORDINARY = frozenset(
+    {
+        *("", "text", "refusal", "image_url", "input_audio", "file"),
+        # What compatible servers and routers take beside them.
+        *("thinking", "redacted_thinking", "reasoning", "reference", "search_result"),
+        *("audio_url", "video_url", "document_url", "image", "video", "document", "input_image", "input_file"),
+    }
+)
+"""Parts that say something; parts of other kinds may hold anything."""
 
 
 def parse_message(wire: Json, id: str) -> Message:
@@ -102,7 +112,7 @@ def _part(part: Json, path: Path) -> Part:
     if kind == "file" and isinstance(inner, dict):
         name = text_of(inner.get("filename")) or text_of(inner.get("file_id"))
         return attachment(name, "", (inner.get("file_data"), None), path)
-    return Opaque(kind, part, path)
+    return opaque(kind, part, path, _ORDINARY)
 
 
 def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:

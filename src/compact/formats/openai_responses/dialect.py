@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compact.errors import ConversionError
 from compact.formats.format import (
@@ -15,6 +15,7 @@ from compact.formats.format import (
     data_url,
     image,
     marked,
+    opaque,
     part_kinds,
     read_message,
     read_parts,
@@ -35,6 +36,7 @@ from compact.messages import (
     Part,
     Path,
     Reasoning,
+    State,
     Text,
     Tool,
     ToolCall,
@@ -43,6 +45,21 @@ from compact.messages import (
 
 _ARGUMENT_KEYS = ("arguments", "input", "action", "operation")
 _PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_ORDINARY_PARTS = frozenset(
+    {"", "text", "refusal", "input_audio", "output_audio", "summary_text", "reasoning_text", *_PARTS_ONLY_HERE}
+)
+_ORDINARY_ITEMS = frozenset(
+    {
+        *("item_reference", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"),
+        *("mcp_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "function_call"),
+        *("custom_tool_call", "local_shell_call_output", "shell_call_output", "apply_patch_call_output"),
+        *("computer_call_output", "function_call_output", "custom_tool_call_output"),
+    }
+)
+"""What else is said and done; items of other kinds hold tools, settings or state."""
+_COMPACTIONS = ("compaction", "compaction_summary")
+# To be read again, `/responses/compact` hands out what users said before its item; what the model did it never does.
+_MODELS_OWN = frozenset({"assistant", "tool"})
 
 
 def parse_message(wire: Json, id: str) -> Message:
@@ -57,13 +74,32 @@ def parse_message(wire: Json, id: str) -> Message:
         return read_message(wire, id, "assistant", (ToolCall(asked, name, wire.get("arguments"), ("arguments",)),))
     if kind == "mcp_approval_response":
         return read_message(wire, id, "tool", (ToolResult(text_of(wire.get("approval_request_id")), (), False, ()),))
+    pinned = kind not in _ORDINARY_ITEMS
     if "call_id" in wire and kind.endswith("_output"):
-        parts = tuple(read_parts(wire.get("output"), ("output",), _part))
         failed = wire.get("status") in ("failed", "incomplete")
-        return read_message(wire, id, "tool", (ToolResult(text_of(wire["call_id"]), parts, failed, ()),))
+        result = ToolResult(text_of(wire["call_id"]), tuple(_answered(wire)), failed, ())
+        return read_message(wire, id, "tool", (result,), pinned=pinned)
     if "call_id" in wire:
-        return read_message(wire, id, "assistant", (_call(wire, kind),))
-    return read_message(wire, id, "assistant", (Opaque(kind, wire, ()),))
+        call = _call(wire, kind)
+        rest = (Opaque(kind, wire, ()),) if call.raw is None and pinned else ()
+        return read_message(wire, id, "assistant", (call, *rest), pinned=pinned)
+    block = Opaque(kind, wire, (), _state(wire) if pinned else None)
+    return read_message(wire, id, text_of(wire.get("role")) or "assistant", (block,))
+
+
+def _answered(wire: dict[str, Json]) -> Iterator[Part]:
+    """What a tool answered, and what else the vendor or the application did: tools that were found, say."""
+    if "tools" in wire or "output" not in wire:
+        yield Opaque(text_of(wire.get("type")), wire, (), _state(wire))
+    yield from read_parts(wire.get("output"), ("output",), _part)
+
+
+def _state(wire: dict[str, Json]) -> State:
+    """What an item holds that only the vendor can read, or that says which tools there are."""
+    if wire.get("type") in _COMPACTIONS:
+        return State(sealed=text_of(wire.get("encrypted_content")), forgets=_MODELS_OWN)
+    tools = wire.get("tools")
+    return State(tools=read_tools(tools)) if isinstance(tools, list) else State()
 
 
 def parse_system(wire: Json) -> Message:
@@ -102,20 +138,22 @@ def _part(part: Json, path: Path) -> Part:
     if kind == "input_file":
         name = text_of(part.get("filename")) or text_of(part.get("file_id"))
         return attachment(name, "", (part.get("file_data"), part.get("file_url")), path)
-    return Opaque(kind, part, path)
+    return opaque(kind, part, path, _ORDINARY_PARTS)
 
 
 def read_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
-    return tuple(
-        Tool(
-            text_of(tool.get("name")) or text_of(tool.get("type")),
-            text_of(tool.get("description")),
-            NO_PARAMETERS if tool.get("parameters") is None and owns_tool(tool) else tool.get("parameters"),
-            tool,
-        )
-        for tool in tools
-        if isinstance(tool, dict)
-    )
+    """The tools, those of a namespace behind it."""
+    found: list[Tool] = []
+    for tool in tools:
+        if isinstance(tool, dict):
+            name, described = text_of(tool.get("name")) or text_of(tool.get("type")), text_of(tool.get("description"))
+            inner = tool.get("tools") if tool.get("type") == "namespace" else None
+            if isinstance(inner, list):
+                found += (Tool(name, described, None, {"type": "namespace"}), *read_tools(inner))
+            else:
+                nothing = tool.get("parameters") is None and owns_tool(tool)
+                found.append(Tool(name, described, NO_PARAMETERS if nothing else tool.get("parameters"), tool))
+    return tuple(found)
 
 
 def evidence(wire: Mapping[str, Json]) -> Evidence:

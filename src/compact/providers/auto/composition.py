@@ -310,7 +310,7 @@ class Composition:
             for index in ladder.group
             if first < index < last
         ]
-        return list(dropwhile(lambda at: messages[at].protected or at == self._first_request, kept))
+        return list(dropwhile(lambda at: messages[at].fixed or at == self._first_request, kept))
 
 
 def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:

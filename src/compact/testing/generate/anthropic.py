@@ -37,8 +37,11 @@ class AnthropicWriter(Writer):
         elif self.chance(0.2):
             body["thinking"] = {"type": "disabled"}
         last = len(self.outline) - 1
+        compacted = self.number(0, 3 * last) if last else 0
         for index, steps in enumerate(self.outline):
             self._turn(steps, index, last)
+            if index == compacted < last:
+                self._compact()
         body["messages"] = self.messages
         if self.chance(0.4):
             self._set_breakpoints(body)
@@ -62,6 +65,17 @@ class AnthropicWriter(Writer):
             self._answer(thinking=thoughtful or forgotten, prefill=index == last)
         elif steps:
             self._steer()
+
+    def _compact(self) -> None:
+        """Puts a summary of the API's own, of all before, at the head of the last answer."""
+        answer = self.messages[-1]
+        if self.chance(0.6) and answer["role"] == "assistant":
+            block: dict[str, Json] = {"type": "compaction", "content": self.pick((self.text(), self.text(), None))}
+            if self.chance(0.5):
+                block |= {"encrypted_content": self.id("Eo"), "signature": self.id("EqQB"), "tool_changes": []}
+            content = answer["content"]
+            said = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            answer["content"] = [block, *said]
 
     def _say(self, role: str, content: Json) -> None:
         self.messages.append({"role": role, "content": content})
@@ -87,7 +101,7 @@ class AnthropicWriter(Writer):
         if self.chance(0.4):
             content.append(self._text())
         if self.chance(0.03):
-            content += self._server_pair()
+            content += self.pick((self._server_pair, self._search))()
         ids = [self.id("toolu_") for _ in range(calls)]
         content += [{"type": "tool_use", "id": id, "name": self.pick(TOOLS), "input": self.arguments()} for id in ids]
         results: list[Json] = self.shuffled([self._result(id) for id in ids], 0.3)
@@ -129,7 +143,8 @@ class AnthropicWriter(Writer):
         if roll < 0.7:
             result["content"] = self.output()
         elif roll < 0.9:
-            result["content"] = [self.pick((self._text, self._text, self._image))() for _ in range(self.number(1, 3))]
+            kinds = (self._text, self._text, self._text, self._image, self._reference)
+            result["content"] = [self.pick(kinds)() for _ in range(self.number(1, 3))]
         elif roll < 0.95:
             result["content"] = ""
         if roll < 0.1:
@@ -148,6 +163,15 @@ class AnthropicWriter(Writer):
         id = self.id("mcptoolu_")
         call = {"type": "mcp_tool_use", "id": id, "name": "query", "server_name": "db", "input": self.arguments()}
         return [call, {"type": "mcp_tool_result", "tool_use_id": id, "is_error": False, "content": [self._text()]}]
+
+    def _search(self) -> list[Json]:
+        id = self.id("srvtoolu_")
+        call = {"type": "server_tool_use", "id": id, "name": "tool_search_tool_bm25", "input": {"query": self.text()}}
+        found = {"type": "tool_search_tool_search_result", "tool_references": [self._reference()]}
+        return [call, {"type": "tool_search_tool_result", "tool_use_id": id, "content": found}]
+
+    def _reference(self) -> dict[str, Json]:
+        return {"type": "tool_reference", "tool_name": self.pick(TOOLS)}
 
     def _text(self) -> dict[str, Json]:
         return {"type": "text", "text": self.text()}

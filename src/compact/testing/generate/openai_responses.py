@@ -9,6 +9,7 @@ from compact.testing.generate.dice import DOCUMENT, PIXEL, TOOLS, Body, Writer
 
 MODELS = ("gpt-4o", "gpt-5", "gpt-5.1-codex", "o3")
 THOUGHTLESS = "gpt-4o"
+_UPDATE = {"type": "configuration_update", "reasoning": {"effort": "low"}}
 
 
 class ResponsesWriter(Writer):
@@ -25,14 +26,20 @@ class ResponsesWriter(Writer):
         body: Body = {"model": self.model}
         if self.chance(0.6):
             body["instructions"] = self.text()
+        if self.chance(0.1):
+            self.messages.append({"type": "additional_tools", "role": "developer", "tools": self._tools()})
         if self.chance(0.3):
             self._message(self.pick(("developer", "system")))
         last = len(self.outline) - 1
         for index, steps in enumerate(self.outline):
+            if index and self.chance(0.1):
+                self.messages.append({"type": "compaction", "encrypted_content": self.id("gAAAAAB")})
             self._turn(steps, final=index == last)
+        if self.chance(0.03):
+            self.messages.append({"type": "compaction_trigger"})
         body["input"] = self.messages
         if self.chance(0.6) or any(self.outline):
-            body["tools"] = [self._tool(name) for name in TOOLS[: self.number(1, 6)]]
+            body["tools"] = self._tools()
         if self.store is not None:
             body["store"] = self.store
             if self.store is False and self.reasons:
@@ -44,6 +51,8 @@ class ResponsesWriter(Writer):
     def _turn(self, steps: list[int], *, final: bool) -> None:
         if self.chance(0.03):
             self._message("developer")
+        if self.chance(0.03):
+            self.messages.append(self.pick((_UPDATE, {"type": "from_next_year", "state": self.id("st_")})))
         self._message("user")
         if self.chance(0.05):
             self._message("user")
@@ -56,6 +65,8 @@ class ResponsesWriter(Writer):
         """The calls of a step, then their outputs; or each with its output at once."""
         if self.chance(0.15):
             self._answer()
+        if self.chance(0.03):
+            self._search()
         self._reason(0.8)
         made = [self._call() for _ in range(calls)]
         outputs = [self._output(call) for call in made]
@@ -66,6 +77,13 @@ class ResponsesWriter(Writer):
         if self.chance(0.03):
             self._say()
         self.messages += self.shuffled(outputs, 0.3)
+
+    def _search(self) -> None:
+        """Tools that are found when they are needed, by the vendor or by the application."""
+        by = self.pick(("server", "client"))
+        call = {"execution": by, "call_id": self.id("call_") if by == "client" else None}
+        self.messages.append({"type": "tool_search_call", **call, "arguments": {"query": self.text()}})
+        self.messages.append({"type": "tool_search_output", **call, "tools": self._tools()})
 
     def _reason(self, probability: float) -> None:
         if not self.reasons or not self.chance(probability):
@@ -143,6 +161,16 @@ class ResponsesWriter(Writer):
         by_value = {"filename": "manual.pdf", "file_data": f"data:application/pdf;base64,{DOCUMENT}"}
         by_address = {"file_url": "https://example.org/manual.pdf"}
         return {"type": "input_file", **self.pick((by_value, by_address, {"file_id": "file-abc123"}))}
+
+    def _tools(self) -> list[Json]:
+        tools: list[Json] = [self._tool(name) for name in TOOLS[: self.number(1, 6)]]
+        if self.chance(0.2):
+            inner = [self._tool(name) for name in TOOLS[:2]]
+            tools.append({"type": "namespace", "name": "mcp__db", "description": self.text(), "tools": inner})
+        if self.chance(0.2):
+            grammar = {"type": "grammar", "syntax": "lark", "definition": self.text()}
+            tools.append({"type": "custom", "name": "patch", "description": "Patches.", "format": grammar})
+        return tools
 
     def _tool(self, name: str) -> dict[str, Json]:
         return {"type": "function", "name": name, "description": f"Does {name}.", "parameters": self.schema()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -69,11 +69,24 @@ def read(conversation: Conversation, count: Count, *, mark_last: bool = False) -
     """The prompt; with `mark_last`, a breakpoint is set behind everything."""
     found = [_tool(tool, count) for tool in conversation.tools]
     system = (conversation.system,) if conversation.system else ()
-    for message in (*system, *conversation.messages):
+    for message in (*system, *_unforgotten(conversation.messages)):
         found += _message(message, count)
     if mark_last and found and not found[-1].lifetime:
         found[-1] = replace(found[-1], lifetime=LIFETIMES["5m"])
     return Prompt(tuple(found), sum(piece.tokens for piece in found) + REPLY_FRAME)
+
+
+def _unforgotten(messages: Sequence[Message]) -> Sequence[Message]:
+    """What is read of the messages: Anthropic leaves out all before its own summary, OpenAI what the model did."""
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if isinstance(message.wire, dict) and message.wire.get("type") == "compaction":
+            told = [one for one in messages[:at] if one.wire.get("role") in ("user", "developer", "system")]
+            return (*told, *messages[at:])
+        for index, part in reversed(list(enumerate(_wire_parts(message.wire)))):
+            if isinstance(part, dict) and part.get("type") == "compaction" and part.get("content"):
+                return (replace(message, blocks=message.blocks[index:]), *messages[at + 1 :])
+    return messages
 
 
 def _tool(tool: Json, count: Count) -> Piece:
