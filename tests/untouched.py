@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compact.messages import Conversation, untouchable
+from compact.messages import Conversation, Json, untouchable
 from compact.testing.generate.anthropic import BINDING
 
 STATE = (
@@ -17,6 +17,21 @@ def holds_state(wire: object) -> bool:
     if isinstance(wire, dict):
         return wire.get("type") in STATE or any(map(holds_state, wire.values()))
     return isinstance(wire, list) and any(map(holds_state, wire))
+
+
+def _signed(wire: Json) -> list[Json]:
+    """The parts that Gemini has signed."""
+    parts = wire.get("parts")
+    keys = ("thoughtSignature", "thought_signature")
+    return [part for part in parts if any(key in part for key in keys)] if isinstance(parts, list) else []
+
+
+def assert_signed(before: Conversation, after: Conversation) -> None:
+    """What is signed is as it was, or gone."""
+    then = {message.id: message.wire for message in before.messages}
+    for message in after.messages:
+        known = _signed(then[message.id]) if message.id in then else []
+        assert all(part in known for part in _signed(message.wire))
 
 
 def assert_untouched(before: Conversation, after: Conversation) -> None:

@@ -15,7 +15,7 @@ from compact.messages import Conversation, exchanges
 from compact.providers import Recipe
 from compact.providers.truncation.settings import TruncationSettings
 from compact.testing.generate import random_body
-from tests.untouched import assert_untouched
+from tests.untouched import assert_signed, assert_untouched
 
 NAMED = [resolve_recipe(name) for name, _ in list_recipes()]
 RECIPES = [
@@ -73,6 +73,7 @@ def assert_order_and_pairs(before: Conversation, after: Conversation) -> None:
     if before.messages and before.messages[-1].id in now:
         assert after.messages[-1].id == before.messages[-1].id
     assert_untouched(before, after)
+    assert_signed(before, after)
     for group in exchanges(before.messages):
         held = [before.messages[index] for index in group if before.messages[index].id in now]
         calls = [message for message in held if message.calls]

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compact import condense
 from compact.errors import EditError
 from compact.formats import FORMATS, parse, reject, render, violations
 from compact.messages import (
+    Block,
     Conversation,
+    Drop,
     Edit,
     EditKind,
     Fold,
@@ -31,6 +34,7 @@ from compact.messages import (
     check,
     exchanges,
     frame_account,
+    is_signed,
     protect,
     untouchable,
 )
@@ -176,6 +180,37 @@ def test_reasoning_may_not_move_to_another_message() -> None:
     assert "reasoning" in problems(before, parse(moved, format="anthropic-messages"))
 
 
+def signed(part: Json, *before: Json) -> Conversation:
+    parts = [*before, {**part, "thoughtSignature": "s"}, {"text": LONG}]
+    contents = [("user", [{"text": "Go."}]), ("model", parts), ("user", [{"text": "Go on."}])]
+    return parse([{"role": role, "parts": inner} for role, inner in contents], format="google-gemini")
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [({"text": LONG}, ()), ({"functionCall": {"id": "c", "name": "f", "args": {"text": LONG}}}, ("text",))],
+)
+def test_what_is_signed_may_go_but_not_change(part: Json, path: tuple[str, ...]) -> None:
+    before = signed(part)
+    assert "reasoning" in problems(before, edited(before, Replace(Where("1", 0, path), "x", EditKind.OTHER)))
+    assert "reasoning" not in problems(before, edited(before, Replace(Where("1", 1), "x", EditKind.OTHER)))
+    assert "reasoning" not in problems(before, edited(before, Fold(("1",), "x", EditKind.OTHER)))
+    thinking = signed(part, {"text": LONG, "thought": True})
+    assert problems(thinking, edited(thinking, Drop(Where("1", 0), EditKind.OTHER))).isdisjoint({"reasoning"})
+
+
+def test_a_reference_may_not_lose_what_it_stands_for() -> None:
+    shown = "\n".join(f"{number}: a line that is shown twice" for number in range(40))
+    told = chat(
+        say("user"), say("assistant", shown), say("user"), say("assistant", shown), say("user"), say("assistant")
+    )
+    before = condense(told, recipe="lossless:verbatim").conversation
+    assert before.messages[3].text != shown
+    after = edited(before, Fold(("1", "2"), "They looked at it.", EditKind.OTHER))
+    assert problems(before, after) == {"reference"}
+    assert problems(before, edited(before, Fold(("5",), "x", EditKind.OTHER))) == set()
+
+
 def one_rule(broken: Callable[[Message], bool]) -> Rules:
     def rules(_: Conversation, after: Conversation, only: Collection[str] | None) -> list[Violation]:
         assert only in (None, {"X1"})
@@ -200,6 +235,21 @@ def test_a_second_violation_of_the_same_rule_is_blamed_on_the_pass() -> None:
     assert check(before, edited(before, Fold(("2",), "y", EditKind.OTHER)), rules=rules, count=size) == ()
 
 
+def test_one_more_violation_in_the_same_message_is_blamed_on_the_pass() -> None:
+    def rules(_: Conversation, after: Conversation, only: Collection[str] | None) -> list[Violation]:
+        words = ((i, word) for i, message in enumerate(after.messages) for word in message.text.split())
+        return [Violation("X1", i, f"messages.{i}", "fix it") for i, word in words if word == "bad"]
+
+    before = chat(say("user"), say("assistant", "bad and long"), say("user"), say("assistant"), say("user"))
+
+    def found(text: str) -> tuple[Problem, ...]:
+        after = edited(before, Replace(Where("1", 0), text, EditKind.OTHER))
+        return check(before, after, rules=rules, count=size)
+
+    assert found("bad") == ()
+    assert found("bad bad") == (Problem("invalid", "X1: messages.1", "1"),)
+
+
 def test_rules_see_what_the_conversation_was_made_from() -> None:
     seen = []
 
@@ -212,13 +262,21 @@ def test_rules_see_what_the_conversation_was_made_from() -> None:
     assert seen == [(TALK, after, None), (TALK, TALK, {"X1"})]
 
 
+def block_at(conversation: Conversation, where: Where) -> Block:
+    return next(message for message in conversation.messages if message.id == where.message).blocks[where.block]
+
+
 @st.composite
 def shrunk(draw: st.DrawFn, format: str) -> tuple[Conversation, Conversation]:
     """A conversation, and one with the longest free text in it cut; or the same twice if there is none."""
     before = draw(conversations(format))
     fixed = untouchable(before)
     free = [site for message in before.messages if message.id not in fixed for site in sites(message)]
-    texts = [where for where, text in free if text is not None and len(text) > 20 and not where.path]
+    texts = [
+        where
+        for where, text in free
+        if text is not None and len(text) > 20 and not where.path and not is_signed(block_at(before, where))
+    ]
     if not texts:
         return before, before
     return before, edited(before, Replace(draw(st.sampled_from(texts)), "cut", EditKind.OTHER))
@@ -261,7 +319,9 @@ def test_the_judgement_matches_what_was_done(format: str, data: st.DataObject) -
     touched = {message.id for _, message in done.originals}
     assert ("protected" in kinds) == bool(touched & untouchable(before))
     assert ("grew" in kinds) == (size(after) >= size(before))
-    assert kinds.isdisjoint({"order", "pair", "reasoning"})
+    assert kinds.isdisjoint({"order", "pair"})
+    signed = [edit for edit in step.edits if isinstance(edit, Replace) and is_signed(block_at(before, edit.where))]
+    assert signed or "reasoning" not in kinds
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))

@@ -15,6 +15,7 @@ from compact.messages.blocks import (
     Tool,
     ToolCall,
     ToolResult,
+    is_signed,
 )
 from compact.messages.check import Problem, Rules, Violation, check
 from compact.messages.conversation import (
@@ -148,6 +149,7 @@ __all__ = [
     "is_pruned",
     "is_recalled",
     "is_removed_marker",
+    "is_signed",
     "is_summary",
     "mark_recalled",
     "mend",

@@ -34,10 +34,11 @@ _PLAIN, _ESCAPED = (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Readable text; `path` leads to the string itself."""
+    """Readable text; `path` leads to the string itself. What is `signed` stays as it is, or goes whole."""
 
     text: str
     path: Path
+    signed: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ class ToolCall:
 
     `raw` is what stands on the wire at `path`: a JSON object, or a string that encodes one. What is read of it is kept:
     every pass over a conversation needs it. `by_order` says that its vendor tells by their order which result answers
-    which call, where ids do not tell; the id may then be nothing but the name.
+    which call, where ids do not tell; the id may then be nothing but the name. What is `signed` stays as it is, or
+    goes whole.
     """
 
     id: str
@@ -124,6 +126,7 @@ class ToolCall:
     raw: Json
     path: Path
     by_order: bool = field(default=False, repr=False)
+    signed: bool = field(default=False, repr=False)
     _arguments: Json = field(default=_UNREAD, init=False, repr=False, compare=False)
     _strings: tuple[tuple[Path, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     _spelling: Encode | None = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -229,3 +232,8 @@ class ToolResult:
 
 
 Block: TypeAlias = Text | Image | Attachment | Reasoning | Opaque | ToolCall | ToolResult
+
+
+def is_signed(block: Block) -> bool:
+    """Whether the vendor has signed the block: no edit may change it."""
+    return isinstance(block, Text | ToolCall) and block.signed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from compact.messages.apply import apply
-from compact.messages.blocks import Json, Reasoning, ToolCall, ToolResult
+from compact.messages.blocks import Json, Reasoning, Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message, once
 from compact.messages.edits import Drop, EditKind, Pass, Where
 from compact.messages.exchanges import same_shape, untouchable
@@ -134,17 +134,23 @@ def _altered_reasoning(before: Conversation, after: Conversation) -> Iterable[Pr
         ids = {name for name, _, _ in changed}
         for name, _, _ in changed - _seals(message for message in before.messages if message.id in ids):
             yield Problem(
-                "reasoning", f"reasoning in message {name!r} was altered: keep it identical or drop it whole", name
+                "reasoning",
+                f"what is sealed or signed in message {name!r} was altered: keep it identical or drop it whole",
+                name,
             )
 
 
 def _seals(messages: Iterable[Message]) -> Counter[tuple[str, str, str]]:
-    return Counter(
-        (message.id, block.text, block.sealed)
-        for message in messages
-        for block in message.blocks
-        if isinstance(block, Reasoning)
-    )
+    """What is only valid as it was written: reasoning, and what the vendor signed."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for message in messages:
+        for block in message.blocks:
+            if isinstance(block, Reasoning):
+                found[message.id, block.text, block.sealed] += 1
+            elif isinstance(block, Text | ToolCall) and block.signed:
+                said = block.text if isinstance(block, Text) else repr((block.id, block.name, block.raw))
+                found[message.id, said, type(block).__name__] += 1
+    return found
 
 
 def _dangling(before: Conversation, after: Conversation) -> Iterable[Problem]:

@@ -93,12 +93,16 @@ def _block(part: Json, path: Path) -> Block:
     if isinstance(text := part.get("text"), str):
         if part.get("thought") is True:
             return Reasoning(text, text_of(_get(part, "thoughtSignature")[1]), path)
-        return Text(text, (*path, "text"))
+        return Text(text, (*path, "text"), signed=_is_signed(part))
     for key, read in _READERS.items():
         found, inner = _get(part, key)
         if isinstance(inner, dict):
             return read(inner, (*path, found), part)
     return opaque(next((key for key in part if key not in _BESIDE), ""), part, path, _ORDINARY)
+
+
+def _is_signed(part: Mapping[str, Json]) -> bool:
+    return bool(_get(part, "thoughtSignature")[1])
 
 
 def _get(part: Mapping[str, Json], key: str) -> tuple[str, Json]:
@@ -111,7 +115,8 @@ def _get(part: Mapping[str, Json], key: str) -> tuple[str, Json]:
 
 def _call(inner: dict[str, Json], path: Path, part: Json) -> Block:
     name = text_of(inner.get("name"))
-    return ToolCall(text_of(inner.get("id")) or name, name, inner.get("args"), (*path, "args"), by_order=True)
+    id = text_of(inner.get("id")) or name
+    return ToolCall(id, name, inner.get("args"), (*path, "args"), by_order=True, signed=_is_signed(part))
 
 
 def _result(inner: dict[str, Json], path: Path, part: Json) -> Block:

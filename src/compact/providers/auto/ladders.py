@@ -28,6 +28,7 @@ from compact.messages import (
     ToolResult,
     Where,
     is_pruned,
+    is_signed,
     is_summary,
     untouchable,
 )
@@ -302,6 +303,8 @@ def _cuttable(
         if message.id in fixed or message.role in ROLES_NEVER_PRUNED:
             continue
         for position, block in enumerate(message.blocks):
+            if is_signed(block):
+                continue
             if isinstance(block, Text):
                 parts, least = [(Where(message.id, position), block)], _LONG_SPEECH
             elif isinstance(block, ToolResult):

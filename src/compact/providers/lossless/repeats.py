@@ -29,6 +29,7 @@ from compact.messages import (
     checksum,
     fingerprint,
     has_mark,
+    is_signed,
     is_summary,
     message_texts,
     names_of,
@@ -154,8 +155,8 @@ def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> Rep
         editable = message.id not in fixed and not is_summary(message)
         editable = editable and conversation.dialect.edited(message.wire) is message.wire
         for where, text in message_texts(message):
-            call = isinstance(message.blocks[where.block], ToolCall)
-            finder.look(where, text, editable=editable and not call)
+            block = message.blocks[where.block]
+            finder.look(where, text, editable=editable and not isinstance(block, ToolCall) and not is_signed(block))
     return Repeats(tuple(finder.edits), finder.final)
 
 

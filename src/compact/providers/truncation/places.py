@@ -21,6 +21,7 @@ from compact.messages import (
     Where,
     exchanges,
     has_mark,
+    is_signed,
     message_texts,
     pairs,
     untouchable,
@@ -156,7 +157,7 @@ def places(
             continue
         for index, block in enumerate(message.blocks):
             kind = _KINDS.get(type(block))
-            if kind is None or (shortest := least.get(kind)) is None:
+            if kind is None or (shortest := least.get(kind)) is None or is_signed(block):
                 continue
             if isinstance(block, Text):
                 where = Where(message.id, index)
