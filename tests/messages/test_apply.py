@@ -256,3 +256,15 @@ def test_only_a_text_takes_the_place_of_a_text(value: Json, lines: tuple[int, in
     conversation = parse([{"role": "user", "content": "one\ntwo"}])
     with pytest.raises(EditError, match=f"a replacement is a text, not {type(value).__name__}"):
         apply(conversation, Pass("wrong", (Replace(Where("0", 0, (), lines), value, EditKind.OTHER),)))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [(Replace(Where("1", 0), "x", EditKind.OTHER),), (Fold(("1", "2"), "again", EditKind.OTHER),)],
+)
+def test_a_fold_and_another_edit_of_the_same_message_overlap(others: tuple[Edit, ...]) -> None:
+    conversation = parse([{"role": role, "content": f"{role} speaks"} for role in ("user", "assistant") * 2])
+    fold = Fold(("0", "1"), "They spoke.", EditKind.OTHER)
+    for edits in ((fold, *others), (*others, fold)):
+        with pytest.raises(EditError, match=r"message '1': .* and another edit overlap"):
+            apply(conversation, Pass("wrong", edits))

@@ -161,6 +161,12 @@ def test_an_id_used_again_in_a_later_turn_is_answered_there() -> None:
     assert exchanges(messages) == ((0,), (1, 2), (3,), (4, 5))
 
 
+def test_a_call_that_was_never_answered_waits_behind_a_later_one_of_its_id() -> None:
+    messages = chat(says("user"), asks("a"), says("user"), asks("a"), answers("a"))
+    assert pairs(messages) == {(4, 0): (3, 0)}
+    assert exchanges(messages) == ((0,), (1,), (2,), (3, 4))
+
+
 class Wire(dict[str, Json]):
     """A wire object that can be watched."""
 
@@ -218,6 +224,18 @@ def test_a_user_message_of_results_only_is_nobody_speaking() -> None:
     assert untouchable(conversation) == {"0", "1", "2"}
     spoken = parse([*messages[:2], {"role": "user", "content": [*content, {"type": "text", "text": "and"}]}])
     assert [message.from_user for message in spoken.messages] == [True, False, True]
+
+
+def test_who_speaks_in_the_message_with_the_results_does_not_end_the_step() -> None:
+    result, call = {"type": "tool_result", "tool_use_id": "a", "content": "x"}, {"type": "tool_use", "id": "a"}
+    messages = [
+        {"role": "user", "content": "first"},
+        {"role": "assistant", "content": [{**call, "name": "f", "input": {}}]},
+        {"role": "user", "content": [result, {"type": "text", "text": "And mind the tests."}]},
+    ]
+    assert current_step(parse(messages, format="anthropic-messages").messages) == (1, 2)
+    spoken = [*messages, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "And the docs."}]
+    assert current_step(parse(spoken, format="anthropic-messages").messages) == ()
 
 
 def test_what_the_vendor_keeps_stays_with_the_answers_that_follow_it() -> None:
