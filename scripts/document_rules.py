@@ -16,15 +16,45 @@ HEAD = """# What the vendors reject
 
 A condensed conversation must still be accepted. Each rule below is one thing a vendor's API refuses; `compact check`
 lists what a file violates, and the fake vendors of `compact.testing` answer with the same words. A rule without a
-deployment holds for all of its format's; an optional one only when it is switched on. Passes are held to the rules of
-the vendor's own API; `compact check --variant` tells what another deployment would say. The rules are about what
+deployment holds for all of its format's; an optional one only when it is switched on. The rules are about what
 condensing could break: types of fields, names of roles and blocks of unknown kinds are the vendor's to judge.
+
+## Deployments
+
+Passes are held to the rules of the deployment that the conversation is sent to. `condense(variant=…)`,
+`CompactConfig.variant` (`COMPACT_VARIANT`), a profile's `variant` and `compact condense --variant` name it. Otherwise
+the address of a profile or of the gateway's upstream tells it (`api.mistral.ai`, `api.deepseek.com`,
+`api.perplexity.ai`), then the name of the model: those of Mistral, DeepSeek, Perplexity and Bedrock, and names that
+begin with `hosted_vllm/` or `vllm/`. Else it is the vendor's own API. `compact check --variant` lists what a deployment
+would reject.
+
+vLLM's chat templates, Perplexity, Bedrock and some compatible servers (`strict`) want user and assistant to alternate;
+Mistral wants the assistant to speak between a tool and the user. The account then takes the role that fits, and where
+two messages of one role would meet, a turn of the other role stands between them that says `[message removed here]`.
+Messages that stay are not merged or changed, so everything can be restored. What the input already violated is neither
+refused nor mended.
+
+```python
+import compact
+from compact.formats import parse, violations
+
+words = " ".join(f"word{number}" for number in range(60))
+messages = [{"role": role, "content": f"{role}: {words}"} for role in ("user", "assistant") * 20]
+messages.append({"role": "user", "content": "And now?"})
+result = compact.condense(messages, recipe="balanced", target=0.5, variant="vllm")
+assert violations(parse(result.messages), "vllm") == []
+assert compact.restore(result) == messages
+```
+
+## Models
 
 Some rules depend on the model. It is the one that the request names, else the one that the caller names
 (`condense(model=…)`, `CompactConfig.model`, the model of a stored session). From `claude-fable-5-1` on, thinking is
 bound to everything before it (A20), so it goes from the first change on. The current step then loses its thinking
 too, and nothing else; a message that was protected on purpose does not, and nothing before it changes. With
 `prefix_mismatch_behavior` set to `drop_block` the vendor sees to it, and all thinking stays.
+
+## Use
 
 ```python
 from compact.formats import FORMATS, Request, parse, violations

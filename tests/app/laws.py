@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import compact
 from compact.app import Condensation, Result, list_recipes, resolve_recipe
-from compact.formats import parse, render, violations
-from compact.messages import Conversation, exchanges
+from compact.formats import FORMATS, parse, render, violations
+from compact.messages import Conversation, assuming, exchanges
 from compact.providers import Recipe
 from compact.providers.truncation.settings import TruncationSettings
 from compact.testing.generate import random_body
@@ -28,18 +28,26 @@ TARGETS = (None, 0.8, 0.5, 0.2)
 
 
 def condense(conversation: Conversation, recipe: Recipe, target: float | None) -> Result:
-    return Condensation(conversation, "gpt-4o", target).run(recipe)
+    return Condensation(conversation, "gpt-4o", target, variant=conversation.variant).run(recipe)
 
 
 def try_laws(format: str, number: int, conversations: int) -> None:
     """Try the laws on so many conversations; each number means other ones."""
 
+    variants = st.sampled_from(("", *FORMATS[format].variants))
+
     @settings(max_examples=conversations, database=None)
-    @given(st.integers(0, 2**64), st.sampled_from((3, 4, 6, 8, 20)), st.sampled_from(RECIPES), st.sampled_from(TARGETS))
-    def hold(seed: int, size: int, recipe: Recipe, target: float | None) -> None:
-        note(f"{number=} {seed=} {size=} {recipe=} {target=}")
+    @given(
+        st.integers(0, 2**64),
+        st.sampled_from((3, 4, 6, 8, 20)),
+        st.sampled_from(RECIPES),
+        st.sampled_from(TARGETS),
+        variants,
+    )
+    def hold(seed: int, size: int, recipe: Recipe, target: float | None, variant: str) -> None:
+        note(f"{number=} {seed=} {size=} {recipe=} {target=} {variant=}")
         body = random_body(random.Random(f"{number} {seed}"), format, size=size)
-        assert_laws(parse(body, format=format), recipe, target)
+        assert_laws(assuming(parse(body, format=format), {"variant": variant}), recipe, target)
 
     hold()
 

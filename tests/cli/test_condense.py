@@ -12,6 +12,7 @@ import pytest
 
 from compact.cli.options import read_settings, read_target
 from compact.errors import InvalidInput
+from tests.app.test_variants import talk
 from tests.cli.conftest import Run
 
 REPORT = re.compile(
@@ -371,3 +372,17 @@ def test_presets_overwrite_nothing_without_a_word(run: Run, tmp_path: Path) -> N
     assert run("presets", "--import", mine).err == run("presets", "--import", mine).err == ""
     mine.write_text(text.replace('"description": "', '"description": "Mine. '))
     assert run("presets", "--import", mine).err == "replaced your preset mine\n"
+
+
+def test_a_condensed_file_is_valid_for_the_server_that_is_named(run: Run, tmp_path: Path) -> None:
+    file, small, plan = (tmp_path / name for name in ("talk.json", "small.json", "plan.json"))
+    file.write_text(json.dumps(talk(30)))
+    options = ("--recipe", "balanced", "--target", "50%", "-o", small, "--plan", plan)
+    assert run("condense", file, *options).status == 0
+    assert run("check", "--variant", "vllm", small).status == 1
+    assert run("condense", file, *options, "--variant", "vllm").status == 0
+    assert run("check", "--variant", "vllm", small).status == 0
+    assert json.loads(run("restore", small, "--plan", plan).out) == talk(30)
+    refused = run("condense", file, "--variant", "bedrock")
+    assert refused.status != 0
+    assert "openai-chat has no variant 'bedrock'" in refused.err

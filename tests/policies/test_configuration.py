@@ -15,7 +15,7 @@ from compact.policies import CompactConfig, Profiles, configure
     [
         ({"max_context_tokens": 10}, "max_context_tokens: should be greater than or equal to 1000"),
         ({"policy": 5}, "policy: must be an object with settings"),
-        ({"polici": {}}, "polici: is no setting. Known settings: model, max_context_tokens, policy, "),
+        ({"polici": {}}, "polici: is no setting. Known settings: model, max_context_tokens, variant, "),
         ({"storage": {"pth": ""}}, "storage.pth: is no setting. Known settings: adapter, path, bucket, "),
         ({"background": 5, "storage": {"path": 5}}, "storage.path: should be a valid string; background: should be "),
     ],

@@ -20,6 +20,7 @@ from compact.settings.compaction import OTHERS, all_settings, find_file, gather,
 SAMPLES: dict[str, Any] = {
     "model": "gpt-5",
     "max_context_tokens": 64_000,
+    "variant": "vllm",
     "policy.automatic": False,
     "policy.trigger_pct": 0.9,
     "policy.hard_cap_buffer": 10,

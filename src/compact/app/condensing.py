@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from compact import formats, models
 from compact.app.counting import DEFAULT_MODEL, choose_model, counter_for
 from compact.app.recipes import resolve_recipe
 from compact.engine import AskModel, Gauge, Goal, Inputs, Outcome, Report, compact, floor_of, report_of
+from compact.engine.variants import choose_variant, require_variant
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, assuming, unfold
@@ -48,18 +49,25 @@ class Result:
         return receipt(before, self.conversation, self.plan if with_plan else ())
 
 
+class OtherNames(TypedDict, total=False):
+    """Other names for `recipe`."""
+
+    provider: str | None
+    preset: str | None
+
+
 def condense(
     messages: Sequence[Json] | Mapping[str, Json] | Conversation,
     *,
     recipe: str | None = None,
-    provider: str | None = None,
-    preset: str | None = None,
     config: Mapping[str, Any] | None = None,
     model: str | None = None,
     target: float | None = None,
     system: Json = None,
     tools: Sequence[Json] | None = None,
     ask: AskModel | None = None,
+    variant: str = "",
+    **names: Unpack[OtherNames],
 ) -> Result:
     """Make a conversation smaller.
 
@@ -69,17 +77,21 @@ def condense(
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
     stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model; without it no
-    model is called. It gets placeholders for secrets, unless its `vendors` are the conversation's own.
+    model is called. It gets placeholders for secrets, unless its `vendors` are the conversation's own. `variant` is the
+    deployment whose rules the result keeps, such as vllm or bedrock, where the name of the model does not tell.
     """
+    if unknown := names.keys() - OtherNames.__annotations__.keys():
+        raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
-    chosen = resolve_recipe(recipe, provider=provider, preset=preset, config=config)
-    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None).run(chosen, ask)
+    chosen = resolve_recipe(recipe, config=config, **names)
+    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None, variant=variant).run(chosen, ask)
 
 
 class Condensation:
     """A conversation with its counter and its target, to be compacted by one recipe or by several.
 
     `named` says that the conversation is with this model; otherwise tokens are counted for it, and no more is known.
+    `variant` is the deployment whose rules the result keeps.
     """
 
     def __init__(
@@ -90,10 +102,14 @@ class Condensation:
         *,
         handles: bool = False,
         named: bool = True,
+        variant: str = "",
     ) -> None:
-        # What is kept with it lasts as long as the runs that share it.
-        self.conversation = assuming(conversation, {"model": model})
+        require_variant(conversation.format, variant)
         own, source = choose_model(model if named else None, conversation)
+        stated = conversation.options.get("model")
+        chosen = choose_variant(conversation.format, stated if isinstance(stated, str) else model, variant)
+        # What is kept with it lasts as long as the runs that share it.
+        self.conversation = assuming(conversation, {"model": model, "variant": chosen or conversation.variant})
         self.model = models.find_model(model)
         self.inputs = Inputs(
             Gauge(counter_for(model), formats.tools_of(conversation)),

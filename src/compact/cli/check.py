@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, styled
+from compact.cli.options import VariantName
 from compact.cli.tables import Column, numeric, table_of
 from compact.formats import violations
 from compact.messages import Violation
@@ -18,10 +17,7 @@ _SHOWN = 50
 
 def check(
     file: File,
-    variant: Annotated[
-        str,
-        typer.Option(help="The deployment whose rules hold, such as bedrock or mistral; by default the vendor's own."),
-    ] = "",
+    variant: VariantName = "",
     format: FormatName = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,6 +21,7 @@ from compact.cli.options import (
     ProviderName,
     RecipeName,
     Target,
+    VariantName,
     grouped,
     read_settings,
     read_target,
@@ -34,6 +35,7 @@ from compact.providers import Recipe
 EXAMPLES = (
     "Examples: compact condense chat.json -o small.json --plan chat.plan.json · "
     "compact condense chat.json --recipe balanced --target 50% · "
+    "compact condense chat.json --variant vllm -o small.json · "
     "compact condense chat.json --strategy decision_log --profile anthropic -o small.json · "
     "compact condense - --recipe lossless:verbatim --json < chat.json"
 )
@@ -49,6 +51,7 @@ class Options:
     provider: ProviderName = None
     model: ForModel = None
     target: Target = None
+    variant: VariantName = ""
     strategy: StrategyName = None
     profile: ProfileName = None
     settings: Annotated[
@@ -87,7 +90,7 @@ def condense(options: Options) -> None:
         original = read_bytes(options.file)
         conversation = read_transcript(original, format=options.format, name=name)
         model, source = choose_model(options.model, conversation)
-        condensation = Condensation(conversation, model, target, named=source != "default")
+        condensation = Condensation(conversation, model, target, named=source != "default", variant=options.variant)
         summarized = condense_with(condensation, recipe, profiles)
         result = summarized.result
         if options.plan is not None:

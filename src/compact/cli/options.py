@@ -23,6 +23,10 @@ ForModel: TypeAlias = Annotated[
     str | None,
     typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
 ]
+VariantName: TypeAlias = Annotated[
+    str,
+    typer.Option(help="The deployment whose rules hold, such as bedrock or mistral; by default the vendor's own."),
+]
 RecipeName: TypeAlias = Annotated[
     str | None, typer.Option("--recipe", "-p", help="How: see `compact recipes`; without it, by the default recipe.")
 ]

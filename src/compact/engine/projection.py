@@ -26,6 +26,7 @@ from compact.messages import (
     apply_plan,
     common_prefix,
     freeze,
+    is_bridge,
     unresolved,
 )
 
@@ -94,7 +95,7 @@ class Projection:
             for step in done.plan
             for fold in _folds(step)
             for id in step.added
-            if fold.items and id.startswith(fold.handle)
+            if fold.items and id.startswith(fold.handle) and not is_bridge(id)
         }
 
     def follow(

@@ -13,6 +13,7 @@ from compact.engine.gauge import Gauge
 from compact.engine.projection import Line, Projection, copied
 from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
+from compact.engine.variants import choose_variant
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
 from compact.messages import Conversation, Json, Metas, assuming, freeze
@@ -28,9 +29,12 @@ _DECIDES = ("model", "thinking")
 class Session:
     """One conversation. Use it under its lock."""
 
-    def __init__(self, id: str, counter: Counter, model: str = "", clean: Clean | None = None) -> None:
+    def __init__(
+        self, id: str, counter: Counter, model: str = "", variant: str = "", clean: Clean | None = None
+    ) -> None:
         self.id = id
         self._named: Mapping[str, Json] = {"model": model} if model else {}
+        self._variant = variant
         self.assumed = self._named
         """What is known of its requests beside the messages, the system prompt and the tools."""
         self.lock = RLock()
@@ -80,7 +84,7 @@ class Session:
             known, self.unfit = remembered(frame, self.id, messages, originals)
             known = known or Projection(frame)
             self.projection = replace(known, counted=originals.last(self.id)) if originals else known
-        elif self._beside != [system, tools] or self.projection.frame.assumed != self.assumed:
+        elif self._beside != [system, tools] or self._outdated(self.projection.frame):
             frame = self._framed(self.projection.frame.format, system, tools)
             self.projection = replace(self.projection, frame=frame).sound()
         before = self.projection
@@ -92,6 +96,10 @@ class Session:
         new = [line.message.wire for line in reversed(_fresh(before, self.projection))]
         self.unkept += [wire for wire in new if self._metas.add(wire)]
         return own
+
+    def _outdated(self, frame: Conversation) -> bool:
+        known = {key: value for key, value in frame.assumed.items() if key != "variant"}
+        return known != self.assumed
 
     def learn(self, request: Mapping[str, Json]) -> None:
         """Take note of what a whole request says beside its messages, as far as rules depend on it."""
@@ -156,6 +164,8 @@ class Session:
     def _framed(self, format: str, system: Json = None, tools: Sequence[Json] | None = None) -> Conversation:
         """The conversation without its messages, by which it is measured from now on."""
         frame = assuming(parse([], format=format, system=system, tools=tools), self.assumed)
+        chosen = choose_variant(format, str(self.assumed.get("model", "")), self._variant)
+        frame = assuming(frame, {"variant": chosen}) if chosen else frame
         self._gauge = Gauge(self._counter, tools_of(frame))
         self._beside = freeze([system, tools])
         return frame
@@ -175,16 +185,17 @@ def decisive(request: Mapping[str, Json]) -> dict[str, Json]:
 class Sessions:
     """The sessions of a manager, each made when it is first asked for."""
 
-    def __init__(self, counter: Counter, model: str = "", clean: Clean | None = None) -> None:
+    def __init__(self, counter: Counter, model: str = "", variant: str = "", clean: Clean | None = None) -> None:
         self._counter = counter
         self._clean = clean
         self._model = model
+        self._variant = variant
         self._lock = Lock()
         self._sessions: dict[str, Session] = {}
 
     def get(self, id: str) -> Session:
         with self._lock:
-            return self._sessions.setdefault(id, Session(id, self._counter, self._model, self._clean))
+            return self._sessions.setdefault(id, Session(id, self._counter, self._model, self._variant, self._clean))
 
     @contextmanager
     def hold(self, id: str) -> Iterator[Session]:

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from compact.errors import InvalidConversation
 from compact.messages import (
     ROLES_NEVER_PRUNED,
+    Alternation,
     Attachment,
     Block,
     Image,
@@ -159,6 +160,11 @@ class Format:
     edited: Callable[[Json], Json] = field(default=_as_it_is, repr=False)
     lacks: frozenset[Lack] = frozenset()
     """What conversations in other formats may hold and this one cannot."""
+    alternations: Mapping[str, Alternation] = field(default_factory=dict, repr=False)
+    """How the variants want turns to follow each other that care about it."""
+
+    def alternation(self, variant: str) -> Alternation | None:
+        return self.alternations.get(variant)
 
     def violations(
         self, request: Request, variant: str = "", switch: Mapping[str, bool] | None = None
@@ -269,6 +275,10 @@ def shortest(parts: list[Json]) -> Json:
     if not parts:
         return ""
     return parts[0]["text"] if len(parts) == 1 and "text" in parts[0] else parts
+
+
+EACH_IN_TURN: Mapping[tuple[str, str], str] = {("user", "user"): "assistant", ("assistant", "assistant"): "user"}
+"""Whose turn is missing where user and assistant alternate."""
 
 
 def summary_role(wish: str, neighbours: Neighbours) -> str:

@@ -198,7 +198,8 @@ def violations(
 ) -> list[Violation]:
     """What the vendor would reject, were the conversation sent; `origin` is what it was condensed from.
 
-    `only` are the ids of the rules to look at, by default all of them.
+    `variant` is the deployment that it is sent to, by default the conversation's own. `only` are the ids of the rules
+    to look at, by default all of them.
     """
     format = format_named(conversation.format)
     sent = _sent(conversation)
@@ -206,7 +207,7 @@ def violations(
         before = _sent(origin)
         sent = replace(sent, origin=before.body, origin_memo=before.memo)
     switch = None if only is None else {rule.id: False for rule in format.rules if rule.id not in only}
-    found = format.violations(sent, variant, switch)
+    found = format.violations(sent, variant or conversation.variant, switch)
     if conversation.system is None or format.system_key:
         return found
     # The system prompt went first among the messages sent; it is none of the conversation's.

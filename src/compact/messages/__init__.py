@@ -81,12 +81,14 @@ from compact.messages.speakers import (
     words_in,
 )
 from compact.messages.texts import message_texts, texts
+from compact.messages.turns import Alternation, bridged, is_bridge, previous_turns, stand
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
     "RECALL_TOOL",
     "ROLES_NEVER_PRUNED",
     "AccountItem",
+    "Alternation",
     "Attachment",
     "Block",
     "Conversation",
@@ -131,6 +133,7 @@ __all__ = [
     "apply_plan",
     "assuming",
     "body_of",
+    "bridged",
     "check",
     "checksum",
     "common_prefix",
@@ -144,6 +147,7 @@ __all__ = [
     "freeze",
     "has_mark",
     "has_references",
+    "is_bridge",
     "is_own",
     "is_persons",
     "is_pruned",
@@ -167,6 +171,7 @@ __all__ = [
     "persons_words",
     "plan_from_json",
     "plan_to_json",
+    "previous_turns",
     "protect",
     "pruned_handle",
     "pruned_marker",
@@ -176,6 +181,7 @@ __all__ = [
     "seen",
     "segments",
     "spoken",
+    "stand",
     "stands_for",
     "summary_handle",
     "texts",

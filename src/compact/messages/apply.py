@@ -12,6 +12,7 @@ from compact.messages.conversation import Conversation, Dialect, Message, seen
 from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
 from compact.messages.paths import describe, spell, value_at, with_value, without
+from compact.messages.turns import Alternation, bridged, previous_turns, stand
 
 
 def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pass]:
@@ -42,17 +43,21 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
             if after[index] is not before[index]:
                 raise EditError(f"message {before[index].id!r}: {fold.handle} and another edit overlap")
             after[index] = None
+    alternation = conversation.dialect.alternation(conversation.variant) if folds else None
     for fold in folds:
         at = _place(position, fold, groups, before, after)
-        added[at] += _summary(conversation.dialect, fold, after, at)
+        added[at] += _summary(conversation.dialect, fold, after, at, alternation)
     messages: list[Message] = []
     done = 0
     for at in sorted(added):
         messages += (*filter(None, after[done:at]), *added[at])
         done = at
     messages += filter(None, after[done:])
+    if alternation is not None:
+        previous = previous_turns(alternation, before)
+        messages = list(bridged(conversation.dialect, alternation, messages, previous, folds[-1].handle))
     originals = tuple((index, message) for index, message in enumerate(before) if after[index] is not message)
-    ids = tuple(message.id for group in added.values() for message in group)
+    ids = tuple(message.id for message in messages if message.id not in position)
     return conversation.with_messages(messages), replace(proposed, originals=originals, added=ids)
 
 
@@ -256,9 +261,8 @@ def _ahead_of_system(messages: Sequence[Message], at: int) -> int:
     return at
 
 
-def _summary(dialect: Dialect, fold: Fold, after: Sequence[Message | None], at: int) -> list[Message]:
-    earlier = next((message for message in reversed(after[:at]) if message is not None), None)
-    later = next((message for message in after[at:] if message is not None), None)
-    wires = dialect.summary(fold.text, fold.role, (earlier, later))
-    ids = [fold.handle] if len(wires) == 1 else [f"{fold.handle}.{index}" for index in range(len(wires))]
-    return [dialect.parse_message(wire, id) for wire, id in zip(wires, ids, strict=True)]
+def _summary(
+    dialect: Dialect, fold: Fold, after: Sequence[Message | None], at: int, alternation: Alternation | None
+) -> list[Message]:
+    earlier, later = [[message for message in part if message is not None] for part in (after[:at], after[at:])]
+    return stand(dialect, fold, earlier, later, alternation)

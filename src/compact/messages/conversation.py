@@ -11,6 +11,7 @@ from compact.messages.blocks import Block, Json, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from compact.messages.edits import Where
+    from compact.messages.turns import Alternation
 
 ROLES_NEVER_PRUNED = frozenset({"system", "developer"})
 
@@ -94,6 +95,10 @@ class Dialect(Protocol):
         """The wire object without what the vendor binds to its unedited form."""
         ...
 
+    def alternation(self, variant: str, /) -> Alternation | None:
+        """How that deployment wants turns to follow each other; None where it does not care."""
+        ...
+
 
 Neighbours: TypeAlias = tuple[Message | None, Message | None]
 
@@ -103,7 +108,8 @@ class Conversation:
     """An immutable conversation in the dialect it came in.
 
     `options` is the rest of the request it was read from (model, thinking, …), if it was read from one. `assumed` is
-    what else is known of that rest: rules read it where the options say nothing, and it is never sent.
+    what else is known of that rest: rules read it where the options say nothing, and it is never sent. Its `variant` is
+    the deployment whose rules hold, where that is not the vendor's own.
     """
 
     dialect: Dialect
@@ -122,6 +128,12 @@ class Conversation:
     @property
     def format(self) -> str:
         return self.dialect.name
+
+    @property
+    def variant(self) -> str:
+        """The deployment that the conversation is sent to; empty for the vendor's own."""
+        found = self.assumed.get("variant")
+        return found if isinstance(found, str) else ""
 
     def __len__(self) -> int:
         return len(self.messages)

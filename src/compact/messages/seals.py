@@ -21,6 +21,8 @@ RECALL_TOOL = "compact_recall"
 """The tool by which a model gets back what was removed; markers name it where the request has it."""
 FOLD = "fold-"
 """How the ids of messages begin that a plan puts in the place of others."""
+TURN = "[message removed here]"
+"""What is said in a turn that only keeps two others apart; what was removed is told elsewhere."""
 _SIGNED = r"(?P<signed>[;,] seal (?P<seal>[0-9a-f]{20}))?"
 _ACCOUNT = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"
@@ -42,6 +44,7 @@ _PRUNED = re.compile(
     rf"\[(?P<count>\d{{1,9}}) earlier messages? removed here(?:; {RECALL_TOOL} (?P<handle>fold-[0-9a-f]{{12}}) shows "
     rf"(?:it|them))?{_SIGNED}\]"
     r"|⟨ (?P<old>\d{1,9}) earlier messages? removed, recall fold-[0-9a-f]{12} ⟩"
+    r"|\[message removed here\]"
 )
 _BEGINNINGS = ("⟨ Summary of ", "<COMPACT-SUMMARY v", "[")
 _DIGITS = 20
@@ -180,7 +183,7 @@ def is_pruned(message: Message) -> bool:
 def stands_for(message: Message) -> int:
     """How many messages it was: those that a summary or a mark stands for, and one for everything else."""
     pruned = None if message.own is False else _PRUNED.fullmatch(message.text)
-    return int(pruned["count"] or pruned["old"]) if pruned else count_of(message) or 1
+    return int(pruned["count"] or pruned["old"] or 0) if pruned else count_of(message) or 1
 
 
 def body_of(message: Message) -> str:

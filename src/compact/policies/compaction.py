@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from compact.policies.configuration import Configuration
 from compact.policies.threshold import Threshold
+from compact.policies.variants import Variant
 
 Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
 
@@ -141,6 +142,8 @@ class CompactConfig(Configuration):
     """The model the conversation is with."""
     max_context_tokens: int | None = Field(default=None, ge=1000)
     """Its context window; by default what is known of the model."""
+    variant: Variant = ""
+    """The deployment whose rules hold, such as vllm, mistral or bedrock; empty for what the model's name tells."""
     policy: Policy = Policy()
     """When to compact, and what stays."""
     storage: StorageSettings = StorageSettings()

@@ -22,6 +22,7 @@ from pydantic import (
 
 from compact.policies.configuration import Configuration, configure
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
+from compact.policies.variants import Variant
 
 Vendor: TypeAlias = Literal["openai", "azure", "anthropic", "bedrock", "gemini", "vertex", "openrouter", "compatible"]
 
@@ -136,6 +137,8 @@ class Profile(Configuration):
     """Condense from this percentage of the window; -1 is whatever holds for all profiles."""
     recipe: Annotated[str, Field(max_length=64)] = ""
     """The recipe that compacts conversations with this model in the gateway, where it is not the default one."""
+    variant: Variant = ""
+    """The deployment whose rules hold, such as vllm or mistral; empty for what address and model tell."""
     strategy: Annotated[str, Field(max_length=64, pattern=r"^[a-z_]*$")] = ""
     """The summarization strategy, where it is not the usual one."""
     prompt: Annotated[str, Field(max_length=20_000)] = ""

@@ -11,7 +11,7 @@ from compact.engine.gauge import Gauge
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget
-from compact.messages import Fold, Seal, seen, stands_for, untouchable
+from compact.messages import Fold, Seal, is_bridge, seen, stands_for, untouchable
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, Observe, StoredMessage
@@ -153,9 +153,9 @@ def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredM
     entries = dict.fromkeys(
         stored[message.id].id if message.id in stored else fold_of(message)
         for message in outcome.conversation.messages
-        if not message.id.startswith("input-")
+        if not message.id.startswith("input-") and not is_bridge(message.id)
     )
-    made = [message for message in outcome.conversation.messages if message.id.startswith("fold-")]
+    made = [one for one in outcome.conversation.messages if one.id.startswith("fold-") and not is_bridge(one.id)]
     summary = SummarySnapshot(
         plan=plan,
         view=tuple(entry for entry in entries if isinstance(entry, str) or entry <= cutoff),

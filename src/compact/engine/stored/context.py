@@ -10,9 +10,11 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from compact.engine.stored.snapshots import SummarySnapshot
+from compact.engine.variants import choose_variant
 from compact.formats import parse, tools_of
 from compact.messages import (
     AccountItem,
+    Alternation,
     Conversation,
     Drop,
     EditKind,
@@ -26,8 +28,12 @@ from compact.messages import (
     Where,
     apply,
     assuming,
+    bridged,
     exchanges,
+    is_bridge,
+    previous_turns,
     seen,
+    stand,
 )
 from compact.ports import Active, StoredMessage
 from compact.tokens import Counter
@@ -68,7 +74,9 @@ class Assembled:
         """The folds that stand in the conversation, by the ids of their messages."""
         folds = self.summary.folds if self.summary else {}
         return {
-            message.id: folds[name] for message in self.conversation.messages if (name := fold_of(message)) in folds
+            message.id: folds[name]
+            for message in self.conversation.messages
+            if (name := fold_of(message)) in folds and not is_bridge(message.id)
         }
 
     @property
@@ -97,7 +105,7 @@ def assemble(
     session = active.session
     tools = session.tools if isinstance(session.tools, list) else None
     frame = parse([], format=session.format, system=session.system, tools=tools)
-    frame = assuming(frame, {"model": session.model})
+    frame = assuming(frame, {"model": session.model, "variant": choose_variant(frame.format, session.model)})
     stored = sorted(
         {one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=attrgetter("position")
     )
@@ -171,17 +179,33 @@ def _in_order(
 
 def _standing(frame: Conversation, lines: Sequence[_Line]) -> Iterator[Message]:
     """The lines as messages; a fold takes the role that its neighbours allow."""
+    alternation = frame.dialect.alternation(frame.variant)
+    found: list[Message] = []
     for at, line in enumerate(lines):
         if isinstance(line, Message):
-            yield line
+            found.append(line)
             continue
-        earlier = next((one for one in reversed(lines[:at]) if isinstance(one, Message)), None)
-        later = next((one for one in lines[at:] if isinstance(one, Message)), None)
-        wires = frame.dialect.summary(line.text, line.role, (earlier, later))
-        for index, wire in enumerate(wires):
-            id = line.handle if len(wires) == 1 else f"{line.handle}.{index}"
-            # In the role of the system it would be taken for an instruction that must stay.
-            yield replace(frame.dialect.parse_message(wire, id), protected=False)
+        earlier, later = ([one for one in part if isinstance(one, Message)] for part in (lines[:at], lines[at:]))
+        # In the role of the system it would be taken for an instruction that must stay.
+        found += (replace(one, protected=False) for one in stand(frame.dialect, line, earlier, later, alternation))
+    folds = [line for line in lines if isinstance(line, Fold)]
+    if alternation is None or not folds:
+        return iter(found)
+    return bridged(frame.dialect, alternation, found, _previous(alternation, lines), folds[-1].handle)
+
+
+def _previous(alternation: Alternation, lines: Sequence[_Line]) -> dict[str, str]:
+    """Who took the turn before, as far as everything between the two still stands."""
+    stored = [line for line in lines if isinstance(line, Message)]
+    known = {message.id for message in stored}
+
+    def unbroken(earlier: str, later: str) -> bool:
+        if not later.isdecimal():  # it follows all that is stored
+            return True
+        first = int(earlier) + 1 if earlier else 0
+        return all(str(position) in known for position in range(first, int(later)))
+
+    return {id: last for id, last in previous_turns(alternation, stored).items() if unbroken(last, id)}
 
 
 def _settled(

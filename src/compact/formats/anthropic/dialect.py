@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from compact.errors import ConversionError
 from compact.formats.anthropic.rules import RULES, VARIANTS
 from compact.formats.format import (
+    EACH_IN_TURN,
     NO_PARAMETERS,
     Evidence,
     Format,
@@ -26,6 +27,7 @@ from compact.formats.format import (
     text_of,
 )
 from compact.messages import (
+    Alternation,
     Attachment,
     Block,
     Image,
@@ -222,5 +224,6 @@ FORMAT = Format(
     compose=compose,
     compose_tools=compose_tools,
     rules=RULES,
+    alternations=dict.fromkeys(("bedrock", "strict"), Alternation(lambda message: message.role, EACH_IN_TURN)),
     lacks=frozenset({"free arguments", "instructions midway", "names"}),
 )

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from compact.formats.format import Finding, Request, Rule, text_of
+from compact.formats.format import EACH_IN_TURN, Finding, Request, Rule, text_of
 from compact.formats.openai_chat.wire import call_ids, calls_of, messages_of, model_of
-from compact.messages import Json
+from compact.messages import Alternation, Json, Message
 
 DEEPSEEK = frozenset({"deepseek"})
 _MISTRAL = frozenset({"mistral"})
@@ -121,6 +121,20 @@ def _lost_reasoning_of_turn(request: Request) -> Iterator[Finding]:
             )
             yield Finding(index, text, code="invalid_request_error")
 
+
+def _speaker(message: Message) -> str:
+    return message.role if message.role in ("user", "assistant") and not message.calls else ""
+
+
+def _role(message: Message) -> str:
+    return "" if message.role == "system" else message.role
+
+
+ALTERNATIONS: Mapping[str, Alternation] = {
+    "vllm": Alternation(_speaker, {**EACH_IN_TURN, ("", "assistant"): "user"}),
+    "perplexity": Alternation(_role, EACH_IN_TURN),
+    "mistral": Alternation(_role, {("tool", "user"): "assistant"}),
+}
 
 BEFORE_PAIRING = (
     Rule(

@@ -24,6 +24,7 @@ from compact.formats.format import (
     shortest,
     text_of,
 )
+from compact.formats.openai_chat.compatibles import ALTERNATIONS
 from compact.formats.openai_chat.rules import RULES, VARIANTS
 from compact.messages import (
     Attachment,
@@ -207,5 +208,6 @@ FORMAT = Format(
     compose_system=compose_system,
     compose_tools=compose_tools,
     rules=RULES,
+    alternations=ALTERNATIONS,
     lacks=frozenset({"error flags", "file addresses"}),
 )

@@ -125,7 +125,8 @@ class Compactor:
 
     def __init__(self, state: ServerState) -> None:
         self._tracer = open_tracer(state, "gateway")
-        self._managers = Managers(state.home, recall=state.settings.gateway_recall)
+        settings = state.settings
+        self._managers = Managers(state.home, recall=settings.gateway_recall, address=settings.upstream_openai)
         self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:

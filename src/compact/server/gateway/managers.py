@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from compact import CompactManager
+from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
 from compact.policies import CompactConfig, Profile
 from compact.policies.threshold import INHERIT
@@ -52,10 +53,14 @@ class _Made:
 class Managers:
     """Makes a manager when a model is first asked for; may be used from many threads."""
 
-    def __init__(self, home: Path, *, recall: bool = False) -> None:
-        """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed."""
+    def __init__(self, home: Path, *, recall: bool = False, address: str = "") -> None:
+        """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed.
+
+        `address` is that of the server behind models without a profile.
+        """
         self._home = home
         self._recall = recall
+        self._variant = variant_at(address)
         self._live: OrderedDict[tuple[CompactManager, str], int] = OrderedDict()
         self._lock = Lock()
         self._made: OrderedDict[_Key, _Made] = OrderedDict()
@@ -179,6 +184,8 @@ class Managers:
 
     def _configured(self, model: str, profile: Profile | None) -> CompactConfig:
         config = configured(self._home, model, profile)
+        if not profile and not config.variant:
+            config = config.model_copy(update={"variant": self._variant})
         return config.model_copy(update={"recall": True}) if self._recall else config
 
     def _let_go(self, manager: CompactManager) -> None:
@@ -214,7 +221,8 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
         policy = policy.model_copy(update={"trigger_pct": profile.threshold / 100})
     if profile and profile.recipe:
         policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
-    return config.model_copy(update={"storage": storage, "policy": policy})
+    variant = (profile.variant or variant_at(profile.url) if profile else "") or config.variant
+    return config.model_copy(update={"storage": storage, "policy": policy, "variant": variant})
 
 
 def folder_name(model: str, profile: Profile | None) -> str:

@@ -22,11 +22,11 @@ def _of_type(*endings: str) -> Callable[[Body], list[int]]:
     return _where(lambda item: item.get("type", "").endswith(endings))
 
 
-_outputs = _of_type("_output")
+_outputs = _where(lambda item: item.get("type", "").endswith("_output") and bool(item.get("call_id")))
 _thoughts = _of_type("reasoning")
 
 
-@at(_where(lambda item: item.get("type", "").endswith("_call") and "call_id" in item))
+@at(_where(lambda item: item.get("type", "").endswith("_call") and bool(item.get("call_id"))))
 def _drop_call(body: Body, rng: Random, index: int) -> None:
     del body["input"][index]
 
