@@ -16,6 +16,7 @@ from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
 from compact.ports import Export
 from tests.archive.s3_server import KMS_KEY, Server, find_weed, running
+from tests.archive.test_parts import A_STEP, bytes_of, grow, history
 
 WEED = find_weed()
 MESSAGES: list[Json] = [{"role": "user", "content": "find this plaintext ☃\ud800"}, {"n": 10**30}]
@@ -113,6 +114,33 @@ def test_damage_is_noticed(make: Make, server: Server) -> None:
         "damaged: its SHA-256 is not the one it was saved with",
         "unfinished: there is no transcript of this step",
     ]
+
+
+def test_an_archive_is_as_large_as_its_messages(make: Make) -> None:
+    steps = 12
+    messages = grow(make("growth"), steps // 2)
+    messages = grow(make("growth"), steps)  # after a restart: what is there is recognised, and stays
+    assert sum(entry.size or 0 for entry in make("growth").entries()) <= 1.5 * bytes_of(messages) + A_STEP * steps
+    for step in range(1, steps + 1):
+        assert show(make("growth"), "s", step).transcript == messages[: 10 * step]
+    assert list(verify(make("growth"))) == []
+
+
+def test_a_part_that_is_missing_is_named(make: Make, server: Server) -> None:
+    from obstore.store import S3Store
+
+    archive = make("parts")
+    grow(archive, 3)
+    bucket = S3Store("archive", config={"endpoint": server.endpoint}, client_options={"allow_http": True})
+    for name in ("transcript-pre-compact-002.jsonl", "summary-002.json"):
+        bucket.delete(f"parts/s/{name}")
+    with pytest.raises(InvalidInput, match=r"s/transcript-pre-compact-002\.jsonl: is missing.*003\.jsonl needs it"):
+        show(archive, "s", 3)
+    assert [(problem.name, problem.text) for problem in verify(archive)] == [
+        ("transcript-pre-compact-003.jsonl", "cannot be joined: transcript-pre-compact-002.jsonl is missing"),
+    ]
+    archive.save(Export("s", 4, history(40), {}))  # goes on from what is still there
+    assert show(archive, "s", 4).transcript == history(40)
 
 
 def test_a_session_id_cannot_leave_the_prefix(make: Make) -> None:

@@ -112,7 +112,7 @@ class ArchiveWorkload:
     name = "archive"
     _exports = (
         Export("one", 1, [message("a"), message("b")], {"summary": "1\ud800"}),
-        Export("one", 2, [message("c")], {"summary": "2"}),
+        Export("one", 2, [message("a"), message("b"), message("c")], {"summary": "2"}),  # goes on from the first
     )
 
     def operations(self, base: Path, disk: Disk) -> list[Callable[[], object]]:
@@ -137,7 +137,7 @@ class ArchiveWorkload:
         if noted and not power_was_cut:
             seen = export(store, "one")["events"]
             assert [event for event in seen if event["event"] in noted] == [{"event": number} for number in noted]
-        third = Export("one", 3, [message("d")], {"summary": "3"})
+        third = Export("one", 3, [message("a"), message("c"), message("d")], {"summary": "3"})
         store.note("one", [{"event": 3}])
         for each in (*self._exports, third):
             store.save(each)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from compact.archive.entries import EVENTS, Entry, conflict, files_of, listed, read_name
+from compact.archive.entries import EVENTS, Draft, Entry, conflict, draft_of, is_transcript, listed, read_name
+from compact.archive.parts import Pasts
 from compact.disk import (
     APPEND,
     CREATE,
@@ -45,6 +46,7 @@ class FileArchive:
     def __init__(self, folder: str | Path, *, disk: Disk | None = None) -> None:
         self._place = os.path.realpath(folder)
         self._disk = disk or Disk()
+        self._pasts = Pasts()
         self._unsure: set[str] = set()  # folders whose checksums failed to be written
 
     @property
@@ -53,9 +55,10 @@ class FileArchive:
 
     def save(self, export: Export) -> tuple[str, ...]:
         """Write transcript and summary, durable and verified when it returns; again with the same is no harm."""
-        files = files_of(export)
+        draft = draft_of(export)
         with self._entered(export.session, make=True) as folder:
             with opened(self._disk, folder, SUMS, APPEND | CREATE) as sums, locked(self._disk, sums):
+                files = self._divided(folder, export.session, draft)
                 there = {name: self._content(folder, name) for name in files}
                 for name, data in files.items():
                     if there[name] not in (None, data):
@@ -98,6 +101,19 @@ class FileArchive:
         session = check_session_id(entry.session)
         with self._entered(session) as folder, opened(self._disk, folder, entry.name, READ) as file:
             return read_all(self._disk, file), self._sums(folder).get(entry.name)
+
+    def _divided(self, folder: Folder, session: str, draft: Draft) -> dict[str, bytes]:
+        """The files to write: of the messages only those that no transcript with a checksum has."""
+        sums, names = self._sums(folder), self._disk.names(folder)
+        signed = {name: sums[name] for name in names if name in sums and is_transcript(name)}
+
+        def load(name: str) -> tuple[bytes, str | None]:
+            with opened(self._disk, folder, name, READ) as file:
+                return read_all(self._disk, file), sums[name]
+
+        with self._pasts.held(session) as past:
+            past.refresh(signed, load)
+            return draft.files(past, self._content(folder, draft.transcript))
 
     def _listed(self, session: str) -> Iterator[Entry]:
         with self._entered(session) as folder:

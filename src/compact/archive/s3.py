@@ -10,7 +10,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from compact.archive.entries import Entry, conflict, files_of, listed
+from compact.archive.entries import Draft, Entry, conflict, draft_of, is_transcript, listed
+from compact.archive.parts import Pasts
 from compact.disk import json_bytes
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
@@ -18,6 +19,7 @@ from compact.policies.session_ids import check_session_id
 from compact.ports import Export
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ClientConfig, S3Config, S3Store
 
 _SUM = "sha256"
@@ -36,6 +38,7 @@ class S3Archive:
             raise InvalidConfiguration("is empty", field="storage.bucket", remedy="Name the bucket to archive to.")
         self._bucket, self._prefix = bucket, prefix.strip("/")
         self._kms_key, self._region, self._endpoint = kms_key, region, endpoint
+        self._pasts = Pasts()
 
     @property
     def adapter(self) -> str:
@@ -43,7 +46,7 @@ class S3Archive:
 
     def save(self, export: Export) -> tuple[str, ...]:
         """Upload transcript and summary, durable and verified when it returns; again with the same is no harm."""
-        files = files_of(export)
+        files = self._divided(export.session, draft_of(export))
         keys = {f"{export.session}/{name}": data for name, data in files.items()}
         for key, data in keys.items():
             self._create(key, data)
@@ -57,13 +60,10 @@ class S3Archive:
 
     def entries(self, session: str | None = None) -> tuple[Entry, ...]:
         """The objects of the session, or of all."""
-        within = None if session is None else f"{check_session_id(session)}/"
         sizes: dict[str, dict[str, int | None]] = {}
-        with self._asking(within or ""):
-            for chunk in self._store.list(within):
-                for found in chunk:
-                    owner, _, name = found["path"].partition("/")
-                    sizes.setdefault(owner, {})[name] = found["size"]
+        for found in self._objects(None if session is None else f"{check_session_id(session)}/"):
+            owner, _, name = found["path"].partition("/")
+            sizes.setdefault(owner, {})[name] = found["size"]
         entries: list[Entry] = []
         for owner in sorted(sizes):
             with contextlib.suppress(InvalidInput):  # something else in the bucket
@@ -72,10 +72,26 @@ class S3Archive:
 
     def load(self, entry: Entry) -> tuple[bytes, str | None]:
         """The object, and the SHA-256 it was saved with."""
-        key = f"{check_session_id(entry.session)}/{entry.name}"
+        return self._get(f"{check_session_id(entry.session)}/{entry.name}")
+
+    def _get(self, key: str) -> tuple[bytes, str | None]:
         with self._asking(key):
             found = self._store.get(key)
             return bytes(found.bytes()), found.attributes.get(_SUM)
+
+    def _objects(self, within: str | None) -> Iterator[ObjectMeta]:
+        with self._asking(within or ""):
+            for chunk in self._store.list(within):
+                yield from chunk
+
+    def _divided(self, session: str, draft: Draft) -> dict[str, bytes]:
+        """The objects to upload: of the messages only those that no other transcript has."""
+        found = {each["path"].removeprefix(f"{session}/"): each for each in self._objects(f"{session}/")}
+        stamps = {name: f"{each['size']} {each['e_tag']}" for name, each in found.items() if is_transcript(name)}
+        there = self._get(f"{session}/{draft.transcript}")[0] if draft.transcript in stamps else None
+        with self._pasts.held(session) as past:
+            past.refresh(stamps, lambda name: self._get(f"{session}/{name}"))
+            return draft.files(past, there)
 
     def _create(self, key: str, data: bytes) -> None:
         _ = self._store
