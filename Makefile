@@ -1,6 +1,6 @@
 # Works from a fresh clone with GNU make and a Python 3.11 or later; nothing else need be installed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve page docs test check bench soak crash e2e-llm lock clean
+.PHONY: help setup demo serve page docs test check bench soak crash mutants e2e-llm lock clean
 
 PY := .venv/bin/python
 READY := .venv/.ready
@@ -68,6 +68,11 @@ soak: $(READY) ## run the tests that take minutes, or hours: a million conversat
 KILLS ?= 2000
 crash: $(READY) ## kill and break the stores at every call, and 2,000 times at random
 	$(PY) -m tests.crash $(KILLS)
+
+COUNT ?= 400
+MINUTES ?= 60
+mutants: $(READY) ## change the code in 400 small ways, and see whether tests notice; SEED= draws the same again
+	$(PY) -m scripts.mutants --count $(COUNT) --minutes $(MINUTES) --workers 2 $(if $(SEED),--seed $(SEED)) $(if $(TESTS),--tests $(TESTS))
 
 e2e-llm: $(READY) ## summarize with a real model on this machine
 	@. scripts/uv.sh && $(PY) scripts/e2e_llm.py
