@@ -40,6 +40,7 @@ from compact.messages import (
 )
 from compact.testing.strategies import conversations, hostile_messages
 from tests.messages.plans import passes, sites
+from tests.messages.test_references import pointing
 
 LONG = "a long answer that says very little, again and again " * 4
 
@@ -248,6 +249,18 @@ def test_one_more_violation_in_the_same_message_is_blamed_on_the_pass() -> None:
 
     assert found("bad") == ()
     assert found("bad bad") == (Problem("invalid", "X1: messages.1", "1"),)
+
+
+def test_what_a_reference_stands_for_may_not_go() -> None:
+    source = "\n".join(f"line {number} of a text that is worth a reference" for number in range(20))
+    shown = chat(
+        say("user"), say("assistant", source), say("user"), say("assistant", pointing(source, 3, 9)), say("user")
+    )
+    assert problems(shown, shortened(shown, "2")) == set()
+    assert problems(shown, shortened(shown, "1")) == {"reference"}
+    assert problems(shown, edited(shown, Fold(("1", "2", "3"), None, EditKind.OTHER))) == set()
+    lost = chat(say("user"), say("assistant"), say("user"), say("assistant", pointing(source, 3, 9)), say("user"))
+    assert problems(lost, shortened(lost, "1")) == set()  # it led nowhere before
 
 
 def test_rules_see_what_the_conversation_was_made_from() -> None:

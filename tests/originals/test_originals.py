@@ -357,3 +357,12 @@ def test_processes_may_use_one_folder(tmp_path: Path) -> None:
     assert len(found) == 75
     for each in found:
         assert [digest_of(message) for message in kept.get("s", each.log)] == list(each.log)
+
+
+def test_the_highest_number_stays_where_a_lower_one_is_written_again(tmp_path: Path) -> None:
+    messages = [text(1)]
+    for number in (3, 1):
+        FileOriginals(tmp_path).put(messages, record(number, messages))
+    assert FileOriginals(tmp_path).last("s") == 3
+    FileOriginals(tmp_path).retract("s", 3)
+    assert FileOriginals(tmp_path).last("s") == 3

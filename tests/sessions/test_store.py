@@ -226,6 +226,24 @@ def test_what_is_active_is_the_last_summary_with_what_it_leaves(store: DatabaseS
     assert [one.retired for one in store.snapshots("s", retired=True)] == [True, True]
 
 
+def test_retiring_a_snapshot_takes_back_those_that_were_made_on_it(store: DatabaseStore) -> None:
+    made: dict[str, list[Snapshot]] = {}
+    for session in ("s", "other"):
+        new(store, session)
+        made[session] = []
+        for message in store.append(session, [said(str(number)) for number in range(3)]):
+            basis = made[session][-1].id if made[session] else None
+            snapshot = store.put_snapshot(summary(session, message.id), basis)
+            assert snapshot is not None
+            made[session].append(snapshot)
+    title = store.put_snapshot(Snapshot("s", "title", {"title": "T"}, None, 1), None)
+    store.retire("s", made["s"][1].id)
+    assert store.snapshots("s") == made["s"][:1]
+    assert [one.retired for one in store.snapshots("s", retired=True)] == [False, True, True]
+    assert store.snapshots("s", "title") == [title]
+    assert store.snapshots("other") == made["other"]
+
+
 def test_a_summary_from_elsewhere_has_no_cutoff(store: DatabaseStore) -> None:
     new(store)
     every = store.append("s", [said(), said()])

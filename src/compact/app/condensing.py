@@ -84,7 +84,9 @@ def condense(
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
-    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None, variant=variant).run(chosen, ask)
+    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None, variant=variant).run(
+        chosen, ask
+    )
 
 
 class Condensation:

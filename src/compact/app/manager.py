@@ -79,9 +79,7 @@ class CompactManager(Closeable):
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
-            self._sessions = Sessions(
-                counter_for(config.model), config.model, config.variant, self._keeper.kept_form
-            )
+            self._sessions = Sessions(counter_for(config.model), config.model, config.variant, self._keeper.kept_form)
             self._recollection = Recollection(self._keeper.kept, self._sessions)
             self._ask = ask
             self._access = opened.enter_context(open_access(profiles)) if profiles else None

@@ -244,8 +244,7 @@ def _place(
         (
             index
             for index in range(oldest + 1, len(before))
-            if (message := after[index]) is not None
-            and (index > newest or (index not in ahead and not message.fixed))
+            if (message := after[index]) is not None and (index > newest or (index not in ahead and not message.fixed))
         ),
         len(before),
     )
