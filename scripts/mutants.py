@@ -68,12 +68,14 @@ class Recording:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests of the line, file by file, those that take least first, within the budget.
 
-        A line that runs on import, such as a constant, is tried on all tests of its module.
+        What runs on import, such as a constant, is tried on all tests of its module, or else of its package.
         """
         lines = self.lines.get(mutant.file, {})
-        found = lines.get(mutant.line) or (
-            [*{test for each in lines.values() for test in each}] if not mutant.inside else []
-        )
+        found = {test for line in mutant.lines for test in lines.get(line, ())}
+        if not found and any(line in lines for line in mutant.lines):
+            package = mutant.file.rpartition("/")[0] + "/"
+            beside = [each for name, each in self.lines.items() if name.startswith(package)]
+            found = _all_tests([lines]) or _all_tests(beside)
         chosen: dict[str, list[str]] = {}
         left = float(_BUDGET)
         for test in sorted(found, key=lambda test: (self.seconds[test], test)):
@@ -86,6 +88,10 @@ class Recording:
 
     def limit(self, tests: Sequence[str]) -> float:
         return self.starting + _SLOWER * sum(self.seconds[test] for test in tests)
+
+
+def _all_tests(modules: Sequence[Mapping[int, Sequence[str]]]) -> set[str]:
+    return {test for lines in modules for tests in lines.values() for test in tests}
 
 
 @dataclass(slots=True)

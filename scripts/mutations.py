@@ -34,6 +34,7 @@ class Mutant:
     after: str
     start: int
     end: int
+    lines: range = range(0)  # of the statement, or of a compound one's head: which of them run is Python's affair
 
     @property
     def change(self) -> str:
@@ -56,6 +57,7 @@ class _Finder(ast.NodeVisitor):
         self._file, self._source = file, source
         self._starts = [0, *(match.end() for match in re.finditer(rb"\n", source))]
         self._inside: list[str] = []
+        self._lines = range(0)
         self.found: list[Mutant] = []
 
     def _add(self, node: ast.expr | ast.stmt, kind: str, after: str) -> None:
@@ -63,8 +65,18 @@ class _Finder(ast.NodeVisitor):
         assert node.end_col_offset is not None
         start = self._starts[node.lineno - 1] + node.col_offset
         end = self._starts[node.end_lineno - 1] + node.end_col_offset
-        before = self._source[start:end].decode()
-        self.found.append(Mutant(self._file, node.lineno, ".".join(self._inside), kind, before, after, start, end))
+        before, inside = self._source[start:end].decode(), ".".join(self._inside)
+        self.found.append(Mutant(self._file, node.lineno, inside, kind, before, after, start, end, self._lines))
+
+    def visit(self, node: ast.AST) -> None:
+        if not isinstance(node, ast.stmt):
+            super().visit(node)
+            return
+        before, body = self._lines, getattr(node, "body", None)
+        last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+        self._lines = range(node.lineno, max(last, node.lineno) + 1)
+        super().visit(node)
+        self._lines = before
 
     def _text(self, node: ast.expr) -> str:
         return f"({ast.unparse(node)})"

@@ -22,7 +22,13 @@ def larger(a, b):
 def grade(number):
     if number > LIMIT:
         return "high"
-    return "low"
+    return "".join([
+        "lo",
+        "w",
+    ])
+
+class Settings:
+    depth = 20
 
 def shorten(number):
     while number:
@@ -127,8 +133,13 @@ def test_a_mutant_that_no_test_notices_survives(toy: Path, recording: Recording)
 
 
 def test_a_constant_is_tried_on_all_tests_of_its_module(toy: Path, recording: Recording) -> None:
-    outcome, tests = _outcome(toy, recording, "10 -> (11)")
-    assert (outcome, len(tests)) == ("survived", 3)
+    for change in ("10 -> (11)", "20 -> (21)"):
+        outcome, tests = _outcome(toy, recording, change)
+        assert (outcome, len(tests)) == ("survived", 3)
+
+
+def test_a_line_within_a_statement_is_tried_on_the_tests_of_the_statement(toy: Path, recording: Recording) -> None:
+    assert _outcome(toy, recording, "\"w\" -> 'w!'") == ("killed", ["tests/test_toy.py::test_grade"])
 
 
 def test_a_mutant_that_never_ends_is_killed(toy: Path, recording: Recording) -> None:
@@ -162,7 +173,7 @@ def test_the_report_shows_survivors_and_what_was_left_out(toy: Path, recording: 
         "src/toy.py:7: boundary off by one in grade",
         "    number > LIMIT -> ((number) >= (LIMIT))",
         "    1 tests ran: tests/test_toy.py::test_grade",
-        "src/toy.py:17: equivalent: return number + 1 -> return None",
+        "src/toy.py:23: equivalent: return number + 1 -> return None",
         "    Nobody calls it.",
     ]
     assert ran.startswith(
