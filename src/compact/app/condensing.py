@@ -84,30 +84,28 @@ def condense(
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
-    return Condensation(given, model or DEFAULT_MODEL, target, named=model is not None, variant=variant).run(
-        chosen, ask
-    )
+    return Condensation(given, model, target, variant=variant).run(chosen, ask)
 
 
 class Condensation:
     """A conversation with its counter and its target, to be compacted by one recipe or by several.
 
-    `named` says that the conversation is with this model; otherwise tokens are counted for it, and no more is known.
-    `variant` is the deployment whose rules the result keeps.
+    `model` is the one that the conversation is with; without it, tokens are counted for the default model, and no more
+    is known than the request says. `variant` is the deployment whose rules the result keeps.
     """
 
     def __init__(
         self,
         conversation: Conversation,
-        model: str,
+        model: str | None,
         target: float | None,
         *,
         handles: bool = False,
-        named: bool = True,
         variant: str = "",
     ) -> None:
         require_variant(conversation.format, variant)
-        own, source = choose_model(model if named else None, conversation)
+        own, source = choose_model(model, conversation)
+        model = model or DEFAULT_MODEL
         stated = conversation.options.get("model")
         chosen = choose_variant(conversation.format, stated if isinstance(stated, str) else model, variant)
         # What is kept with it lasts as long as the runs that share it.

@@ -90,7 +90,8 @@ def condense(options: Options) -> None:
         original = read_bytes(options.file)
         conversation = read_transcript(original, format=options.format, name=name)
         model, source = choose_model(options.model, conversation)
-        condensation = Condensation(conversation, model, target, named=source != "default", variant=options.variant)
+        named = None if source == "default" else model
+        condensation = Condensation(conversation, named, target, variant=options.variant)
         summarized = condense_with(condensation, recipe, profiles)
         result = summarized.result
         if options.plan is not None:

@@ -87,7 +87,7 @@ def _asks(strategy: Strategy, options: Options, profile: Profile | None) -> Sequ
     model, source = choose_model(options.model, conversation)
     native = resolve_recipe(provider="native")
     recipe = replace(native, settings=with_strategy(native.settings, strategy, options.detail))
-    condensation = Condensation(conversation, model, None, named=source != "default")
+    condensation = Condensation(conversation, None if source == "default" else model, None)
     asks = foresee(condensation, recipe, {profile.recipient} if profile else None).asks
     if not asks:
         raise InvalidInput(

@@ -39,7 +39,7 @@ class Means:
 
     def condensation(self, session: Conversation, share: float) -> Condensation:
         model, source = choose_model(self.model, session)
-        return Condensation(session, model, share, named=source != "default")
+        return Condensation(session, None if source == "default" else model, share)
 
 
 @dataclass(frozen=True, slots=True)
