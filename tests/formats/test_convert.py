@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.errors import ConversionError
-from compact.formats import FORMATS, convert, parse, render, request_body, violations
+from compact.formats import FORMATS, convert, parse, render, request_body, tools_of, violations
 from compact.messages import (
     Attachment,
     Conversation,
@@ -40,6 +40,7 @@ def obstacles(conversation: Conversation, target: str, *, lossy: bool) -> set[st
     found = set()
     if not lossy:
         found |= {what for message in conversation.messages for what in lacking(message, target)}
+        found |= {"a tool that is no function" for tool in tools_of(conversation) if tool.schema is None}
         after = conversation.messages[leading(conversation) :]
         if target in OBJECTS_ONLY and {"system", "developer"} & {message.role for message in after}:
             found.add("instructions in the middle")

@@ -18,8 +18,9 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor
 from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
+from compact.engine.variants import choose_variant
 from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
-from compact.messages import Conversation, Message
+from compact.messages import Conversation, Message, seen
 from compact.models import Model, Usage
 from compact.policies import CHEAP
 from compact.policies.threshold import Threshold
@@ -168,9 +169,9 @@ class Replay:
 
     def _shared(self, messages: tuple[Message, ...]) -> int:
         """The tokens from the start that the request before had, too."""
-        pairs = zip(self._last, messages, strict=False)
+        pairs, read = zip(seen(self._last), seen(messages), strict=False), seen(messages)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0].wire == pair[1].wire, pairs))
-        return self._gauge.frame(self._frame) + sum(map(self._gauge.message, messages[:same]))
+        return self._gauge.frame(self._frame) + sum(map(self._gauge.message, read[:same]))
 
 
 def terms_for(name: str, window: int | None = None) -> Terms:
@@ -191,6 +192,7 @@ def replay(conversation: Conversation, by: Recipe | Shrink | str, terms: Terms) 
 def _log(conversation: Conversation, terms: Terms) -> Projection:
     """The whole session as a manager reads it: what is known of its requests is assumed, and never sent."""
     known = {"model": terms.model.id, **decisive(conversation.options)}
+    known["variant"] = choose_variant(conversation.format, str(known["model"]))
     frame = replace(conversation.with_messages(()), options={}, assumed=known)
     return Projection(frame).extended([message.wire for message in conversation.messages])
 

@@ -18,7 +18,7 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.projection import Projection
 from compact.errors import CompactionBlocked, InsufficientBudget
-from compact.messages import Conversation, Message, exchanges
+from compact.messages import Conversation, Message, exchanges, seen
 from compact.models import Model, Usage
 from compact.ports import Answer, Ask, Completion
 from compact.providers import Applied, Provider, Recipe, Step, Steps, Task
@@ -87,7 +87,7 @@ class Shrunk:
         return Request(now, after, before if after < before else 0, after > self._window or not now)
 
     def _size(self, messages: Sequence[Message]) -> int:
-        return self._gauge.frame(self._whole) + sum(map(self._gauge.message, messages))
+        return self._gauge.frame(self._whole) + sum(map(self._gauge.message, seen(messages)))
 
 
 class Bill:
