@@ -158,7 +158,8 @@ class AnthropicWriter(Writer):
     def _server_pair(self) -> list[Json]:
         if self.chance(0.5):
             call = self._server_call()
-            hit = {"type": "web_search_result", "url": "https://example.org", "encrypted_content": self.id("Eo")}
+            hit = {"type": "web_search_result", "url": "https://example.org", "title": "Example"}
+            hit["encrypted_content"] = self.id("Eo")
             return [call, {"type": "web_search_tool_result", "tool_use_id": call["id"], "content": [hit]}]
         id = self.id("mcptoolu_")
         call = {"type": "mcp_tool_use", "id": id, "name": "query", "server_name": "db", "input": self.arguments()}

@@ -97,7 +97,10 @@ class ResponsesWriter(Writer):
     def _answer(self) -> None:
         self._reason(0.5)
         if self.chance(0.03):
-            self.messages.append({"type": "web_search_call", "id": self.id("ws_"), "status": "completed"})
+            action = {"type": "search", "query": "news"}
+            self.messages.append(
+                {"type": "web_search_call", "id": self.id("ws_"), "status": "completed", "action": action}
+            )
         self._say()
 
     def _say(self) -> None:
