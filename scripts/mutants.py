@@ -188,7 +188,9 @@ class Copy:
 
 def environment(place: Path) -> dict[str, str]:
     """The copy's own modules, ahead of those that are installed."""
-    return {**os.environ, "PYTHONPATH": str(place / "src"), "COVERAGE_CORE": "ctrace", "PYTHONHASHSEED": "0"}
+    # Tests of this script may run under xdist themselves; the run here is no worker of theirs.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    return {**own, "PYTHONPATH": str(place / "src"), "COVERAGE_CORE": "ctrace", "PYTHONHASHSEED": "0"}
 
 
 def tracked(root: Path) -> list[str]:

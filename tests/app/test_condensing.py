@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,11 +13,11 @@ import compact
 from compact.app import resolve_recipe
 from compact.engine.report import percent
 from compact.errors import InvalidConfiguration
-from compact.formats import FORMATS, parse, render
+from compact.formats import FORMATS, render
 from compact.ports import Answer, Ask, Failure
-from compact.providers import Recipe, presets
-from compact.testing.generate import random_body
+from compact.providers import presets
 from tests.app.laws import assert_laws, try_laws
+from tests.conversations import stored
 
 ROUNDS, CONVERSATIONS = 25, 100
 """In each of the four formats: 10,000 conversations in all. The soak tries a million."""
@@ -35,25 +34,17 @@ RELEVANT = resolve_recipe("truncation", config={"lines": "relevant", "mode": "me
 
 
 @pytest.mark.parametrize(
-    ("format", "seed", "size", "recipe", "target"),
-    [
-        ("anthropic-messages", 7218, 20, RELEVANT, None),
-        ("openai-chat", 30345, 20, RELEVANT, 0.2),
-        ("anthropic-messages", 12530, 4, resolve_recipe("cost"), 0.8),
-    ],
+    ("format", "name", "target"), [("anthropic-messages", "lines-anthropic", None), ("openai-chat", "lines-chat", 0.2)]
 )
-def test_the_laws_hold_where_they_once_did_not(
-    format: str, seed: int, size: int, recipe: Recipe, target: float | None
-) -> None:
-    body = random_body(random.Random(f"ll {seed}"), format, size=size)
-    assert_laws(parse(body, format=format), recipe, target)
+def test_the_laws_hold_where_they_once_did_not(format: str, name: str, target: float | None) -> None:
+    assert_laws(stored(name, format), RELEVANT, target)
 
 
 @pytest.mark.parametrize(
-    ("seed", "size", "target"), [("13 100496", 8, 0.8), ("27 1028687", 20, 0.5), ("28 1510", 20, 0.5)]
+    ("name", "target"), [("system-between-1", 0.8), ("system-between-2", 0.5), ("system-between-3", 0.5)]
 )
-def test_system_messages_in_between_do_not_keep_auto_from_its_target(seed: str, size: int, target: float) -> None:
-    before = parse(random_body(random.Random(seed), "anthropic-messages", size=size), format="anthropic-messages")
+def test_system_messages_in_between_do_not_keep_auto_from_its_target(name: str, target: float) -> None:
+    before = stored(name)
     assert any(message.role == "system" for message in before.messages)
     result = compact.condense(before, target=target)
     assert result.target_met

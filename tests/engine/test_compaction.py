@@ -20,6 +20,7 @@ from compact.providers import Capabilities, Recipe, Steps, Task
 from compact.providers.auto import AutoSettings
 from compact.settings.recipes import choose_default, default_recipe
 from compact.testing.generate import random_body
+from tests.conversations import stored
 from tests.providers.conversations import LONG, assistant, gauge_for, step, tokens_of, user
 
 STOPPING = ("v1", "v2", "v3", "layers", "lossless:verbatim", "lossless:formatting", "lossless:superseded")
@@ -193,8 +194,7 @@ def test_a_target_is_filled_after_references_were_made(name: str) -> None:
 
 
 def test_what_auto_removed_lets_the_recipe_s_passes_go_on() -> None:
-    body = random_body(random.Random("869423472403 27421"), "anthropic-messages", size=20)
-    before = parse(body, format="anthropic-messages")
+    before = stored("thinking-in-open-loop")
     target = tokens_of(before) // 2
     once = compact(before, resolve_recipe("speed"), Goal(target), inputs(before)).conversation
     assert tokens_of(once) <= target  # thinking in an open loop forbade to cut until auto had removed it
@@ -202,8 +202,7 @@ def test_what_auto_removed_lets_the_recipe_s_passes_go_on() -> None:
 
 
 def test_auto_goes_on_where_reasoning_went_with_what_it_was_bound_to() -> None:
-    body = random_body(random.Random("31000001 12619"), "anthropic-messages", size=20)
-    before = parse(body, format="anthropic-messages")
+    before = stored("thinking-bound")
     target = tokens_of(before) // 2
     once = compact(before, resolve_recipe("auto"), Goal(target), inputs(before)).conversation
     assert tokens_of(once) <= target  # what had to stay was counted with its reasoning

@@ -10,6 +10,7 @@ import pytest
 from compact.app import counter_for
 from compact.engine import Gauge
 from compact.formats import FORMATS, parse, tools_of
+from compact.messages import seen
 from compact.testing.generate import random_body
 
 
@@ -25,7 +26,7 @@ def test_the_sums_by_role_are_those_of_the_messages_however_the_conversation_cha
             taken = (*taken[:position], *taken[position + 1 :])
         part = conversation.with_messages(taken)
         expected: Counter[str] = Counter()
-        for message in taken:
+        for message in seen(taken):
             expected[message.role] += gauge.message(message)
         assert gauge.roles(part) == expected
         assert gauge.frame(part) + sum(gauge.roles(part).values()) == gauge.conversation(part)

@@ -106,11 +106,11 @@ class Condensation:
         require_variant(conversation.format, variant)
         own, source = choose_model(model, conversation)
         model = model or DEFAULT_MODEL
+        self.model = models.find_model(model)
         stated = conversation.options.get("model")
         chosen = choose_variant(conversation.format, stated if isinstance(stated, str) else model, variant)
         # What is kept with it lasts as long as the runs that share it.
         self.conversation = assuming(conversation, {"model": model, "variant": chosen or conversation.variant})
-        self.model = models.find_model(model)
         self.inputs = Inputs(
             Gauge(counter_for(model), formats.tools_of(conversation)),
             self.model.context_window,
