@@ -9,12 +9,14 @@ import pytest
 
 from compact import CompactManager
 from compact.errors import InsufficientBudget, InvalidInput
-from compact.policies import Profile
+from compact.policies import Profile, Profiles
 from compact.server.gateway import managers
 from compact.server.gateway.compacting import Compactor
 from compact.server.gateway.managers import Managers, configured, folder_name
 from compact.server.ingest import store_of
+from compact.settings.profiles import save_profiles
 from compact.settings.recipes import choose_default
+from compact.testing.vendors import FakeVendors
 from tests.server.conftest import Served, long_history
 
 
@@ -160,3 +162,26 @@ def test_compactions_are_among_the_traces(served: Served) -> None:
     served.state.service("gateway", Compactor)._tracer.flush(5)
     names = {span["name"] for trace in store_of(served.state).last(5) for span in trace["spans"]}
     assert "compact.condensed" in names
+
+
+@pytest.mark.parametrize(("vendor", "shown"), [("openai", True), ("compatible", False), ("azure", False)])
+def test_only_the_vendor_that_a_conversation_goes_to_is_asked_with_its_secrets(
+    made: Managers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vendor: str, shown: bool
+) -> None:
+    history = long_history(24)
+    history[2]["content"] = f"The database password: Sommerregen\n{history[2]['content']}"
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path))
+    monkeypatch.setenv("COMPACT_PROFILE", "writer")
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "6000")
+    monkeypatch.setenv("COMPACT_RECIPE", "native")
+    with FakeVendors() as server:
+        server.reply(lambda _: "## Findings\n- nothing new")
+        url = f"{server.url}/v1"
+        writer = Profile.model_validate({"name": "writer", "vendor": "openai", "model": "gpt-4o-mini", "url": url})
+        save_profiles(Profiles(profiles=(writer,)))
+        talker = Profile.model_validate({"name": "talker", "vendor": vendor, "model": "gpt-4o", "url": url})
+        with made.using("gpt-4o", talker) as manager:
+            manager.manual_compact("a", history)
+        sent = "".join(str(request.body) for request in server.requests)
+    assert "database password: " in sent
+    assert ("Sommerregen" in sent) == shown

@@ -356,7 +356,7 @@ class CompactManager(Closeable):
         """What answers questions: the models of the profiles, whose events go where they are asked for."""
         return self._ask if self._access is None else self._access.asking(observe)
 
-    def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe) -> Inputs:
+    def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         inputs = self.compactor.inputs(basis, gauge, observe)
         return replace(inputs, vendor=self.vendor, redactor=self._keeper.redactor)
 
