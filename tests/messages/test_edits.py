@@ -221,6 +221,15 @@ def test_a_fold_does_not_come_before_the_message_that_it_stands_behind() -> None
     assert plan_from_json(plan_to_json((Pass("p", (folds["2"],)),))) == (Pass("p", (folds["2"],)),)
 
 
+def test_a_fold_may_stand_where_the_first_of_its_messages_stood_ahead_of_system_messages() -> None:
+    roles = ("user", "system", "assistant", "user", "assistant", "user")
+    messages = [{"role": role, "content": str(index)} for index, role in enumerate(roles)]
+    conversation = parse(messages, format="openai-chat")
+    for first, expected in ((True, ["0", "A", "1", "3", "5"]), (False, ["0", "1", "A", "3", "5"])):
+        after = run(conversation, Fold(("2", "4"), "A", EditKind.OTHER, first=first))
+        assert [message["content"] for message in after] == expected
+
+
 WRONG: dict[str, tuple[Conversation, tuple[Edit, ...]]] = {
     "no such message": (chat(), (put(Where("9", 0)),)),
     "no such message to fold": (chat(), (Fold(("0", "9"), None, EditKind.OTHER),)),

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from compact.errors import InvalidConfiguration
+from compact.messages import Json
 from compact.redaction import MARK, Finding, Redactor
 
 REDACTOR = Redactor()
@@ -44,6 +45,28 @@ def test_a_secret_that_shows_only_after_another_is_gone_is_replaced_too() -> Non
     text = f"git clone https://{token}:s3cret@example.com/x"
     assert [text[found.start : found.end] for found in REDACTOR.findings(text)] == ["s3cret"]
     assert REDACTOR.text(text) == "git clone https://<REDACTED>:<REDACTED>@example.com/x"
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("password=a1x", "password=<REDACTED>"),  # the shortest password
+        ("password=a1", "password=a1"),
+        ("auth_token = qw+XzRt/YpLkJhGf", "auth_token = <REDACTED>"),  # the shortest that is dense without a digit
+        ("auth_token = qw+XzRt/YpLkJhG", "auth_token = qw+XzRt/YpLkJhG"),
+    ],
+)
+def test_a_secret_has_a_length_from_which_on_it_is_one(text: str, redacted: str) -> None:
+    assert REDACTOR.text(text) == redacted
+
+
+@pytest.mark.parametrize("sample", ["default", "const", "example", "examples", "enum"])
+def test_samples_in_a_schema_are_values_and_what_describes_them_is_not(sample: str) -> None:
+    def schema(value: str) -> Json:
+        field = {"type": "string", "description": "The password", sample: [value, {"nested": value}]}
+        return {"type": "object", "properties": {"password": field}}
+
+    assert REDACTOR.json(schema("letmein")) == schema(MARK)
 
 
 @pytest.mark.parametrize(
