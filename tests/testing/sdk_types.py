@@ -68,6 +68,11 @@ UNKNOWN: Mapping[str, Sequence[Unknown]] = {
             lambda each: each.get("type") == "local_shell_call_output" and "call_id" in each,
             lambda each: {("id" if key == "call_id" else key): value for key, value in each.items() if key != "id"},
         ),
+        Unknown(
+            "The generator makes an item of a kind that does not exist yet, which must be passed on all the same.",
+            lambda each: each.get("type") == "from_next_year",
+            lambda each: {"type": "item_reference", "id": each["state"]},
+        ),
     ],
     "anthropic-messages": [],
     "google-gemini": [
