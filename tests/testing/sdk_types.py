@@ -176,9 +176,11 @@ def _responses(body: Mapping[str, Any]) -> list[str]:
     waiting: list[tuple[str, str]] = []
     for item in body["input"] if isinstance(body["input"], list) else ():
         kind = str(item.get("type", ""))
-        if kind.endswith("_call") and "call_id" in item:
-            waiting.append((f"{kind}_output", item["call_id"]))
-        elif kind.endswith("_call_output"):
+        # A search of tools that the vendor runs itself has no call_id.
+        if kind.endswith("_call") and item.get("call_id"):
+            answer = "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
+            waiting.append((answer, item["call_id"]))
+        elif kind.endswith("_output") and item.get("call_id"):
             if (kind, id := item.get("call_id")) in waiting:
                 waiting.remove((kind, id))
             else:
