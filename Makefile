@@ -43,7 +43,7 @@ docs: $(READY) ## build the documentation as a site: build/site
 	@$(PY) scripts/build_docs.py
 
 # What drives a browser, other processes or whole sessions takes long to trace, and covers little that others do not.
-UNTRACED = tests/page tests/lab tests/test_docs.py tests/test_examples.py tests/test_record_demo.py
+UNTRACED = tests/page tests/lab tests/test_docs.py tests/test_examples.py tests/test_record_demo.py tests/test_mutants.py
 # In processes that import little else, they take a third of the time.
 LAWS = $(shell grep -rl --include='test_*.py' '^@pytest.mark.laws' tests)
 test: $(READY) ## run the whole test suite with branch coverage

@@ -231,7 +231,7 @@ def test_what_is_read_is_what_was_written_or_an_error(
     if damage in UNNOTICED.get(kind, ()):
         pytest.skip("earlier versions wrote nothing by which it could be noticed")
     folder = tmp_path / "originals"
-    for seed in range(100):
+    for seed in range(50):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(tmp_path_factory.getbasetemp() / "kept" / kind, folder)
         rng = random.Random(f"{kind} {damage.__name__} {seed}")

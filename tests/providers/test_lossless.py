@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome, run
 from compact.formats import FORMATS, parse, reject, render, tools_of, violations
-from compact.messages import Conversation, Pass, apply, frame_account, restore, texts, unfold
+from compact.messages import Conversation, Pass, apply, frame_account, restore, texts, unfold, visible
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 from compact.providers.lossless.formatting import simplify
@@ -30,7 +30,7 @@ BLOCK = [f"    result_{index} = compute(value_{index}, other={index * 7})  # ste
 def condense(conversation: Conversation, level: Level, target: int | None = None) -> Outcome:
     gauge = Gauge(counter_for("gpt-4o"), tools_of(conversation))
     judge = Judge(conversation, gauge, reject)
-    task = Task(conversation, judge.tokens, target, 128_000, gauge)
+    task = Task(visible(conversation), judge.tokens, target, 128_000, gauge)
     return run(LosslessProvider().condense(task, LosslessSettings(level=level)), judge, lambda asks: ())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compact.messages import Conversation, untouchable, visible
+from compact.messages import Conversation, exchanges, untouchable, visible
 from compact.ports import Measure
 
 
@@ -36,8 +36,17 @@ class Floor:
 def floor_of(conversation: Conversation, measure: Measure) -> Floor:
     """The floor of the conversation."""
     conversation = visible(conversation)
-    fixed = untouchable(conversation)
+    fixed = untouchable(conversation) | _called_for_fixed(conversation)
     kept = [message for message in conversation.messages if message.id in fixed]
     frame = measure.conversation(conversation.with_messages(()))
     sizes = [(measure.message(message), bool(message.results)) for message in kept]
     return Floor(frame, sum(size for size, _ in sizes), len(kept), sum(size for size, answers in sizes if answers))
+
+
+def _called_for_fixed(conversation: Conversation) -> set[str]:
+    """The ids of messages with calls whose results are fixed: an exchange stays or goes as a whole."""
+    messages = conversation.messages
+    if not any(message.fixed and message.results for message in messages):
+        return set()
+    stay = (group for group in exchanges(messages) if any(messages[at].fixed for at in group))
+    return {messages[at].id for group in stay for at in group if messages[at].calls}

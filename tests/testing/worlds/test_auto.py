@@ -34,7 +34,7 @@ TOLD = {
         Topic.RULES: Bound(0.81),
     },
     0.1: {
-        Topic.ORDERS: Bound(0.8, 0.95),
+        Topic.ORDERS: Bound(0.799, 0.95),
         Topic.PROHIBITIONS: Bound(0.775, 0.95),
         Topic.REQUESTS: Bound(0.59, 0.85),
         Topic.DROPPED: Bound(0.64),
