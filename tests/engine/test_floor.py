@@ -15,11 +15,8 @@ def conversation(*, protected: bool) -> Conversation:
 
 
 def test_a_call_stays_with_a_result_that_must_stay() -> None:
-    sizes = []
-    for protected in (False, True):
-        whole = conversation(protected=protected)
-        floor = floor_of(whole, gauge_for(whole))
-        sizes.append((floor.count, floor.messages))
-    call = gauge_for(whole).message(whole.messages[1])
-    result = gauge_for(whole).message(whole.messages[2])
-    assert sizes[1] == (sizes[0][0] + 2, sizes[0][1] + call + result)
+    before, after = (conversation(protected=protected) for protected in (False, True))
+    gauge = gauge_for(after)
+    freely, bound = floor_of(before, gauge), floor_of(after, gauge)
+    call, result = map(gauge.message, after.messages[1:3])
+    assert (bound.count, bound.messages) == (freely.count + 2, freely.messages + call + result)
