@@ -67,6 +67,6 @@ def test_a_text_of_megabytes_without_spaces_holds_up_nobody(tmp_path: Path) -> N
             assert waits[int(len(waits) * 0.99)] < 0.5
             deadline = time.monotonic() + 10
             # The conversation itself stays, for its next turn.
-            while process.memory - SIZE > 1.2 * before and time.monotonic() < deadline:
+            while process.memory - SIZE > 1.4 * before and time.monotonic() < deadline:
                 time.sleep(0.1)
-            assert process.memory - SIZE <= 1.2 * before
+            assert process.memory - SIZE <= 1.4 * before

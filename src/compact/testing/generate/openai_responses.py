@@ -9,7 +9,6 @@ from compact.testing.generate.dice import DOCUMENT, PIXEL, TOOLS, Body, Writer
 
 MODELS = ("gpt-4o", "gpt-5", "gpt-5.1-codex", "o3")
 THOUGHTLESS = "gpt-4o"
-_UPDATE = {"type": "configuration_update", "reasoning": {"effort": "low"}}
 
 
 class ResponsesWriter(Writer):
@@ -52,7 +51,8 @@ class ResponsesWriter(Writer):
         if self.chance(0.03):
             self._message("developer")
         if self.chance(0.03):
-            self.messages.append(self.pick((_UPDATE, {"type": "from_next_year", "state": self.id("st_")})))
+            update: dict[str, Json] = {"type": "configuration_update", "reasoning": {"effort": "low"}}
+            self.messages.append(self.pick((update, {"type": "from_next_year", "state": self.id("st_")})))
         self._message("user")
         if self.chance(0.05):
             self._message("user")
