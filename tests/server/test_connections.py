@@ -26,6 +26,7 @@ from compact.testing.vendors.wire import Answer
 from tests.server.conftest import Recorder, Serve, Served
 from tests.server.test_serve import SERVE
 
+NEEDS_PROC = pytest.mark.skipif(sys.platform != "linux", reason="open files and memory are read from /proc: Linux only")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it limits open files as Unix does")
 HALF = b"GET /api/health HTTP/1.1\r\nhost: 127.0.0.1\r\nx-half"
 TOKEN = "chosen-by-the-operator"
@@ -104,7 +105,7 @@ def slowest(process: Process, requests: int = 20) -> float:
     return max(took)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@NEEDS_PROC
 def test_half_sent_requests_leave_the_server_reachable(tmp_path: Path) -> None:
     with limited(tmp_path, 256) as process, ExitStack() as stack:
         for _ in range(300):
@@ -113,7 +114,7 @@ def test_half_sent_requests_leave_the_server_reachable(tmp_path: Path) -> None:
         assert process.open_files < 150
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@NEEDS_PROC
 def test_a_head_is_read_no_further_than_it_may_be_long(tmp_path: Path) -> None:
     with limited(tmp_path, 256) as process:
         slowest(process, 1)
@@ -252,7 +253,7 @@ def test_the_limit_on_open_files_leaves_room_for_vendors_and_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@NEEDS_PROC
 def test_a_client_that_leaves_in_mid_body_or_mid_answer_is_no_news(tmp_path: Path, recorder: Recorder) -> None:
     answers = [Answer(200, {"content-type": "text/event-stream"}, (b"data: {}\n\n",) * 300_000, stream=True)] * 2
     recorder.answers += answers

@@ -31,7 +31,7 @@ def ask(process: Process, body: bytes) -> httpx2.Response:
 
 
 @pytest.mark.clock
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc: Linux only")
 def test_a_text_of_megabytes_without_spaces_holds_up_nobody(tmp_path: Path) -> None:
     done, waits = Event(), list[float]()
 

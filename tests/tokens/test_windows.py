@@ -120,7 +120,7 @@ def test_no_word_is_so_long_that_it_is_encoded_at_once(kind: str) -> None:
     assert longest <= LARGEST_WINDOW
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc: Linux only")
 def test_a_long_word_leaves_no_memory_behind() -> None:
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096

@@ -13,7 +13,7 @@ from compact.app.counting import counter_for
 from compact.app.estimating import Foreseen, foresee
 from compact.app.pricing import Pricing, Summarizer, add_charges
 from compact.engine import AskModel
-from compact.engine.shielding import vendors_of
+from compact.engine.hidden_secrets import vendors_of
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
 from compact.models.payback import Payback, Rewrite, payback

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from compact.app.mending import MendedOriginals
+from compact.app.repaired_originals import RepairedOriginals
 from compact.archive import FileArchive, S3Archive
 from compact.engine import Report
 from compact.engine.projection import Compaction, Projection
@@ -41,7 +41,7 @@ class Keeper:
         files = None if config.originals == "none" else FileOriginals(folder / "originals")
         self.kept: Originals | None = files
         """The originals as they are: DamagedOriginals where they are damaged."""
-        self.originals: Originals | None = files and MendedOriginals(files, self._report_repair)
+        self.originals: Originals | None = files and RepairedOriginals(files, self._report_repair)
         """The originals by which conversations go on: what is damaged is repaired first."""
         self._reported: set[tuple[str, int, str]] = set()
         self._archive = open_archive(config.storage)

@@ -11,8 +11,8 @@ from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import AskModel, Judge, Outcome, run
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
+from compact.engine.hidden_secrets import hide_secrets
 from compact.engine.report import Report
-from compact.engine.shielding import shield
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
@@ -76,7 +76,7 @@ def compact(
     a model would write is written offline. A model of another vendor gets placeholders for secrets.
     """
     if ask is not None:
-        ask = shield(ask, inputs.vendor, conversation, inputs.redactor)
+        ask = hide_secrets(ask, inputs.vendor, conversation, inputs.redactor)
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)

@@ -56,7 +56,7 @@ class Message:
 
     @property
     def fixed(self) -> bool:
-        """Whether it stays what and where it is, by somebody's wish or by what it holds."""
+        """Whether it stays as it is and where it is: it is protected, or pinned by what it holds."""
         return self.protected or self.pinned
 
     @property

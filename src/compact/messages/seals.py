@@ -22,7 +22,7 @@ RECALL_TOOL = "compact_recall"
 FOLD = "fold-"
 """How the ids of messages begin that a plan puts in the place of others."""
 TURN = "[message removed here]"
-"""What is said in a turn that only keeps two others apart; what was removed is told elsewhere."""
+"""The text of a turn that only keeps two others apart; the account describes what was removed."""
 _SIGNED = r"(?P<signed>[;,] seal (?P<seal>[0-9a-f]{20}))?"
 _ACCOUNT = re.compile(
     r"(?:<COMPACT-SUMMARY v(?P<version>\d{1,9})>\n)?"

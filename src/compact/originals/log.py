@@ -65,7 +65,7 @@ class Log:
 
     @contextlib.contextmanager
     def held(self, folder: Folder, *, create: bool) -> Iterator[None]:
-        """Nobody else reads or writes the session meanwhile; Missing where there is none, DamagedOriginals if it is."""
+        """Hold the session's lock; Missing where there is no such session, DamagedOriginals where it is damaged."""
         with self._locked(folder, create=create) as first:
             self._take_back()
             try:
@@ -77,7 +77,7 @@ class Log:
 
     @contextlib.contextmanager
     def taken_over(self, folder: Folder) -> Iterator[None]:
-        """Nobody else reads or writes the session meanwhile, and nothing of it is read; its files may be replaced."""
+        """Hold the session's lock without reading its files, so that they may be replaced."""
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(self._locked(folder, create=False))

@@ -289,7 +289,7 @@ def _followers(entry: _Entry, logs: dict[tuple[str, ...], None]) -> Iterator[Rec
 
 
 def segment_name(session: str, segment: int) -> str:
-    """The name of a file never shows the session's id, which may be somebody's name."""
+    """The name of a file never shows the session's id, which may be a person's name."""
     return f"{hashlib.sha256(session.encode()).hexdigest()}-{segment:03d}.log"
 
 

@@ -1,4 +1,4 @@
-"""Secrets as numbered placeholders in what somebody else reads, put back in what comes from there."""
+"""Numbered placeholders for secrets: put into what is sent to another vendor, and replaced in its answer."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _Value = TypeVar("_Value")
 Report: TypeAlias = Callable[[DamagedOriginals, Repair], None]
 
 
-class MendedOriginals:
+class RepairedOriginals:
     """Repairs a session that turns out to be damaged, reports that, and does again what it was asked for.
 
     What is whole is kept, and the damaged files stay beside: nothing is deleted.
@@ -29,25 +29,25 @@ class MendedOriginals:
         return self._originals.alone(session)
 
     def put(self, messages: Sequence[Json], record: Record) -> None:
-        self._mended(record.session, lambda: self._originals.put(messages, record))
+        self._repaired(record.session, lambda: self._originals.put(messages, record))
 
     def keep(self, session: str, messages: Sequence[Json]) -> None:
-        self._mended(session, lambda: self._originals.keep(session, messages))
+        self._repaired(session, lambda: self._originals.keep(session, messages))
 
     def with_meta(self, session: str) -> list[Json]:
-        return self._mended(session, lambda: self._originals.with_meta(session))
+        return self._repaired(session, lambda: self._originals.with_meta(session))
 
     def retract(self, session: str, number: int) -> None:
-        self._mended(session, lambda: self._originals.retract(session, number))
+        self._repaired(session, lambda: self._originals.retract(session, number))
 
     def records(self, session: str) -> tuple[Record, ...]:
-        return self._mended(session, lambda: self._originals.records(session))
+        return self._repaired(session, lambda: self._originals.records(session))
 
     def last(self, session: str) -> int:
-        return self._mended(session, lambda: self._originals.last(session))
+        return self._repaired(session, lambda: self._originals.last(session))
 
     def get(self, session: str, digests: Sequence[str]) -> list[Json]:
-        return self._mended(session, lambda: self._originals.get(session, digests))
+        return self._repaired(session, lambda: self._originals.get(session, digests))
 
     def sessions(self) -> tuple[str, ...]:
         return self._originals.sessions()
@@ -58,7 +58,7 @@ class MendedOriginals:
     def set_aside(self, session: str) -> tuple[str, ...]:
         return self._originals.set_aside(session)
 
-    def _mended(self, session: str, act: Callable[[], _Value]) -> _Value:
+    def _repaired(self, session: str, act: Callable[[], _Value]) -> _Value:
         try:
             return act()
         except DamagedOriginals as error:

@@ -11,7 +11,9 @@ from compact.ports import Answer, Ask, Completion
 from compact.redaction import Placeholders, Redactor
 
 
-def shield(ask: AskModel, vendor: str, conversation: Conversation, redactor: Callable[[], Redactor] | None) -> AskModel:
+def hide_secrets(
+    ask: AskModel, vendor: str, conversation: Conversation, redactor: Callable[[], Redactor] | None
+) -> AskModel:
     """The callback, for a conversation with a model of `vendor`; the secrets are hidden from any other vendor.
 
     A callback names whom it asks by an attribute, `vendors`, as the catalogue names them. A vendor that is not known is
@@ -19,7 +21,7 @@ def shield(ask: AskModel, vendor: str, conversation: Conversation, redactor: Cal
     """
     if redactor is None or (vendor and vendors_of(ask) == {vendor}):
         return ask
-    return _Shielded(ask, conversation, redactor)
+    return _WithoutSecrets(ask, conversation, redactor)
 
 
 def vendors_of(ask: AskModel) -> frozenset[str]:
@@ -30,7 +32,7 @@ def vendors_of(ask: AskModel) -> frozenset[str]:
     return frozenset(map(str, named))
 
 
-class _Shielded:
+class _WithoutSecrets:
     """Asks with placeholders for secrets, numbered alike in all questions, and puts the secrets into the answers."""
 
     def __init__(self, ask: AskModel, conversation: Conversation, redactor: Callable[[], Redactor]) -> None:
@@ -47,7 +49,7 @@ class _Shielded:
         return tuple(_revealed(known, answer) for answer in self._ask(hidden))
 
     def _learned(self) -> Placeholders:
-        """The secrets of the whole conversation: what is told by a field's name is not always shown with it."""
+        """The secrets of the whole conversation: a question may show a value without its field name."""
         known = Placeholders(self._redactor())
         for message in self._conversation.messages:
             known.learn(message.wire)
