@@ -149,6 +149,7 @@ _WORDS = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 _PART_OF_NAME = re.compile(r":|[./=(]\w")  # `reproduce.py` and `run: ok` command nothing
 _NUMBERED = re.compile(r"\d{1,6}[:→|]|File \"|\w+\.\w{1,5}:\d")
 _LOOK = 300
+_NO_LETTERS = bytes(sign for sign in range(128) if not (chr(sign).isalpha() or sign == ord(" ")))
 
 
 def directives_in(text: str) -> Iterator[Directive]:
@@ -164,7 +165,11 @@ def directives_in(text: str) -> Iterator[Directive]:
 def _is_code(line: str) -> bool:
     """Whether a line was pasted from a program or a log: a word in it commands nobody."""
     head = line[:_LOOK]
-    return sum(map(str.isalpha, head)) + head.count(" ") < 0.7 * len(head) or _NUMBERED.match(head) is not None
+    if head.isascii():  # ten times faster so
+        letters = len(head.encode().translate(None, _NO_LETTERS))
+    else:
+        letters = sum(map(str.isalpha, head)) + head.count(" ")
+    return letters < 0.7 * len(head) or _NUMBERED.match(head) is not None
 
 
 @lru_cache(4096)

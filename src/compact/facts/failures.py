@@ -69,7 +69,7 @@ def failures_in(text: str) -> Iterator[Span]:
     for start in sorted(starts):
         end = text.find("\n", start)
         line = text[start : start + _LOOK if end < 0 else min(end, start + _LOOK)]
-        if _FAILURE.search(line) and not _HARMLESS.search(line) and not _CODE.search(line):
+        if not _CODE.search(line) and _FAILURE.search(line) and not _HARMLESS.search(line):  # cheapest first
             yield Span(" ".join(line.split()), start, start + len(line))
             found += 1
             if found == _MOST:

@@ -20,6 +20,7 @@ _MARK = re.compile(
     r"|</?[a-z]{2,20}(?:[-_][a-z]{2,20}){1,3}>",
     re.IGNORECASE,
 )
+_MARK_BEGINS = "<[⟨⟩"
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
 _CLAUSE_ENDS, _NEAR = "。！？、,;'\"", 60  # noqa: RUF001 - as they are written
@@ -37,7 +38,7 @@ _BOLD = re.compile(r"\*\*([^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<=\S)\*\*(?=[\s:.,
 
 def without_marks(line: str) -> str:
     """A line of ours as it stands; of others', with every mark of ours or of a model taken out."""
-    return _HALF_TAG.sub("", _MARK.sub(" ", _visible(line)))
+    return _without_marks(_visible(line))
 
 
 def quote(text: str, longest: int = LONGEST) -> str:
@@ -46,7 +47,8 @@ def quote(text: str, longest: int = LONGEST) -> str:
     text = _visible(text[: 4 * longest])
     # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
     text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if "**" in text or "\\n" in text else text
-    line = " ".join(_HEADING.sub(" ", _HALF_TAG.sub("", _MARK.sub(" ", text))).split()).rstrip(" *")
+    text = _without_marks(text)
+    line = " ".join((_HEADING.sub(" ", text) if "##" in text else text).split()).rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]
@@ -75,5 +77,12 @@ def shorten_middle(line: str, longest: int) -> str:
     return f"{head} {tail.partition(' ')[2] or tail}"
 
 
+def _without_marks(text: str) -> str:
+    # Most texts have no mark, and none begins with another character.
+    return _HALF_TAG.sub("", _MARK.sub(" ", text)) if any(sign in text for sign in _MARK_BEGINS) else text
+
+
 def _visible(text: str) -> str:
+    if text.replace("\n", "").isprintable():  # many times faster than to look for each character that is not
+        return text
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text))

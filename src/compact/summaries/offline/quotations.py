@@ -62,9 +62,10 @@ class Speech:
         text = self._text
         if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
             return quote(text, longest)
-        found, weights = self._weighed
+        found = self._passages
         if len(found) < 2:
             return shorten_middle(quote(text, 4 * longest), longest)
+        weights = self._weights
         chosen: set[int] = set()
         left = longest
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
@@ -80,7 +81,7 @@ class Speech:
 
     def quote_rules(self, longest: int) -> str:
         """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
-        (found, weights), directs = self._weighed, self._directs
+        found, weights, directs = self._passages, self._weights, self._directs
         chosen: set[int] = set()
         left = longest
         for at in sorted(range(len(found)), key=lambda at: (not directs[at], 0.0 if directs[at] else -weights[at], at)):
@@ -93,26 +94,31 @@ class Speech:
     @property
     def share_of_rules(self) -> float:
         """The part of the text that gives rules: beside one that does, so does all that directs or is listed."""
-        found, _ = self._weighed
+        found = self._passages
         rules = [each for each, directs in zip(found, self._directs, strict=True) if each.lead or directs]
         return sum(len(each.whole) for each in rules) / max(sum(len(each.whole) for each in found), 1)
 
     @cached_property
     def _directs(self) -> list[bool]:
         """Which passages direct."""
-        return [binds(each.whole) or any(directives_in(each.whole)) for each in self._weighed[0]]
+        return [binds(each.whole) or any(directives_in(each.whole)) for each in self._passages]
 
     @cached_property
-    def _weighed(self) -> tuple[list[Passage], list[float]]:
-        """The passages, each once, and what each is worth."""
-        found = list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
+    def _passages(self) -> list[Passage]:
+        """The passages, each once."""
+        return list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
+
+    @cached_property
+    def _weights(self) -> list[float]:
+        """What each passage is worth."""
+        found = self._passages
         weights = [_weight(passage, self._vocabulary) for passage in found]
         if found and self._by_person:
             weights = [weight + recounts(each.text) for weight, each in zip(weights, found, strict=True)]
             weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
         if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST
-        return found, weights
+        return weights
 
 
 def passages(text: str) -> Iterator[Passage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
@@ -140,23 +140,31 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
     """The wanted words of each piece, in lower case, without those that too many pieces have."""
-    lowered = map(str.lower, pieces)
-    found = [{word for word in wanted if holds(piece, word)} for piece in lowered]
-    counts = Counter(word for words in found for word in words)
-    common = {word for word, count in counts.items() if count > _RARE}
-    return [words - common for words in found]
+    lowered = [piece.lower() for piece in pieces]
+    text = "\n".join(lowered)
+    ends = list(accumulate(len(piece) + 1 for piece in lowered))
+    found: list[set[str]] = [set() for _ in pieces]
+    for word in wanted:
+        holders: list[int] = []
+        at = _find_word(text, word)
+        while at >= 0 and len(holders) <= _RARE:
+            holders.append(bisect_right(ends, at))
+            at = _find_word(text, word, ends[holders[-1]])
+        for holder in holders if len(holders) <= _RARE else ():
+            found[holder].add(word)
+    return found
 
 
-def holds(text: str, word: str) -> bool:
-    """Whether a text has the word, from its beginning on; a number only as a whole."""
-    at = text.find(word)
+def _find_word(text: str, word: str, start: int = 0) -> int:
+    """Where a text has the word next, from its beginning on, a number only as a whole; -1 where nowhere."""
+    at = text.find(word, start)
     while at >= 0:
         end = at + len(word)
         begins = not (at and text[at - 1].isalnum() and word[0].isalnum())
         if begins and not (word[-1].isdigit() and text[end : end + 1].isalnum()):
-            return True
+            break
         at = text.find(word, end)
-    return False
+    return at
 
 
 def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
@@ -167,8 +175,11 @@ def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
     if is_json(text):
         return list(_records(text, longest))
     lines = text.splitlines(keepends=True)
+    ends = list(accumulate(map(len, lines)))
+    if max(map(len, lines), default=0) <= _LONG_LINE:
+        return list(map(Piece._make, pairwise([0, *ends])))
     found: list[Piece] = []
-    for line, end in zip(lines, accumulate(map(len, lines)), strict=True):
+    for line, end in zip(lines, ends, strict=True):
         start = end - len(line)
         if len(line) <= _LONG_LINE:
             found.append(Piece(start, end))

@@ -43,8 +43,11 @@ class Vocabulary:
         What is said again and again, word for word, says nothing new.
         """
         known = self._worth
-        worth = {word: known[word] if word in known else _worth(word, 1) for word in words_of(text)}
-        named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(text[:_LONGEST]))))
+        start = text[:_LONGEST]
+        tokens = set(_TOKEN.findall(start))
+        words = set(map(str.lower, tokens)) if start.isascii() else words_of(start)
+        worth = {word: known[word] if word in known else _worth(word, 1) for word in words}
+        named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(start, tokens))))
         # Sets have another order in every process; exact sums do not depend on it.
         return (fsum(worth.values()) + (_NAMED - 1) * named) / max(self._texts[text], 1)
 
@@ -64,15 +67,15 @@ def proper_names(text: str) -> set[str]:
     In a text of another script these are all words in Latin letters.
     """
     text = text[:_LONGEST]
-    found = _names(text) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
+    found = _names(text, set(_TOKEN.findall(text))) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
     found += _QUOTED.findall(text) if "`" in text else []
     return {name.lower() for name in found if len(name) >= _SHORTEST_NAME}
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str, tokens: Iterable[str]) -> list[str]:
     """Words with a digit, an underscore or a capital letter in them, or a capital letter that begins no sentence."""
     capital = _ASCII_CAPITAL if text.isascii() else _CAPITAL
-    return [*filter(_is_name, set(_TOKEN.findall(text))), *capital.findall(text)]
+    return [*filter(_is_name, tokens), *capital.findall(text)]
 
 
 @lru_cache(1 << 14)
