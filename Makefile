@@ -31,7 +31,7 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt scripts/uv.sh
 	echo "$(CURDIR)" > $(READY)
 
 demo: $(READY) ## see Compact at work, offline
-	@$(PY) -m compact demo
+	@COMPACT_OFFLINE=1 $(PY) -m compact demo
 
 page: $(READY) ## build the web page, if its sources changed
 	@$(PY) scripts/build_page.py

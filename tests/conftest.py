@@ -15,6 +15,12 @@ SOAK = os.environ.get("COMPACT_SOAK") == "1"
 if SOAK:  # set here, it is the same in every worker
     os.environ.setdefault("WORLDS_SEED", str(random.getrandbits(40)))
 TRANSCRIPTS = os.environ.get("COMPACT_TRANSCRIPTS", "")
+# No test may use a key of this machine's: those who need one set their own.
+for _variable in (
+    *("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"),
+    *("AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "COMPACT_OFFLINE"),
+):
+    os.environ.pop(_variable, None)
 NOT_FOUND = "real transcripts not found: set COMPACT_TRANSCRIPTS"
 
 # Timing on a shared machine says nothing about a law, so there is no deadline. The usual run repeats the same examples,

@@ -10,12 +10,12 @@ import pytest
 from compact.app.profiles import (
     OFFLINE,
     ask_with,
-    condensing_profiles,
     examine,
     find_profile,
     list_profiles,
     probe,
 )
+from compact.app.summarizers import choose_summarizers
 from compact.errors import InvalidConfiguration
 from compact.policies import CHEAP, Profile, Profiles
 from compact.ports import Ask, Completion, Event, Failure
@@ -57,18 +57,20 @@ def configure(*profiles: Profile) -> None:
     save_profiles(Profiles(profiles=profiles))
 
 
-def test_without_configuration_nobody_is_asked_whatever_keys_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_configuration_or_a_vendor_of_its_own_no_model_is_called_whatever_keys_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    assert condensing_profiles() == ()
-    assert condensing_profiles(OFFLINE) == ()
+    assert not choose_summarizers()
+    assert not choose_summarizers(OFFLINE)
     assert {standing.source for standing in list_profiles()} == {"vendor"}
 
 
 def test_a_vendor_is_asked_when_it_is_named_and_its_key_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidConfiguration, match="profile openai: OPENAI_API_KEY is not set"):
-        condensing_profiles("openai")
+        choose_summarizers("openai")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    (chosen,) = condensing_profiles("openai")
+    (chosen,) = choose_summarizers("openai").profiles
     assert (chosen.vendor, chosen.model) == ("openai", CHEAP["openai"])
 
 
@@ -80,16 +82,16 @@ def test_the_one_that_is_named_comes_first_then_the_configured_by_priority(monke
         profile("first", priority=1),
         profile("keyless", vendor="openai", url="", key="env:NOT_THERE"),
     )
-    assert [each.name for each in condensing_profiles()] == ["first", "second", "talk"]
-    assert [each.name for each in condensing_profiles("talk")] == ["talk", "first", "second"]
-    assert [each.name for each in condensing_profiles("anthropic")] == ["anthropic", "first", "second", "talk"]
-    assert condensing_profiles(OFFLINE) == ()
+    assert [each.name for each in choose_summarizers().profiles] == ["first", "second", "talk"]
+    assert [each.name for each in choose_summarizers("talk").profiles] == ["talk", "first", "second"]
+    assert [each.name for each in choose_summarizers("anthropic").profiles] == ["anthropic", "first", "second", "talk"]
+    assert not choose_summarizers(OFFLINE)
 
 
 def test_where_none_that_is_configured_can_be_asked_it_says_so_for_each() -> None:
     configure(profile("a", vendor="openai", url="", key="env:NOT_A"), profile("b", vendor="anthropic", url=""))
     with pytest.raises(InvalidConfiguration, match=r"profile a: NOT_A is not set.*profile b: ANTHROPIC_API_KEY is not"):
-        condensing_profiles()
+        choose_summarizers()
 
 
 def test_a_configured_profile_takes_the_place_of_a_vendor_of_its_name() -> None:

@@ -195,9 +195,29 @@ def test_a_summary_that_failed_is_told(
     assert json.loads(run("condense", file, "--profile", "mine", *options, "--json").out)["summaries"] == how
 
 
-def test_offline_names_who_could_be_asked(run: Run, file: Path) -> None:
-    told = run("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
-    assert " - Written offline: no model was called; --profile names one to ask" in told.out
+def test_offline_names_the_flag_that_asks_a_model(
+    run: Run, server: FakeVendors, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    command = ("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
+    offline = run(*command).out
+    assert " - Written offline: no profile is configured or named" in offline
+    assert " - --profile NAME asks a model; `compact profiles` lists them" in offline
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    assert " - --profile openai asks gpt-4o-mini" in run(*command).out
+    assert server.requests == ()
+    server.reply(lambda request: ANSWER)
+    assert " - Written by gpt-4o-mini" in run(*command, "--profile", "openai").out
+    assert server.requests
+
+
+def test_no_model_is_called_with_offline(run: Run, server: FakeVendors, file: Path) -> None:
+    configure(server, "mine")
+    told = run("condense", file, "--recipe", "native", "--offline", "-o", file.with_name("small.json"))
+    assert " - Written offline: the profile is offline" in told.out
+    assert server.requests == ()
+    assert run("condense", file, "--offline", "--profile", "mine").status == 2
 
 
 def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ SAMPLES: dict[str, Any] = {
     "seal_key": SecretStr("a key of the tests"),
     "recall": True,
     "background": True,
+    "max_asks": 1,
+    "max_cost": Decimal("0.5"),
 }
 
 
@@ -247,7 +250,7 @@ def test_all_problems_are_told_with_their_origins() -> None:
         "nothing_like_it: is no setting; from compact.yaml",
         f"policy: {rising}; from compact.yaml",
         "storage.adapter: must be fs, s3 or none; from COMPACT_STORAGE_ADAPTER",
-        "background: must be true or false; from the keyword background",
+        "background: must be true or false or null; from the keyword background",
     ]
     with pytest.raises(InvalidConfiguration) as raised:
         gathered.config()

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from compact import formats, models
 from compact.app.counting import DEFAULT_MODEL, choose_model, counter_for
 from compact.app.recipes import resolve_recipe
-from compact.engine import AskModel, Gauge, Goal, Inputs, Outcome, Report, compact, floor_of, report_of
+from compact.engine import Asker, AskModel, Gauge, Goal, Inputs, NoModel, Outcome, Report, compact, floor_of, report_of
 from compact.engine.variants import choose_variant, require_variant
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
@@ -66,6 +66,7 @@ def condense(
     system: Json = None,
     tools: Sequence[Json] | None = None,
     ask: AskModel | None = None,
+    profile: str = "",
     variant: str = "",
     **names: Unpack[OtherNames],
 ) -> Result:
@@ -76,15 +77,33 @@ def condense(
     `recipe` names how: `auto` by default, another provider or a preset; `provider` and `preset` are the same by other
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
-    stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model; without it no
-    model is called. It gets placeholders for secrets, unless its `vendors` are the conversation's own. `variant` is the
-    deployment whose rules the result keeps, such as vllm or bedrock, where the name of the model does not tell.
+    stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model, or `profile` is
+    the profile whose model does; without either no model is called. It gets placeholders for secrets, unless its
+    `vendors` are the conversation's own. `variant` is the deployment whose rules the result keeps, such as vllm or
+    bedrock, where the name of the model does not tell.
     """
     if unknown := names.keys() - OtherNames.__annotations__.keys():
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
-    return Condensation(given, model, target, variant=variant).run(chosen, ask)
+    condensation = Condensation(given, model, target, variant=variant)
+    if not profile:
+        return condensation.run(chosen, ask)
+    if ask is not None:
+        raise InvalidConfiguration("ask and profile both say who is asked", field="profile", remedy="Give one of them.")
+    return _run_with(profile, condensation, chosen)
+
+
+def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Result:
+    """Compact with the model of the profile."""
+    from compact.app.profiles import ask_with
+    from compact.app.summarizers import choose_summarizers
+
+    chosen = choose_summarizers(profile)
+    if not chosen:
+        return condensation.run(recipe, NoModel(chosen.reason))
+    with ask_with(chosen.profiles) as ask:
+        return condensation.run(recipe, ask)
 
 
 class Condensation:
@@ -126,7 +145,7 @@ class Condensation:
         halves = self.target is None and recipe.provider.id == "auto"
         return Goal(self.tokens // _USUAL_SHARE if halves else self.target)
 
-    def run(self, recipe: Recipe, ask: AskModel | None = None, *, reads: int | None = None) -> Result:
+    def run(self, recipe: Recipe, ask: Asker = None, *, reads: int | None = None) -> Result:
         """Compact it; `reads` is what the summarizing model takes at once, where that is not the conversation's own."""
         goal = self.goal(recipe)
         inputs = replace(self.inputs, reads=reads)

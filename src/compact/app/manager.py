@@ -12,7 +12,7 @@ from compact import models
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper, storing
 from compact.app.preflight import Call, Preflight
-from compact.app.profiles import condensing_profiles, open_access
+from compact.app.questions import Questions
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
@@ -75,14 +75,12 @@ class CompactManager(Closeable):
             resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct, account, config.recall
         )
         self._rounds = Rounds(self.compactor, monotonic)
-        profiles = condensing_profiles(config.profile) if ask is None else ()
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
             self._sessions = Sessions(counter_for(config.model), config.model, config.variant, self._keeper.kept_form)
             self._recollection = Recollection(self._keeper.kept, self._sessions)
-            self._ask = ask
-            self._access = opened.enter_context(open_access(profiles)) if profiles else None
+            self._questions = opened.enter_context(Questions(config, self.compactor.recipe, ask))
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
@@ -296,7 +294,7 @@ class CompactManager(Closeable):
         session.projection, session.report, call.report = after, report, report
         for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
             call.emit(event)
-        custom, asked = bool(getattr(recipe.settings, "prompt", "")), bool(self._ask or self._access)
+        custom, asked = bool(getattr(recipe.settings, "prompt", "")), self._questions.can_ask
         call.emit(told_result(report, automatic=not note, custom_prompt=custom, custom_handler=asked))
         self._keeper.write_events(session.id)
 
@@ -312,7 +310,9 @@ class CompactManager(Closeable):
     def _prefetch(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""
         near = decision.used >= NEARLY * min(decision.trigger_at, decision.budget)
-        if not (near and self.config.background and self.config.policy.automatic):
+        background = self.config.background
+        wanted = self._questions.can_ask if background is None else background
+        if not (near and wanted and self.config.policy.automatic):
             return
         basis, gauge, keeper = session.current, session.gauge, self._keeper
 
@@ -320,7 +320,7 @@ class CompactManager(Closeable):
             seen: list[Event] = []
             inputs = self._inputs(basis, gauge, seen.append)
             observe = partial(_relayed, keeper, session.id)
-            outcome = self.compactor.compact(basis, decision, inputs, self._asker(observe))
+            outcome = self.compactor.compact(basis, decision, inputs, self._questions.asker(observe))
             failed = (one for one in seen if one.name in _WITHOUT and one.properties.get("kind") == "failure")
             if event := next(failed, None):
                 raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
@@ -347,18 +347,14 @@ class CompactManager(Closeable):
         """What the recipe makes of the session, or the error that says what is in the way."""
         session = call.session
         inputs = self._inputs(session.current, session.gauge, call.relay)
-        outcome = self._rounds.reduce(_round(session, decision), inputs, self._asker(call.relay), note)
+        outcome = self._rounds.reduce(_round(session, decision), inputs, self._questions.asker(call.relay), note)
         if decision.triggered and not note:
             self._record(call, decision, session.gauge.conversation(outcome.conversation))
         return outcome
 
-    def _asker(self, observe: Observe) -> AskModel | None:
-        """What answers questions: the models of the profiles, whose events go where they are asked for."""
-        return self._ask if self._access is None else self._access.asking(observe)
-
     def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         inputs = self.compactor.inputs(basis, gauge, observe)
-        return replace(inputs, vendor=self.vendor, redactor=self._keeper.redactor)
+        return replace(inputs, reads=self._questions.reads, vendor=self.vendor, redactor=self._keeper.redactor)
 
 
 def _round(session: Session, decision: Decision) -> Round:

@@ -1,21 +1,20 @@
-"""Which models may be asked, whether they can be, and how they are.
-
-A model is asked only where a profile is configured or named: a key in the environment alone never spends money.
-"""
+"""The profiles of models: which there are, whether they can be asked, and asking them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration
 from compact.models import Model, find_model
-from compact.policies import CHEAP, Profile, default_profile
+from compact.policies import CHEAP, Profile, Vendor, default_profile
 from compact.ports import Answer, Ask, Observe
 from compact.settings.keys import resolve_key, reveal_key
+from compact.settings.offline import require_online
 from compact.settings.profiles import load_profiles
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 Source: TypeAlias = Literal["configured", "vendor"]
 OFFLINE = "offline"
 """What is named in place of a profile when no model is to be called."""
+_ADDRESSES: Final[Mapping[Vendor, str]] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 _PROBE = Ask("Answer with one word.", "Are you there?", 16)
 
 
@@ -60,7 +60,7 @@ def list_profiles() -> tuple[Standing, ...]:
     """The profiles that are configured, in the order in which they are asked to condense, then the vendors' own."""
     configured = load_profiles().for_condensation()
     taken = {profile.name for profile in configured}
-    others = (default_profile(vendor) for vendor in CHEAP if vendor != "azure" and vendor not in taken)
+    others = (vendor_profile(vendor) for vendor in CHEAP if vendor != "azure" and vendor not in taken)
     return (
         *(examine(profile, "configured") for profile in configured),
         *(examine(profile, "vendor") for profile in others),
@@ -101,6 +101,15 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
     return Standing(profile, source, model, key, tuple(problems), tuple(remarks))
 
 
+def vendor_profile(vendor: Vendor) -> Profile:
+    """The vendor's usual cheap model, at the address to which the vendor's own SDK sends a conversation."""
+    variable = _ADDRESSES.get(vendor, "")
+    try:
+        return default_profile(vendor, url=os.environ.get(variable, "").strip())
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(error.problem, field=variable or error.field, remedy=error.remedy) from None
+
+
 def find_profile(name: str) -> Profile:
     """The profile of that name: a configured one, else a vendor's usual cheap model."""
     known = {profile.name: profile for profile in load_profiles().profiles}
@@ -108,33 +117,13 @@ def find_profile(name: str) -> Profile:
         return known[name]
     for vendor in CHEAP:
         if vendor == name:
-            return default_profile(vendor)
+            return vendor_profile(vendor)
     names = [*known, *(vendor for vendor in CHEAP if vendor != "azure")]
     raise InvalidConfiguration(
         f"there is no profile {name!r}",
         field="profile",
         remedy=f"Known: {', '.join(dict.fromkeys(names))}; `compact profiles` tells more.",
     )
-
-
-def condensing_profiles(name: str = "") -> tuple[Profile, ...]:
-    """The profiles that summarize, in order: the one that is named, then those configured whose keys are there.
-
-    None where no profile is named or configured, or "offline" is named. InvalidConfiguration where the one
-    that is named, or all that are configured, cannot be asked.
-    """
-    if name == OFFLINE:
-        return ()
-    configured = [examine(profile) for profile in load_profiles().for_condensation()]
-    chosen = examine(find_profile(name)) if name else None
-    if chosen is not None and not chosen.ready:
-        raise _cannot_be_asked([chosen])
-    usable = [standing.profile for standing in configured if standing.ready]
-    if chosen is not None:
-        return (chosen.profile, *(profile for profile in usable if profile != chosen.profile))
-    if configured and not usable:
-        raise _cannot_be_asked(configured)
-    return tuple(usable)
 
 
 def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> Access:
@@ -152,13 +141,9 @@ def ask_with(profiles: Sequence[Profile], observe: Observe | None = None) -> Ite
 
 
 def probe(profile: Profile) -> Probe:
-    """Really ask one small question."""
+    """Really ask one small question; InvalidConfiguration where `COMPACT_OFFLINE` forbids it."""
+    require_online()
     began = perf_counter()
     with ask_with([profile]) as ask:
         (answer,) = ask([_PROBE])
     return Probe(answer, perf_counter() - began)
-
-
-def _cannot_be_asked(standings: Sequence[Standing]) -> InvalidConfiguration:
-    told = "; ".join(f"profile {standing.profile.name}: {standing.problems[0]}" for standing in standings)
-    return InvalidConfiguration(told.removesuffix("."), remedy="`compact profiles` lists who can be asked.")

@@ -19,6 +19,7 @@ from compact.models import find_model
 from compact.policies import Profile
 from compact.ports import Answer, Completion, Failure
 from compact.settings.keys import reveal_key
+from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def responder_for(model: str) -> Responder:
     There is none where no profile for conversations is configured, or none of them is ready.
     """
     try:
+        if is_offline():
+            return Responder(problem=f"{VARIABLE} is set.")
         standings = [examine(profile) for profile in load_profiles().for_conversation()]
     except InvalidConfiguration as error:
         return Responder(problem=str(error))

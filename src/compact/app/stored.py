@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from compact.app.counting import counter_for
 from compact.app.profiles import ask_with as ask_profiles
-from compact.app.profiles import condensing_profiles, find_profile
+from compact.app.profiles import find_profile
 from compact.app.recipes import resolve_recipe
+from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
-from compact.engine import AskModel
+from compact.engine import Asker, AskModel, NoModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
@@ -25,6 +26,7 @@ from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, Sto
 from compact.ports.closeable import Closeable
 from compact.settings import database
 from compact.settings.keys import reveal_key
+from compact.settings.offline import require_online
 from compact.settings.profiles import load_profiles
 from compact.settings.seals import seal_of
 
@@ -82,7 +84,7 @@ class StoredSessions(SessionService, Closeable):
         self._open.callback(store.close)
         self._asking = Lock()
         self._asked: dict[tuple[Profile, ...], AskModel] = {}
-        ask_with = (lambda _: ask) if ask else self._profile
+        ask_with: Callable[[str], Asker] = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.seal = seal_of()
         self.summaries = Summaries(self)
@@ -124,6 +126,7 @@ class StoredSessions(SessionService, Closeable):
 
         The one of a profile is asked, or those of all profiles that are configured, each address once.
         """
+        require_online()
         profiles = (find_profile(profile),) if profile else load_profiles().profiles
         each = list({(one.vendor, one.url, one.key): one for one in reversed(profiles)}.values())[::-1]
         if not each:
@@ -158,14 +161,15 @@ class StoredSessions(SessionService, Closeable):
         stored = self.preferences.detected(_configs(profile, listing.models))
         return Detection(profile.name, listing.named, len(listing.models), tuple(stored))
 
-    def _profile(self, name: str) -> AskModel | None:
-        """What asks the model of a profile; None where there is none, so that no model is called.
+    def _profile(self, name: str) -> Asker:
+        """What asks the model of a profile, or why no model is called.
 
         Profiles are read anew each time: one that is configured while the program runs is asked from then on.
         """
-        profiles = condensing_profiles(name)
-        if not profiles:
-            return None
+        chosen = choose_summarizers(name)
+        if not chosen:
+            return NoModel(chosen.reason)
+        profiles = chosen.profiles
         with self._asking:
             if profiles not in self._asked:
                 self._asked[profiles] = self._open.enter_context(ask_profiles(profiles))

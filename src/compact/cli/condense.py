@@ -27,7 +27,7 @@ from compact.cli.options import (
     read_target,
 )
 from compact.cli.output import emit, require_apart, write_file
-from compact.cli.summarizing import ProfileName, StrategyName, condense_with, prepare
+from compact.cli.summarizing import Offline, ProfileName, StrategyName, condense_with, named_profile, prepare
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.providers import Recipe
@@ -54,6 +54,7 @@ class Options:
     variant: VariantName = ""
     strategy: StrategyName = None
     profile: ProfileName = None
+    offline: Offline = False
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: key=value or group.key=value; repeatable.")
     ] = None
@@ -84,7 +85,8 @@ def condense(options: Options) -> None:
     output = None if str(options.output) == "-" else options.output
     require_apart(("FILE", options.file), ("--output", output), ("--plan", options.plan))
     target = read_target(options.target)
-    recipe, profiles = prepare(_recipe(options), options.strategy, options.profile)
+    profile = named_profile(options.profile, offline=options.offline)
+    recipe, summarizers = prepare(_recipe(options), options.strategy, profile)
     name = name_of(options.file)
     with busy(f"condensing {name}"):
         original = read_bytes(options.file)
@@ -92,7 +94,7 @@ def condense(options: Options) -> None:
         model, source = choose_model(options.model, conversation)
         named = None if source == "default" else model
         condensation = Condensation(conversation, named, target, variant=options.variant)
-        summarized = condense_with(condensation, recipe, profiles)
+        summarized = condense_with(condensation, recipe, summarizers)
         result = summarized.result
         if options.plan is not None:
             # Before the condensed file: what is removed there must be safe by then.

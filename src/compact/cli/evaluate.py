@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from compact.app.condensing import Condensation, Result
-from compact.app.profiles import OFFLINE, condensing_profiles
+from compact.app.profiles import OFFLINE
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
 from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.cli.console import AsJson, busy, counted, print_json, read, screen
 from compact.cli.options import ForModel, grouped
 from compact.cli.summarizing import Summarized, condense_with
@@ -128,7 +129,10 @@ def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) ->
 def _profile(options: Options) -> Profile | None:
     """Who is asked; None where no profile is named. No other takes over, or two models would be compared."""
     if options.profile not in (None, OFFLINE):
-        return condensing_profiles(options.profile)[0]
+        chosen = choose_summarizers(options.profile)
+        if not chosen:
+            raise InvalidInput(f"no model is called: {chosen.reason}", field="--profile", remedy="Leave it out.")
+        return chosen.profiles[0]
     if options.prompts:
         raise InvalidInput(
             "prompts can only be compared by asking a model, and no profile is named",
@@ -196,7 +200,7 @@ class _Summarizing:
 
     def __call__(self, condensation: Condensation, recipe: Recipe) -> Result:
         asks = recipe.provider.capabilities.summarizes
-        summarized = condense_with(condensation, recipe, (self._profile,) if asks else ())
+        summarized = condense_with(condensation, recipe, Summarizers((self._profile,) if asks else ()))
         if asks:
             self._written.setdefault(recipe.name, Written()).add(summarized)
         return summarized.result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,13 +10,14 @@ import typer
 from compact.app.condensing import Condensation, Result
 from compact.app.costing import Costing, condense_metered
 from compact.app.pricing import Summarizer
-from compact.app.profiles import OFFLINE, ask_with, condensing_profiles
+from compact.app.profiles import OFFLINE, ask_with
 from compact.app.recommending import dollars
 from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+from compact.app.summarizers import NOT_CONFIGURED, Summarizers, choose_summarizers, ready_vendors
+from compact.engine import NoModel
 from compact.errors import InvalidInput
 from compact.messages import EditKind, Json
 from compact.models.spending import Spending
-from compact.policies import Profile
 from compact.ports import Event
 from compact.providers import Recipe
 
@@ -26,8 +26,9 @@ StrategyName: TypeAlias = Annotated[
 ]
 ProfileName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--profile", help="Who summarizes: see `compact profiles`; with offline no model is called."),
+    typer.Option("--profile", help="The profile whose model summarizes: see `compact profiles`."),
 ]
+Offline: TypeAlias = Annotated[bool, typer.Option("--offline", help="Call no model, whatever is configured.")]
 How: TypeAlias = Literal["model", "offline", "failed"]
 _TOLD = 3
 
@@ -37,7 +38,7 @@ class Summarized:
     """A condensation, and how its summaries came about; `spent` where a model answered.
 
     `how` is None where no summary was wanted, or none was made though no model was called; `remedy` says what helps
-    where none could be had.
+    where none could be had, and `hint` how a model can be asked where none was.
     """
 
     result: Result
@@ -45,6 +46,7 @@ class Summarized:
     spent: Spending | None = None
     failures: tuple[str, ...] = ()
     remedy: str = ""
+    hint: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -55,9 +57,8 @@ class Summarized:
             told.append(f" - Summaries by {self.spent.model}: {dollars(actual)}, estimated {dollars(estimated)}")
         if self.how == "failed":
             told.append(f" - No summary was made; {self.remedy}")
-        elif self.how == "offline":
-            other = "" if self.failures else "; --profile names one to ask"
-            told.append(f" - Written offline: no model was called{other}")
+        elif self.how == "offline" and self.hint:
+            told.append(f" - {self.hint}")
         return told
 
     @property
@@ -66,25 +67,34 @@ class Summarized:
         return {"summaries": self.how, "spending": self.spent and self.spent.to_json()}
 
 
-def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[Recipe, tuple[Profile, ...]]:
-    """The recipe with its strategy, and the profiles that are asked for summaries, in order; none where no model is."""
+def named_profile(profile: str | None, *, offline: bool) -> str | None:
+    """The profile that the options name; InvalidInput where --offline contradicts it."""
+    if offline and profile not in (None, OFFLINE):
+        raise InvalidInput(f"contradicts --profile {profile}", field="--offline", remedy="Give one of the two.")
+    return OFFLINE if offline else profile
+
+
+def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[Recipe, Summarizers]:
+    """The recipe with its strategy, and the profiles that are asked for summaries."""
     if not recipe.provider.capabilities.summarizes:
         wish = "--strategy" if strategy else "--profile" if profile not in (None, OFFLINE) else ""
         if wish:
             raise InvalidInput(f"{recipe.name} writes no summaries", field=wish, remedy=_REMEDY)
-        return recipe, ()
+        return recipe, Summarizers()
     if strategy and not takes_strategy(recipe.settings):
         raise InvalidInput(f"{recipe.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
-    profiles = condensing_profiles(profile or "")
-    chosen = choose_strategy(strategy or "", profiles[0] if profiles else None)
-    return recipe if chosen is None else replace(recipe, settings=with_strategy(recipe.settings, chosen)), profiles
+    found = choose_summarizers(profile or "")
+    chosen = choose_strategy(strategy or "", found.profiles[0] if found else None)
+    return recipe if chosen is None else replace(recipe, settings=with_strategy(recipe.settings, chosen)), found
 
 
-def condense_with(condensation: Condensation, recipe: Recipe, profiles: Sequence[Profile]) -> Summarized:
+def condense_with(condensation: Condensation, recipe: Recipe, summarizers: Summarizers) -> Summarized:
     """Compact, asking the profiles in their order."""
+    profiles = summarizers.profiles
     if not profiles:
-        result = condensation.run(recipe)
-        return Summarized(result, "offline" if _holds_summary(result) else None)
+        result = condensation.run(recipe, NoModel(summarizers.reason))
+        hint = _hint() if summarizers.reason == NOT_CONFIGURED else ""
+        return Summarized(result, "offline" if _holds_summary(result) else None, hint=hint)
     failures: dict[str, None] = {}
 
     def observe(event: Event) -> None:
@@ -95,6 +105,12 @@ def condense_with(condensation: Condensation, recipe: Recipe, profiles: Sequence
         result, spent = condense_metered(Costing(condensation), recipe, [*map(Summarizer.of, profiles)], ask)
     paid = spent if spent.actual.questions else None
     return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(recipe.settings))
+
+
+def _hint() -> str:
+    """How a model can be asked, in one line."""
+    ready = [f"--profile {profile.name} asks {profile.model}" for profile in ready_vendors()]
+    return "; ".join(ready) or "--profile NAME asks a model; `compact profiles` lists them"
 
 
 def _holds_summary(result: Result) -> bool:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 
 from compact.engine.answering import answer_offline, answer_safely
-from compact.engine.driver import AskModel, Judge, Outcome, run
+from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, run
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
@@ -16,7 +16,7 @@ from compact.engine.report import Report
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, Message, common_prefix, recognise, visible
+from compact.messages import AccountItem, Conversation, EditKind, Message, common_prefix, recognise, visible
 from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
@@ -25,6 +25,7 @@ from compact.redaction import Redactor, usual_redactor
 
 _AUTO = AutoProvider()
 _MORE_ROUNDS = 3
+NOT_GIVEN = "no callback or profile was given"
 _FAILED = frozenset({"summary_failed", "summary_refused"})
 
 
@@ -65,18 +66,18 @@ class Inputs:
     redactor: Callable[[], Redactor] | None = usual_redactor
 
 
-def compact(
-    conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, ask: AskModel | None = None
-) -> Outcome:
+def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, asker: Asker = None) -> Outcome:
     """Compact the conversation by the recipe.
 
     Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
     would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and a
-    recipe with `on_failure="block"` changes nothing where a summary failed. Without `ask`, no model is called, and what
-    a model would write is written offline. A model of another vendor gets placeholders for secrets.
+    recipe with `on_failure="block"` changes nothing where a summary failed. Without a callback, no model is called, and
+    what a model would write is written offline. A model of another vendor gets placeholders for secrets.
     """
-    if ask is not None:
-        ask = hide_secrets(ask, inputs.vendor, conversation, inputs.redactor)
+    unasked = NOT_GIVEN if asker is None else asker.reason if isinstance(asker, NoModel) else ""
+    ask = None
+    if asker is not None and not isinstance(asker, NoModel):
+        ask = hide_secrets(asker, inputs.vendor, conversation, inputs.redactor)
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)
@@ -87,7 +88,7 @@ def compact(
     keeps_error = run_.blocked or recipe.provider.id in _KEEPING_THEIR_ERROR
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
-    return run_.judge.outcome()
+    return replace(run_.judge.outcome(), unasked=unasked)
 
 
 def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
@@ -96,6 +97,9 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
         [message.wire for message in before.messages], [message.wire for message in outcome.conversation.messages]
     )
     spent = [done.cost for done in outcome.passes if done.cost is not None]
+    written = any(edit.kind is EditKind.SUMMARIZED for step in outcome.plan for edit in step.edits)
+    created = [event.properties.get("offline") for event in outcome.events if event.name == "summary_created"]
+    by_model = bool(outcome.models) and not (created and all(created))
     return Report(
         provider=recipe.provider.name,
         recipe=recipe.name,
@@ -107,7 +111,17 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
         seconds=sum(done.seconds for done in outcome.passes),
         cost=sum(spent, Decimal(0)) if spent else None,
         events=outcome.events,
+        written_by=outcome.models if written and by_model else (),
+        why_offline=_why_offline(outcome) if written and not by_model else "",
     )
+
+
+def _why_offline(outcome: Outcome) -> str:
+    """Why no model wrote the account."""
+    if outcome.unasked:
+        return outcome.unasked
+    failed = (event.properties.get("reason") for event in outcome.events if event.name == "summary_created")
+    return str(next(filter(None, failed), "there was nothing to ask a model about"))
 
 
 _KEEPING_THEIR_ERROR = ("layers",)

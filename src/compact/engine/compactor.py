@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from compact.engine.compaction import Goal, Inputs, compact
-from compact.engine.driver import AskModel, Outcome
+from compact.engine.driver import Asker, Outcome
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.projection import Projection
@@ -65,7 +65,7 @@ class Compactor:
         )
 
     def compact(
-        self, projection: Projection, decision: Decision, inputs: Inputs, ask: AskModel | None, focus: str = ""
+        self, projection: Projection, decision: Decision, inputs: Inputs, ask: Asker, focus: str = ""
     ) -> Outcome:
         """Compact what the model sees of the session; `focus` says what matters, in a person's words."""
         recipe = self.recipe.changed(focus=focus) if focus else self.recipe
@@ -95,7 +95,7 @@ class Rounds:
         attempts, until = self._vain.get(now.session, (0, 0.0))
         return now.decision.used > now.decision.budget or attempts < ATTEMPTS or self._clock() >= until
 
-    def reduce(self, now: Round, inputs: Inputs, ask: AskModel | None, note: str = "") -> Outcome:
+    def reduce(self, now: Round, inputs: Inputs, ask: Asker, note: str = "") -> Outcome:
         """What the recipe makes of the session; InsufficientBudget or CompactionBlocked where that does not fit."""
         outcome = self._compactor.compact(now.projection, now.decision, inputs, ask, note)
         used = now.gauge.conversation(outcome.conversation)

@@ -27,20 +27,38 @@ from compact.messages import (
     untouchable,
     visible,
 )
-from compact.ports import Answer, Ask, Event, Failure, Measure, Observe
+from compact.ports import Answer, Ask, Completion, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
 
 AskModel: TypeAlias = Callable[[Sequence[Ask]], tuple[Answer, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class NoModel:
+    """Stands where a callback would, and says why no model is called."""
+
+    reason: str
+
+
+UNNAMED = "a model"
+"""What a callback's model is called where the answer does not name it."""
+Asker: TypeAlias = AskModel | NoModel | None
+"""A callback that answers questions; or why there is none. None: nothing was said about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to: the conversation, the accepted passes, a report of each pass, accepted or not, the events."""
+    """The result of a run: the conversation, the accepted passes, a report of each pass, accepted or not, the events.
+
+    `models` are those that answered questions; `unasked` says why none was asked.
+    """
 
     conversation: Conversation
     plan: Plan
     passes: tuple[PassReport, ...]
     events: tuple[Event, ...] = ()
+    models: tuple[str, ...] = ()
+    unasked: str = ""
 
 
 class Judge:
@@ -60,6 +78,7 @@ class Judge:
         self._began = perf_counter()
         self._cost: Decimal | None = None
         self._asked = 0
+        self._models: dict[str, None] = {}
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
@@ -88,6 +107,8 @@ class Judge:
         for answer in answers:
             if not isinstance(answer, Failure) and answer.cost is not None:
                 self._cost = (self._cost or Decimal(0)) + answer.cost
+            if isinstance(answer, Completion) and not (answer.trusted or answer.estimated):
+                self._models[answer.model or UNNAMED] = None
 
     def _problems(self, after: Conversation, thoughtless: Collection[str] = ()) -> tuple[Problem, ...]:
         count = self.measure.conversation
@@ -125,7 +146,8 @@ class Judge:
             self._observe(event)
 
     def outcome(self) -> Outcome:
-        return Outcome(self.conversation, tuple(self._plan), tuple(self._charged()), tuple(self._events))
+        passes, events = tuple(self._charged()), tuple(self._events)
+        return Outcome(self.conversation, tuple(self._plan), passes, events, tuple(self._models))
 
     def _charged(self) -> list[PassReport]:
         """The reports; the last pass is charged with questions that none followed."""

@@ -38,6 +38,8 @@ class Report:
 
     `kept_prefix` is how many tokens at the front are unchanged, so that a vendor's prompt cache still has them.
     `saved` is what the removed tokens would have cost in the next request, in dollars, where the price is known.
+    `written_by` are the models that wrote of what was removed; `why_offline` says why none did where an account was
+    written.
     """
 
     provider: str
@@ -52,6 +54,8 @@ class Report:
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     recipe: str = ""
+    written_by: tuple[str, ...] = ()
+    why_offline: str = ""
 
     @property
     def target_met(self) -> bool:
@@ -66,8 +70,13 @@ class Report:
         total = -share(self.tokens_before, self.tokens_after)
         saved = "" if self.saved is None else f" (saved ${self.saved:.4f})"
         lines.append(f" - Total reduction: {percent(total)}{saved}")
-        if self.cost:
+        if self.written_by:
+            price = "" if self.cost is None else f" for ${self.cost:.4f}"
+            lines.append(f" - Written by {', '.join(self.written_by)}{price}")
+        elif self.cost:
             lines.append(f" - Cost: ${self.cost:.4f}")
+        if self.why_offline:
+            lines.append(f" - Written offline: {self.why_offline}")
         lines += [f" - {note}" for note in self.notes]
         lines.append(f" - Time: {self.seconds:.1f} seconds")
         return "\n".join(lines)

@@ -132,6 +132,10 @@ def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_
             if not done.skipped
         ],
     }
+    if report.written_by:
+        properties["written_by"] = list(report.written_by)
+    if report.why_offline:
+        properties["why_offline"] = report.why_offline
     if report.cost is not None:
         properties["cost"] = str(report.cost)
     return Event("compact.condensed", properties, report.seconds)

@@ -26,7 +26,8 @@ class Charge:
 class Spending:
     """One condensation: what it was expected to cost and what it did.
 
-    `at` is the time in UTC, `limit` the tokens that the answers might have had together.
+    `at` is the time in UTC, `limit` the tokens that the answers might have had together. The tokens before and after
+    are 0 where they are not known.
     """
 
     at: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
@@ -157,13 +158,17 @@ class CompactConfig(Configuration):
     tracing: TracingSettings = TracingSettings()
     """Who is told."""
     profile: str = ""
-    """The profile of the model that summarizes; by default the first one configured, or none: offline."""
+    """The profile whose model summarizes: by default those configured, else the vendor's own, if its key is set."""
+    max_asks: int = Field(default=3, ge=1)
+    """How often one compaction asks a model, by auto, native and layers; parts of a long conversation count once."""
+    max_cost: Annotated[Decimal, Field(ge=0)] | None = None
+    """Dollars a day for summaries; once they are spent, no model is called."""
     seal_key: Annotated[SecretStr, AfterValidator(_strong)] = SecretStr("")
     """The secret that signs accounts, the same for all replicas: signed, they are known again without any state."""
     recall: bool = False
     """Whether models have the tool `compact_recall` although the requests given here do not list it."""
-    background: bool = False
-    """Prepare a compaction while the model answers, from nine tenths of the trigger on."""
+    background: bool | None = None
+    """Prepare a compaction while the model answers, from nine tenths of the trigger on; usual if one summarizes."""
 
     @model_validator(mode="after")
     def _keeps_what_it_prunes(self) -> CompactConfig:

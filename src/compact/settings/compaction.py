@@ -38,6 +38,7 @@ OTHERS: Final = frozenset(
         "COMPACT_HOME",
         "COMPACT_HOSTS",
         "COMPACT_MAX_CONNECTIONS",
+        "COMPACT_OFFLINE",
         "COMPACT_SCREENSHOTS",
         "COMPACT_SOAK",
         "COMPACT_STOP_SECONDS",

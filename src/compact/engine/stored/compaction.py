@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compact.engine.compaction import Goal, Inputs, compact
-from compact.engine.driver import AskModel, Outcome
+from compact.engine.driver import Asker, Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
@@ -116,7 +116,7 @@ def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, rete
     return Aim(target, min(settings.summary_tokens, max(target - stays - beside, _LEAST_ACCOUNT)))
 
 
-def compact_session(job: Job, ask: AskModel | None, observe: Observe | None = None) -> Compacted:
+def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Compacted:
     """Compact what would be sent now.
 
     CompactionBlocked where nothing may go, or where no summary could be had and none may be done without;

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from uuid import uuid4
 
-from compact.engine.driver import AskModel
+from compact.engine.driver import Asker, NoModel
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
@@ -29,6 +29,7 @@ WAIT = 30.0
 """Seconds that a request waits for another compaction of the same session."""
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
+_OFFLINE = NoModel("it was asked for without a model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Context:
 class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
-    `ask_with` gives what asks the model of a profile, or None where there is none and summaries are made without.
+    `ask_with` gives what asks the model of a profile, or the reason why none is called.
     `recipe_for` gives the recipe of a name, the default one for none. `observe` gets the events.
     """
 
@@ -102,7 +103,7 @@ class SessionService:
         self,
         store: SessionStore,
         counter_for: Callable[[str], Counter],
-        ask_with: Callable[[str], AskModel | None],
+        ask_with: Callable[[str], Asker],
         recipe_for: Callable[[str], Recipe],
         observe: Callable[[str, Event], None],
     ) -> None:
@@ -182,7 +183,7 @@ class SessionService:
         facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
         self.tell(session.id, Event("compact.compression_started", facts))
         try:
-            ask = None if wish.offline else self._ask_with(effective.settings.profile)
+            ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile)
             done = compact_session(job, ask, lambda event: self.tell(session.id, event))
             made = self._kept(done, cause, assembled)
         except CompactError as error:

@@ -14,6 +14,8 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from compact import CompactManager
+from compact.app.profiles import OFFLINE
+from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
 from compact.policies import CompactConfig, Profile
@@ -194,7 +196,12 @@ class Managers:
 
 
 def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
-    """The manager; a profile tells better than a model's name who the conversations go to."""
+    """The manager; a profile tells better than a model's name who the conversations go to.
+
+    A key in the gateway's environment pays for summaries only where a profile is configured.
+    """
+    if not config.profile and not choose_summarizers():
+        config = config.model_copy(update={"profile": OFFLINE})
     manager = CompactManager(config)
     if profile is not None:
         manager.vendor = profile.recipient

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from compact import models
-from compact.app.profiles import condensing_profiles
+from compact.app.summarizers import choose_summarizers
 from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import Usage, find_model
@@ -117,7 +117,7 @@ def _wish(wish: CompressionWish) -> Wish:
 def _priced(preview: Preview, profile: str) -> tuple[str | None, str, str]:
     """What the summary would cost, whose price that is, and what is in the way of asking."""
     try:
-        profiles = condensing_profiles(profile)
+        profiles = choose_summarizers(profile).profiles
     except InvalidConfiguration as error:
         return None, profile, str(error)
     if not profiles:
