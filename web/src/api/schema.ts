@@ -1038,7 +1038,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Compression
-         * @description What a compression would do and cost; nobody is asked, and nothing is changed.
+         * @description What a compression would do and cost; no model is called, and nothing is changed.
          */
         post: operations["preview_compression"];
         delete?: never;

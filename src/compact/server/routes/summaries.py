@@ -42,7 +42,7 @@ class CompressionPreview(Sizes):
 
 @router.post("/preview")
 def preview_compression(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionPreview:
-    """What a compression would do and cost; nobody is asked, and nothing is changed."""
+    """What a compression would do and cost; no model is called, and nothing is changed."""
     preview = sessions.preview(id, _wish(wish))
     cost, whose, problem = _priced(preview, sessions.preferences.effective(sessions.session(id)).settings.profile)
     return CompressionPreview(
