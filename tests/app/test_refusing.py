@@ -34,6 +34,12 @@ def test_what_could_not_be_done_later_is_refused_at_once(tmp_path: Path, config:
         make(tmp_path, **config)
 
 
+def test_nothing_is_pruned_without_originals_unless_the_loss_is_accepted() -> None:
+    with pytest.raises(InvalidConfiguration, match='originals "none" loses what is pruned: set allow_loss'):
+        CompactConfig(model="gpt-4o", originals="none")
+    assert CompactConfig(model="gpt-4o", originals="none", allow_loss=True).originals == "none"
+
+
 def test_wrong_arguments_are_told_as_errors_of_ours(tmp_path: Path) -> None:
     given: Any = {"model": "gpt-4o"}
     with pytest.raises(InvalidConfiguration, match="config: must be a CompactConfig, not dict"):

@@ -83,6 +83,21 @@ def test_only_the_owner_can_read(tmp_path: Path) -> None:
 
 
 @posix
+def test_folders_that_exist_keep_their_permissions_and_the_files_are_private(tmp_path: Path) -> None:
+    folder = tmp_path / "archive" / "s"
+    folder.mkdir(parents=True)
+    for each in (folder.parent, folder):
+        each.chmod(0o755)
+    before = os.umask(0)
+    try:
+        FileArchive(tmp_path).save(Export("s", 1, HELLO, SUMMARY))
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (folder.parent, folder)} == {0o755}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
+
+
+@posix
 @pytest.mark.parametrize("name", ["events.jsonl", "SHA256SUMS", "summary-001.json", ".summary-001.json.tmp"])
 def test_a_link_in_the_place_of_a_file_is_not_followed(name: str, tmp_path: Path) -> None:
     precious = tmp_path / "precious"

@@ -182,6 +182,37 @@ def test_messages_are_written_once_and_logs_only_where_they_differ(tmp_path: Pat
     assert kept.records("s")[-1] == record(100, messages)
 
 
+def test_a_file_is_only_appended_to_and_nothing_is_written_twice(tmp_path: Path) -> None:
+    kept, written = FileOriginals(tmp_path), b""
+    messages = [text(number) for number in range(6)]
+    for number in (1, 2, 3):
+        for act in (
+            lambda number=number: kept.put(messages[: 2 * number], record(number, messages[: 2 * number])),
+            lambda number=number: kept.retract("s", number - 1),
+        ):
+            act()
+            now = (tmp_path / segment_name("s", 0)).read_bytes()
+            assert now.startswith(written)
+            written = now
+    kept.put(messages, record(3, messages))  # again
+    added = (tmp_path / segment_name("s", 0)).read_bytes().removeprefix(written)
+    assert not any(message["content"].encode() in added for message in messages)
+    assert kept.records("s") == (record(3, messages),)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_a_folder_that_exists_keeps_its_permissions_and_the_files_are_private(tmp_path: Path) -> None:
+    folder = tmp_path / "originals"
+    folder.mkdir()
+    folder.chmod(0o755)
+    before = os.umask(0)
+    try:
+        FileOriginals(folder).put([text(1)], record(1, [text(1)]))
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())] == [0o755, 0o600]
+
+
 def test_cut_anywhere_the_file_holds_the_records_that_were_whole_and_takes_more(tmp_path: Path) -> None:
     kept = FileOriginals(tmp_path / "whole", disk=HastyDisk())
     sizes: list[int] = [0]

@@ -92,6 +92,13 @@ def _pem(kind: str, *, newline: str = "\n", end: bool = True) -> Make:
     return make
 
 
+def _numbered_pem(rng: random.Random) -> Planted:
+    """A private key as a tool shows a file: with the numbers of its lines."""
+    planted = _pem("RSA PRIVATE KEY")(rng)
+    lines = enumerate(planted.text.split("\n"), 1)
+    return Planted(planted.secret, "\n".join(f"{number:6}\t{line}" for number, line in lines))
+
+
 def _block(rng: random.Random) -> Planted:
     secret = some(rng, ALNUM, 20)
     return Planted(secret, f"db:\n  password: |\n    {secret}\n    {some(rng, ALNUM, 20)}\n  user: me")
@@ -219,6 +226,7 @@ STRUCTURES: Mapping[str, Make] = {
     "pem escaped": _pem("RSA PRIVATE KEY", newline="\\n"),
     "pem twice escaped": _pem("PRIVATE KEY", newline="\\\\n"),
     "pem truncated": _pem("RSA PRIVATE KEY", end=False),
+    "pem numbered": _numbered_pem,
     "bearer": _framed("Authorization: Bearer {}", RUN, (20, 60)),
     "basic": _base64("authorization: Basic {}"),
     "digest": _framed('Authorization: Digest username="me", realm="r", response="{}"', HEX, (30, 30)),
