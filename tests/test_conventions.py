@@ -95,6 +95,21 @@ def test_importing_compact_loads_no_sdk() -> None:
     assert loaded & HEAVY == set()
 
 
+def test_importing_compact_reads_no_file_but_modules_and_writes_none() -> None:
+    watch = """
+import sys
+watched = ("open", "os.mkdir", "os.rename", "os.remove", "socket.", "sqlite3.", "subprocess.")
+sys.addaudithook(lambda name, given: seen.append(f"{name} {given[0]}") if name.startswith(watched) else None)
+seen = []
+import compact
+print(*seen, sep="\\n")
+"""
+    _run("import compact")  # writes the bytecode
+    seen = _run(watch).splitlines()
+    assert len(seen) > 10
+    assert [line for line in seen if not re.fullmatch(r"open \S+\.pyc?", line)] == []
+
+
 def test_importing_compact_is_fast() -> None:
     # The process's own CPU time, so that tests running beside this one do not count.
     code = "import time; start = time.process_time(); import compact; print(time.process_time() - start)"

@@ -43,6 +43,16 @@ def test_a_disk_that_takes_nothing_is_told_and_nothing_is_pruned(make: Bench) ->
     assert summaries(manager.preflight("s", history))
 
 
+def test_originals_that_cannot_be_written_are_told_and_nothing_is_pruned(make: Bench) -> None:
+    manager, history = make(), talk(20)
+    manager.preflight("s", history[:2])
+    (make.folder / "originals").write_text("a file in the place of the folder")
+    with pytest.raises(OSError, match=r"Nothing was pruned.*storage\.path"):
+        manager.preflight("s", history)
+    (make.folder / "originals").unlink()
+    assert summaries(manager.preflight("s", history))
+
+
 def test_originals_that_cannot_be_read_are_told(make: Bench) -> None:
     (make.folder / "originals").write_text("a file in the place of the folder")
     with pytest.raises(StorageError, match=r"storage\.path"):

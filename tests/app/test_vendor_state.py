@@ -57,6 +57,29 @@ def test_every_recipe_keeps_it(name: str, recipe: str) -> None:
     assert compact.restore(result) == given
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        ADDITIONAL,
+        {"type": "tool_search_call", "execution": "server", "call_id": None, "arguments": {"query": "db"}},
+        {"type": "tool_search_output", "execution": "server", "call_id": None, "tools": list(FUNCTIONS)},
+        {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "db", "tools": [{"name": "q", "input_schema": {}}]},
+        {"type": "configuration_update", "reasoning": {"effort": "low"}},
+        {"type": "compaction_trigger"},
+        COMPACTION,
+    ],
+    ids=lambda state: state["type"],
+)
+def test_every_kind_of_state_of_openai_stays_where_it_is(state: Json) -> None:
+    given = [*turns(6), state, *turns(6, 6), QUESTION]
+    for recipe in RECIPES:
+        found = compact.condense({**CODEX, "input": given}, recipe=recipe, target=0.3).messages
+        assert found.count(state) == 1
+        before = [one for one in found[: found.index(state)] if one in given]
+        assert all(one in given[:12] for one in before)
+        assert all(one in given[13:] for one in found[found.index(state) + 1 :] if one in given)
+
+
 @pytest.mark.parametrize("window", range(12_000, 40_001, 4_000))
 def test_a_manager_keeps_all_tools_of_codex(window: int, tmp_path: Path) -> None:
     settings = {"model": CODEX["model"], "max_context_tokens": window, "storage": {"path": str(tmp_path)}}

@@ -56,6 +56,19 @@ def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
     assert "\nuser:\n" in shown.out
 
 
+@pytest.mark.parametrize(("profile", "shown"), [("anthropic", True), ("openai", False)])
+def test_the_preview_shows_secrets_only_where_they_would_be_sent(
+    run: Run, tmp_path: Path, profile: str, shown: bool
+) -> None:
+    talk = [{"role": role, "content": f"{n} " + "word " * 60} for n in range(9) for role in ("user", "assistant")]
+    talk[2]["content"] = "The database password: Sommerregen"
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [*talk, talk[0]]}))
+    made = json.loads(run("prompt", "brief", "--preview", path, "--profile", profile, "--json").out)
+    (request,) = made["requests"]
+    assert ("Sommerregen" in request["user"], "<SECRET-1>" in request["user"]) == (shown, not shown)
+
+
 def test_a_prompt_of_ones_own_is_previewed(run: Run, file: Path) -> None:
     run("prompt")
     save_prompt("handover", "Write a handover in {budget} tokens.")

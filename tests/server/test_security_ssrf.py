@@ -15,7 +15,7 @@ from compact.server.gateway import reaching, sending
 from compact.server.gateway.reaching import Checked, CheckedClient, check_reach
 from compact.settings.server import load_server_settings
 from compact.testing.vendors import FakeVendors, Fault
-from tests.server.conftest import Serve, Served, told
+from tests.server.conftest import Recorder, Serve, Served, told
 
 CHAT = "/v1/chat/completions"
 ASK = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}
@@ -120,6 +120,18 @@ def test_ssrf_a_name_that_is_led_into_the_network_is_refused_before_a_byte_is_se
         answer = served.ask("POST", path, json=ASK)
         assert (answer.status_code, "leads into a local network" in told(answer)) == (503, True)
     assert len(vendor.requests) == before
+
+
+def test_ssrf_a_proxy_that_the_environment_names_looks_names_up_by_itself(
+    serve: Serve, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", recorder.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    asked = leads_to(monkeypatch, ["127.0.0.1"])
+    served = serve("http://vendor.internal")
+    assert served.ask("POST", CHAT, json=ASK).status_code == 200
+    assert recorder.arrived[-1].target == f"http://vendor.internal{CHAT}"
+    assert "vendor.internal" not in asked
 
 
 def test_ssrf_every_client_of_the_gateway_is_checked(served: Served) -> None:
