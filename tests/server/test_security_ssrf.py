@@ -89,6 +89,16 @@ def test_ssrf_what_the_operator_allows_may_be_reached_by_any_name() -> None:
         check_reach("me.openai.azure.com", ["10.1.2.3", "192.168.0.1"], allowed)
 
 
+@pytest.mark.parametrize("address", ["169.254.169.254", "fd00:ec2::254", "168.63.129.16", "fe80::1", "224.0.0.1"])
+def test_ssrf_no_network_that_is_allowed_opens_what_keeps_credentials(address: str) -> None:
+    everything = [ip_network("0.0.0.0/0"), ip_network("::/0")]
+    check_reach("api.vendor.example", ["10.0.0.1", "fd00::1", PUBLIC], everything)
+    with pytest.raises(
+        InvalidConfiguration, match=r"where clouds keep their credentials\. Correct the vendor's .*DNS\.$"
+    ):
+        check_reach("api.vendor.example", [address], everything)
+
+
 @pytest.mark.parametrize(
     "address", ["http://api.example.com/v1", "http://169.254.169.254/v1", "https://[fe80::1]/v1", "ftp://localhost/v1"]
 )

@@ -114,18 +114,18 @@ def check_reach(host: str, addresses: Iterable[str], allowed: Collection[Network
     """Refuse a host of which even one address leads where it must not; InvalidConfiguration says so."""
     for text in addresses:
         address = _meant(ip_address(text.partition("%")[0]))
-        if any(address.version == network.version and address in network for network in allowed):
-            continue
+        remedy = "Correct the vendor's address or its DNS"
         if _keeps_credentials(address):
             problem = "leads to a link-local or reserved address, where clouds keep their credentials"
-        elif not _is_literal(host) and is_near(host) == address.is_global:
+            raise InvalidConfiguration(problem, field=host, remedy=f"{remedy}.")
+        if any(address.version == network.version and address in network for network in allowed):
+            continue
+        if not _is_literal(host) and is_near(host) == address.is_global:
             problem = (
                 "is a local name that leads to the internet" if address.is_global else "leads into a local network"
             )
-        else:
-            continue
-        remedy = "Correct the vendor's address or its DNS, or name the network in COMPACT_UPSTREAM_NETWORKS."
-        raise InvalidConfiguration(problem, field=host, remedy=remedy)
+            remedy += ", or name the network in COMPACT_UPSTREAM_NETWORKS."
+            raise InvalidConfiguration(problem, field=host, remedy=remedy)
 
 
 def _meant(address: Address) -> Address:
