@@ -67,6 +67,31 @@ def test_an_unreachable_target_gives_little_more_than_what_must_stay(preset: str
     assert least.report.tokens_after < 500  # two messages that must stay, and a short account
 
 
+def test_without_a_target_auto_comes_down_to_half_and_counts_for_gpt_4o() -> None:
+    report = compact.condense(talk_without_tools()).report
+    assert report.recipe == "auto"
+    assert report.target == report.tokens_before // 2
+    assert 0.4 * report.tokens_before < report.tokens_after <= report.target
+    words = "Δοκιμή μιας πρότασης που κάθε λεξιλόγιο χωρίζει αλλιώς. "
+    talk = [{**message, "content": words + message["content"]} for message in talk_without_tools()]
+    counted = {model: compact.count_tokens(talk, model=model) for model in ("gpt-4o", "gpt-4")}
+    assert counted["gpt-4o"] != counted["gpt-4"]
+    assert compact.condense(talk).report.tokens_before == counted["gpt-4o"]
+    assert compact.condense(talk, model="gpt-4").report.tokens_before == counted["gpt-4"]
+
+
+def test_a_summary_without_a_model_takes_at_most_half_of_what_is_summarized() -> None:
+    asks = " and ".join(f"look after number {number} of {number * 7}" for number in range(9))
+    talk = [{"role": role, "content": f"Please {n} {asks}."} for n in range(30) for role in ("user", "assistant")]
+    messages = compact.condense(talk, recipe="native", target=0.9).messages
+    assert [messages[0], *messages[-3:]] == [talk[0], *talk[-3:]]
+    (account,) = (one["content"] for one in messages if "[Account " in one["content"])
+    body = account.partition("]\n")[2].rpartition("\n[End of account ")[0]
+    summary = compact.count_tokens([{"role": "user", "content": body}])
+    assert summary <= 0.5 * compact.count_tokens(talk[:-3])
+    assert summary > 0.4 * compact.count_tokens(talk[:-3])  # it would be longer if it could
+
+
 def test_what_is_least_stays_as_it_is() -> None:
     least = compact.condense(talk_without_tools(), target=20)
     assert not compact.condense(least.messages, target=20).plan

@@ -22,6 +22,7 @@ from compact.settings.profiles import save_profiles
 from compact.testing.vendors import FakeVendors, Received
 
 PASSWORD, TOKEN, BADGE = "Sommerregen", "kq7Hn2vXw9Lm4Rt8", "EMP-481516"
+KEY = "sk-made-up-0123456789abcdef"
 CLAUDE, GPT = "claude-sonnet-4-5", "gpt-4o"
 SHOWN = re.compile(r"database password: (\S+)")
 
@@ -29,7 +30,7 @@ SHOWN = re.compile(r"database password: (\S+)")
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     return tmp_path / "home"
 
 
@@ -155,6 +156,15 @@ def test_a_manager_hides_secrets_from_another_vendor(server: FakeVendors, tmp_pa
         messages = held.preflight("a", conversation())
         assert_hidden(server, accounts_of(messages))
         assert text_of(held.undo("a")) == text_of(conversation())
+
+
+def test_no_file_of_a_manager_holds_the_key_it_asks_with(server: FakeVendors, tmp_path: Path) -> None:
+    trace = tmp_path / "spans.jsonl"
+    with manager(server, tmp_path, tracing={"jsonl": str(trace)}, redaction={"enabled": False}) as held:
+        held.preflight("a", conversation())
+    assert server.requests
+    assert trace.exists()
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()] == []
 
 
 def test_a_managers_own_patterns_hide_more(server: FakeVendors, tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TypeAlias
 
 import pytest
@@ -147,6 +152,87 @@ def test_a_session_id_cannot_leave_the_prefix(make: Make) -> None:
     for session in ("../other", "a/b", "", "a\\b", ".hidden"):
         with pytest.raises(InvalidInput, match="session_id"):
             make("here").save(Export(session, 1, MESSAGES, {}))
+
+
+class Bucket(ThreadingHTTPServer):
+    """A server that keeps what is put, with its headers; `spoil` stands behind what it gives back."""
+
+    def __init__(self, spoil: bytes = b"") -> None:
+        self.put: dict[str, tuple[dict[str, str], bytes]] = {}
+        self.asked: list[str] = []
+        self.spoil = spoil
+        super().__init__(("127.0.0.1", 0), _Request)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class _Request(BaseHTTPRequestHandler):
+    server: Bucket
+
+    def do_PUT(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.put[self.path] = {name.lower(): value for name, value in self.headers.items()}, body
+        self._answer(b"")
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        listing = b"<ListBucketResult></ListBucketResult>"
+        self._answer(listing if "list-type" in self.path else self.server.put[self.path][1] + self.server.spoil)
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        headers = {"etag": '"1"', "last-modified": "Tue, 01 Jan 2030 00:00:00 GMT", "content-length": str(len(body))}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep standard error clean."""
+
+
+@contextmanager
+def bucket(spoil: bytes = b"") -> Iterator[Bucket]:
+    with Bucket(spoil) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore", reason="the extra s3 is not installed: obstore is missing")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "only-for-this-test")
+
+
+@pytest.mark.usefixtures("credentials")
+def test_objects_are_created_sent_with_their_checksum_and_read_back() -> None:
+    with bucket() as server:
+        archive = S3Archive("b", "p", "alias/archive", "eu-west-1", server.url)
+        archive.save(Export("s-1", 1, MESSAGES, {}))
+        archive.note("s-1", [{"n": 1}])
+    assert [path.rpartition("/")[0] for path in server.put] == ["/b/p/s-1", "/b/p/s-1", "/b/p/s-1/events"]
+    for path, (headers, body) in server.put.items():
+        assert headers["if-none-match"] == "*"
+        assert headers["x-amz-checksum-sha256"] == base64.b64encode(sha256(body).digest()).decode()
+        assert headers["x-amz-server-side-encryption"] == "aws:kms"
+        assert headers["x-amz-server-side-encryption-aws-kms-key-id"] == "alias/archive"
+        assert path in server.asked
+
+
+@pytest.mark.usefixtures("credentials")
+def test_what_reads_differently_is_an_error() -> None:
+    with bucket(spoil=b" ") as server, pytest.raises(OSError, match="another transcript or summary is archived there"):
+        S3Archive("b", region="eu-west-1", endpoint=server.url).save(Export("s", 1, MESSAGES, {}))
+
+
+@pytest.mark.usefixtures("credentials")
+def test_without_tls_only_where_the_endpoint_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bucket() as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        with pytest.raises(OSError, match="S3 did not take or give it"):
+            S3Archive("b", region="eu-west-1").save(Export("s", 1, MESSAGES, {}))
+    assert (server.asked, server.put) == ([], {})
 
 
 def test_the_bucket_must_be_named() -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from compact import CompactConfig, CompactManager, condense
 from compact.app.bulk import Outcome, Results
+from compact.policies import StorageSettings
 from tests.app.test_batch import chat, write
 from tests.cli.conftest import Run
 
@@ -43,6 +45,20 @@ def test_good_ones_are_condensed_once_and_bad_ones_are_told(run: Run, chats: Pat
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sorted(line["file"] for line in lines) == ["0/0.json", "0/2.json", "1/1.json", "bad.json"]
     assert sum(line["tokens_after"] for line in lines) == again["tokens_after"]
+
+
+def test_the_chosen_default_holds_for_batches_and_managers(run: Run, chats: Path) -> None:
+    run("recipes", "use", "v1")
+    out, given = chats.with_name("small"), json.loads((chats / "1" / "1.json").read_text())
+    run("batch", chats, "--out", out, "--jobs", "1")
+    v1, auto = (condense(given, recipe=recipe).messages for recipe in ("v1", "auto"))
+    assert json.loads((out / "1" / "1.json").read_text()) == v1 != auto
+    storage = StorageSettings(path=str(chats.with_name("storage")))
+    with CompactManager(CompactConfig(model="gpt-4o", storage=storage)) as manager:
+        assert manager.manual_compact("a", given) == v1
+        report = manager.report("a")
+    assert report is not None
+    assert report.recipe == "v1"
 
 
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_the_summary_of_each_strategy_is_golden(name: str, session: dict[str, An
     one, other = (request.body for request in server.requests)
     assert one == other
     assert (one["temperature"], one["seed"]) == (0, 42)
+    assert "tools" not in one
 
 
 @pytest.mark.parametrize("vendor", ["openai", "azure", "compatible", "openrouter", "gemini", "anthropic"])

@@ -186,11 +186,11 @@ def test_a_file_is_only_appended_to_and_nothing_is_written_twice(tmp_path: Path)
     kept, written = FileOriginals(tmp_path), b""
     messages = [text(number) for number in range(6)]
     for number in (1, 2, 3):
-        for act in (
-            lambda number=number: kept.put(messages[: 2 * number], record(number, messages[: 2 * number])),
-            lambda number=number: kept.retract("s", number - 1),
-        ):
-            act()
+        for retract in (False, True):
+            if retract:
+                kept.retract("s", number - 1)
+            else:
+                kept.put(messages[: 2 * number], record(number, messages[: 2 * number]))
             now = (tmp_path / segment_name("s", 0)).read_bytes()
             assert now.startswith(written)
             written = now
