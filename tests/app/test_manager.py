@@ -19,7 +19,6 @@ from compact.engine import AskModel
 from compact.errors import CompactionBlocked, InvalidInput
 from compact.formats import parse, violations
 from compact.messages import Json
-from compact.originals import FileOriginals
 from compact.ports import Answer, Ask, Completion, Event, Failure, Refusal
 
 LAYERS = {"provider": "layers"}
@@ -234,20 +233,6 @@ def test_filesystem_storage_adapter(make: Bench) -> None:
     assert places
 
 
-def test_the_archive_comes_before_the_record_and_both_before_the_new_view(make: Bench) -> None:
-    kept = FileOriginals(make.folder / "originals")
-    seen: list[tuple[bool, int]] = []
-
-    def observe(event: Event) -> None:
-        if event.name == "compact.archival":
-            seen.append((Path(event.properties["path"]).exists(), len(kept.records("s"))))
-
-    with CompactManager(make().config, observe=observe) as manager:
-        assert summaries(manager.preflight("s", talk(20)))
-        assert len(kept.records("s")) == 1
-    assert seen == [(True, 0), (True, 0)]
-
-
 def test_redaction_before_archival_and_on_by_default(make: Bench) -> None:
     secret = "sk-abc" + "123456"
     messages = [{"role": "user", "content": f"Use api_key={secret} please."}, *talk(20)]
@@ -257,38 +242,6 @@ def test_redaction_before_archival_and_on_by_default(make: Bench) -> None:
     assert "api_key=<REDACTED>" in stored
     assert secret not in stored
     assert not make.watcher.named("redaction_disabled")
-
-
-def test_no_file_of_the_archive_and_no_trace_holds_a_secret(make: Bench) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    trace = make.folder / "spans.jsonl"
-    said = {"role": "user", "content": f"Never push with the token {token}."}
-    messages = [*talk(1), said, *talk(20, 1)]
-    before = copy.deepcopy(messages)
-    manager = make(policy=LAYERS, tracing={"jsonl": str(trace)})
-    (account,) = summaries(manager.preflight("s", messages))
-    manager.close()
-    assert token in account  # the summary, which the archive and an event hold too
-    files = {path.name: path.read_text() for path in (trace, *(make.folder / "archive" / "s").iterdir())}
-    assert [name for name, text in files.items() if token in text] == []
-    assert [name for name, text in files.items() if "<REDACTED>" in text] == [
-        "spans.jsonl", *(name for name in files if name.startswith(("events", "summary", "transcript")))
-    ]  # fmt: skip
-    assert messages == before
-
-
-def test_redacted_originals_give_redacted_messages_back_after_a_restart(make: Bench) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    messages = [*talk(1), {"role": "user", "content": f"Never push with the token {token}."}, *talk(20, 1)]
-    sent = make(originals="redact", policy=LAYERS).preflight("s", messages)
-    assert token in summaries(sent)[0]
-    assert not any(token.encode() in path.read_bytes() for path in (make.folder / "originals").iterdir())
-    redacted = json.loads(json.dumps(messages).replace(token, "<REDACTED>"))
-    assert make(originals="redact", policy=LAYERS).undo("s") == redacted
-    # They are not the messages that were kept, so they are compacted anew.
-    again = make(originals="redact", policy=LAYERS)
-    assert again.preflight("s", messages) == sent
-    assert len(make.watcher.named("condensed")) == 2
 
 
 def test_a_high_severity_event_when_redaction_is_off(make: Bench) -> None:

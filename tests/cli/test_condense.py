@@ -123,19 +123,6 @@ def test_the_input_is_never_overwritten(run: Run, file: Path, session: bytes) ->
     assert file.read_bytes() == session
 
 
-def test_what_the_command_line_writes_is_never_redacted(run: Run, tmp_path: Path) -> None:
-    password = "password: Sommerregen"
-    talk = [{"role": role, "content": f"{n} " + "word " * 60} for n in range(9) for role in ("user", "assistant")]
-    talk[0]["content"], talk[3]["content"] = f"Use {password}", f"I used {password} {'word ' * 60}"
-    chat, small, plan, back = (tmp_path / name for name in ("chat.json", "small.json", "plan.json", "back.json"))
-    chat.write_text(json.dumps({"model": "gpt-4o", "messages": talk}))
-    run("condense", chat, "--target", "30%", "-o", small, "--plan", plan)
-    run("sessions", "import", chat, "--id", "a")
-    run("sessions", "export", "a", "-o", back)
-    assert [password in path.read_text() for path in (small, plan, back)] == [True, True, True]
-    assert json.loads(back.read_text())["messages"] == talk
-
-
 def test_files_are_replaced_whole(run: Run, file: Path, tmp_path: Path) -> None:
     small = tmp_path / "small.json"
     small.write_text("old")
