@@ -129,6 +129,7 @@ def test_replicas_with_one_key_know_each_others_accounts(tmp_path: Path) -> None
     assert UNVERIFIED not in str(known)
     assert UNVERIFIED in str(unknown)
     assert "<COMPACT-SUMMARY v2>" in str(known)
+    assert KEY not in f"{view}{known}"
     assert KEY not in "".join(path.read_text("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file())
 
 

@@ -65,6 +65,18 @@ def test_saving_the_same_again_is_no_harm_and_saving_something_else_is_refused(t
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+class Forgetful(HastyDisk):
+    """A drive that writes something else than it was given."""
+
+    def write(self, file: int, data: memoryview) -> int:
+        return super().write(file, memoryview(bytes(data).replace(b"greeted", b"parted!")))
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="what was written reads differently"):
+        FileArchive(tmp_path, disk=Forgetful()).save(Export("s", 1, HELLO, SUMMARY))
+
+
 @posix
 def test_only_the_owner_can_read(tmp_path: Path) -> None:
     before = os.umask(0)
