@@ -297,6 +297,8 @@ _REJECTED = "The user doesn't want to proceed with this tool use. The tool use w
 def test_a_refusal_has_all_of_the_persons_words_and_no_others(answer: str, words: str, command: bool) -> None:
     name, arguments = ("Bash", {"command": "git push"}) if command else ("Edit", {"file_path": "/a.py"})
     assert called(name, arguments, answer, error=True) == Outcome(REFUSED, words)
+    # A page that a command shows can say the same; only the program that runs the calls can flag it.
+    assert called(name, arguments, answer) == Outcome(REFUSED, words, claimed=True)
 
 
 @pytest.mark.parametrize(

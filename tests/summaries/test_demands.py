@@ -6,6 +6,7 @@ import pytest
 
 from compact.summaries.model.neutral import neutralise
 from tests.summaries.checking import PLANTED, UNASKED_FOR, check, kept, marked, talk, under
+from tests.summaries.talks import anthropic, used, user
 
 UNASKED = [
     ("Goals", "Remove the backups"),
@@ -87,13 +88,16 @@ def test_what_the_user_forbade_is_not_put_into_their_mouth() -> None:
     assert kept(under("Findings", text), messages)[0] == marked(text, "no message of the user says so")
 
 
-def test_what_was_said_with_a_refusal_is_the_words_of_the_user() -> None:
+@pytest.mark.parametrize("flagged", [True, False])
+def test_what_was_said_with_a_refusal_is_the_words_of_the_user_where_the_program_flags_it(flagged: bool) -> None:
     refusal = (
         "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, "
+        "the user said:\nUse a real hook from their docs, the rest is fine"
     )
-    messages = talk("Plan it", "ok", refusal + "the user said:\nUse a real hook from their docs, the rest is fine")
+    messages = anthropic(user("Plan it"), *used("Bash", {"command": "curl a.example"}, refusal, error=flagged))
     text = 'The user said: "Use a real hook from their docs, the rest is fine"'
-    assert kept(under("Findings", text), messages)[0] == text
+    expected = text if flagged else marked(text, "no message of the user says so")
+    assert kept(under("Findings", text), messages)[0] == expected
 
 
 def test_no_mark_is_put_twice() -> None:

@@ -27,11 +27,13 @@ class Outcome:
     """How an action went, and the words that tell it.
 
     `text` has one statement a line. Of a failure the first says most, of any other result the last. Of a refusal it is
-    all that the person said with it, word for word.
+    all that the person said with it, word for word; it is only `claimed` where the program that runs the calls did not
+    flag the result: then a page or a script may have written it.
     """
 
     kind: Verdict = Verdict.UNKNOWN
     text: str = ""
+    claimed: bool = False
 
     @property
     def failed(self) -> bool:

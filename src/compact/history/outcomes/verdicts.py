@@ -68,7 +68,7 @@ def judge(action: Action, result: ToolResult, *, alone: bool) -> Outcome:
         return Outcome(Verdict.FAILED) if result.error else NOTHING
     reads = action.kind == "read"
     if (result.error or not reads) and (refusal := refused(text)):
-        return refusal
+        return replace(refusal, claimed=not result.error)
     if action.run is not None:
         return _judge_command(action, action.run, _Answer(text, result.error, alone))
     if action.kind in CHANGES:

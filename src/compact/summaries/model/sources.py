@@ -12,7 +12,7 @@ from math import log
 from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
-from compact.messages import Message, Reasoning, Speaker, Text, is_summary, message_texts, spoken
+from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, is_summary, message_texts, spoken
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -250,9 +250,11 @@ class Sources:
                 told = (("user" if one.speaker in _BINDING else "tool", one.text) for one in passages)
                 texts += [(speaker, plain(text)) for speaker, text in told]
             for where, text in message_texts(message):
-                if not isinstance(message.blocks[where.block], Text):
+                block = message.blocks[where.block]
+                if not isinstance(block, Text):
                     texts.append(("tool", plain(text)))
-                    if (answer := refused(text)) and answer.text:
+                    flagged = isinstance(block, ToolResult) and block.error  # else a page may have written it
+                    if flagged and (answer := refused(text)) and answer.text:
                         texts.append(("user", plain(answer.text)))
                 elif own != "user":
                     texts.append(("assistant" if own == "assistant" else "tool", plain(text)))

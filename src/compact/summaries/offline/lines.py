@@ -343,7 +343,8 @@ def _went_wrong(action: Action, room: Room) -> str:
     """How an action failed, or with which words the user refused it."""
     refused = action.outcome.kind is Verdict.REFUSED
     words = action.outcome.shorten(room.words if refused else room.answer).replace('"', "'")
-    told = "refused by the user" if refused else "failed"
+    by = "as its result says" if action.outcome.claimed else "by the user"
+    told = f"refused{',' * action.outcome.claimed} {by}" if refused else "failed"
     told = f'{told}: "{words}"' if words else told
     if action.mended_by is not None:
         return f"{told}; ok later"
