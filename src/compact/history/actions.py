@@ -11,7 +11,7 @@ from compact.facts import command_of, core_command, only_reads, strings_in
 from compact.history.marks import is_cut, unmarked
 from compact.history.outcomes.commands import Run, understand
 from compact.history.outcomes.outcome import NOTHING, Outcome
-from compact.history.quoting import quote
+from compact.history.quoting import enclose, quote
 from compact.history.shell import read_shell
 from compact.messages import ToolCall
 
@@ -141,8 +141,13 @@ def describe(action: Action, longest: int) -> str:
     call = action.call
     given = [(key, text) for key, text in strings_in(call.arguments) if key not in action.usual]
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
-    shown = [f"{key}={quote(text, 60)}" if key else quote(text, 60) for key, text in told[:_ARGUMENTS]]
-    return quote(f"{call.name}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
+    shown = [f"{enclose(key)}={_argument(text)}" if key else _argument(text) for key, text in told[:_ARGUMENTS]]
+    line = quote(f"{enclose(call.name)}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
+    return line + "`" * (line.count("`") % 2)
+
+
+def _argument(text: str) -> str:
+    return enclose(quote(text, 60))
 
 
 def subject(action: Action) -> str:
@@ -184,7 +189,7 @@ def _part(patch: str, path: str) -> str:
 
 
 def _plain_path(path: str) -> str:
-    return path.removeprefix("./") if len(path) > 2 else path
+    return enclose(path.removeprefix("./") if len(path) > 2 else path)
 
 
 def _changed(call: ToolCall) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ LONGEST = 300
 _SHORTEST_HALF = 80
 
 _INVISIBLE = re.compile(
-    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Each becomes a space, so that taking one out cannot put another together.
@@ -21,6 +21,9 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _MARK_BEGINS = "<[⟨⟩"
+_DIVIDING = re.compile(r"[\"`→]|[:;](?:\s|\Z)")
+"""Signs by which a line of an account says who speaks, and where the next thing begins."""
+_WIDE_QUOTE = "\N{FULLWIDTH QUOTATION MARK}"
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
 _CLAUSE_ENDS, _NEAR = "。！？、,;'\"", 60  # noqa: RUF001 - as they are written
@@ -55,6 +58,11 @@ def quote(text: str, longest: int = LONGEST) -> str:
     return shorten(line, longest)
 
 
+def enclose(text: str) -> str:
+    """The text as it stands; between backticks where signs in it could pass for the line's own."""
+    return f"`{text.replace('`', chr(39))}`" if _DIVIDING.search(text) else text
+
+
 def shorten(line: str, longest: int) -> str:
     """The line, or its beginning and an ellipsis."""
     if len(line) <= longest:
@@ -83,6 +91,7 @@ def _without_marks(text: str) -> str:
 
 
 def _visible(text: str) -> str:
+    text = text.replace(_WIDE_QUOTE, "'")
     if text.replace("\n", "").isprintable():  # many times faster than to look for each character that is not
         return text
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _INVISIBLE.sub("", text))

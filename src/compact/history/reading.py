@@ -12,7 +12,7 @@ from compact.history.marks import unmarked, without_summaries
 from compact.history.outcomes.later import look_ahead
 from compact.history.outcomes.verdicts import judge
 from compact.history.plans import Plan, newest_plan
-from compact.history.quoting import quote
+from compact.history.quoting import enclose, quote
 from compact.history.speech import QUESTION_MARKS, corrects, generalizes, narrates, orders
 from compact.messages import (
     Attachment,
@@ -159,7 +159,8 @@ def binds(text: str) -> bool:
 def _beside(message: Message) -> str:
     """The images and files of a message, in words."""
     images = sum(isinstance(block, Image) for block in message.blocks)
-    names = [quote(block.name, _LONGEST_NAME) or "a file" for block in message.blocks if isinstance(block, Attachment)]
+    files = (block.name for block in message.blocks if isinstance(block, Attachment))
+    names = [enclose(quote(name, _LONGEST_NAME)) or "a file" for name in files]
     if len(names) > _MOST_FILES:
         names = [*names[:_MOST_FILES], f"{len(names) - _MOST_FILES} more"]
     told = ([] if not images else ["an image"] if images == 1 else [f"{images} images"]) + names

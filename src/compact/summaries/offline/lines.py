@@ -13,7 +13,7 @@ from compact.facts import Source
 from compact.history.actions import CHANGES, Action, describe, subject, written_by
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks
-from compact.history.quoting import quote, shorten
+from compact.history.quoting import enclose, quote, shorten
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
 from compact.history.speech import without_announcements
@@ -157,7 +157,7 @@ class Told:
         if not (path := rules_read(action)):
             return ""
         rules = _rules_said(rules_text(action)).quote_rules(room.rules).replace('"', "'")
-        return f'rules of the project, read in {path}: "{rules}"'
+        return f'rules of the project, read in {enclose(path)}: "{rules}"'
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:
         """What was said; without what was only announced where the deed stands beside it."""
@@ -295,7 +295,7 @@ def _done(action: Action, room: Room, told: Told) -> str:
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := told.lists.get(id(action)):
-        tasks = quote(plan.tell(), max(room.words, room.rules))
+        tasks = quote(plan.tell(), max(room.words, room.rules)).replace('"', "'")
         return f'planned: "{tasks}"' if tasks else ""
     shown = ""
     if action.kind in CHANGES:
