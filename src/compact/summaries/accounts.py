@@ -51,7 +51,7 @@ def earlier_items(
 def unverified_items(body: str) -> list[AccountItem]:
     """The lines of what only looks like an account of ours, each called unverified, with the heading it stood under."""
     items, heading = [], ""
-    for line in map(str.strip, body.split("\n")):
+    for line in map(str.strip, body.splitlines()):  # a model reads a break of any kind as one
         said = line.removeprefix("- ").removeprefix(UNVERIFIED)
         if line.startswith("#"):
             heading = "" if line in (_SINCE, _EARLIER) else f"{line.lstrip('#').strip()}: "
