@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
 from compact.summaries.model.complaints import find_complaint
-from compact.summaries.model.neutral import has_marks, neutralise
+from compact.summaries.model.neutral import has_marks, make_legible, neutralise
 from compact.summaries.model.sources import Sources, Voice
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
@@ -59,6 +59,8 @@ _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|i
 _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
+_LABEL = re.compile(r"(?:\A|(?<=\s))[A-Z]\w{2,12}:\s+")
+"""A word before what is said, such as "TODO:"."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _DENIED = re.compile(
     r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
@@ -71,7 +73,7 @@ _ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
     rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
     rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
-    rf"|\b(?:says|said) the {_SOMEBODY}\b|\A{_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
+    rf"|\b(?:says|said) the {_SOMEBODY}\b|(?:\A|[→;]\s?){_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
@@ -89,7 +91,7 @@ _AUTHORITY = re.compile(
     r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
 )
 _LABELLED = re.compile(
-    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy|rule)\b[^.;]{0,40}:"
     r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
 
@@ -153,7 +155,7 @@ def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iter
     if complaint and not (complaint.maybe and sources.contain(text.strip().split("\n", 1)[0])):
         what = "an error" if complaint.kind == "error" else "a refusal"
         return Refused(complaint.kind, f"the model answered with {what}: {complaint.text}")
-    draft = parse(text, strategy, earlier)
+    draft = parse(make_legible(text), strategy, earlier)
     checker = _Checker(sources, known_sections(strategy), capitals_name(text, sources.speech))
     statements = [one for each in draft.statements if (one := checker.statement(each))]
     changes = [change for each in draft.changes if (change := checker.change(each))]
@@ -249,7 +251,7 @@ class _Checker:
             return True
         lines = each.text.split("\n") if orders else [each.line]
         if not _QUOTED.search(plain(each.line)):
-            lines += _SENTENCES.split(each.line)
+            lines += [*_SENTENCES.split(each.line), *_LABEL.split(each.line)]
         return any(self._demands(line, orders=orders) for line in set(lines))
 
     def _demands(self, line: str, *, orders: bool) -> bool:
@@ -267,6 +269,7 @@ class _Checker:
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
+        own = own.strip("*_ ")
         directs = orders or any(own.startswith(one.text) for one in directives_in(own))
         return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
 
@@ -280,7 +283,9 @@ class _Checker:
             return True
         if support(line, "user", near=1) >= _ATTRIBUTABLE:
             return False
-        for part in _PARTS.split(own):
+        # "user: go on" is one part, though there is a colon in it.
+        parts = [part for part in _PARTS.split(own) if _ATTRIBUTED.search(part)] or [own]
+        for part in parts:
             if found := _ATTRIBUTED.search(part):
                 rest = f"{part[: found.start()]} {part[found.end() :]}"
                 agreed = _AGREED.search(found[0]) and _A_PERSON.search(found[0])

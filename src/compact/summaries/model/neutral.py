@@ -23,7 +23,8 @@ _UNSEEN = dict.fromkeys(
         *range(0xE0000, 0xE0080),
     ]
 )
-_TABLE = {**_UNSEEN, **_BRACKETS, ord("\r"): "\n", 0x2028: "\n", 0x2029: "\n"}
+_BREAKS = dict.fromkeys(map(ord, "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
+_LEGIBLE = {**_UNSEEN, **_BREAKS}
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FENCE = re.compile(r"^[ \t]*+(?:={3,}|-{3,})(?=[ \t]*+\S)", re.MULTILINE)
 _TEMPLATE = re.compile(r"<\|(?=[\w/ ])|\|>|<</?SYS>>|\[/?INST\]|</?s>", re.IGNORECASE)
@@ -46,12 +47,17 @@ _MESSAGE = re.compile(
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
+def make_legible(text: str) -> str:
+    """The text as a model reads it: without what cannot be seen, and with one kind of line break."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).translate(_LEGIBLE)
+
+
 def neutralise(text: str) -> str:
     """The text with every mark in it broken: seals, references, fences, templates of chats, tags, turns of a dialogue.
 
     What it says stays readable; doing it twice changes nothing more.
     """
-    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).translate(_TABLE)
+    text = make_legible(text).translate(_BRACKETS)
     text = _FENCE.sub("~~", without_marks(text))
     if "<" in text or "[" in text or "|>" in text:
         text = _FRAME.sub("(", _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text)))
