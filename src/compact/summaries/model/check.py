@@ -15,6 +15,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
+from compact.history.speech import orders as is_order
 from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import has_marks, make_legible, neutralise
 from compact.summaries.model.sources import Sources, Voice
@@ -259,7 +260,7 @@ class _Checker:
         support, own = self.sources.support, _DENIED.sub(" ", line)
         if _ATTRIBUTED.search(own):
             return self._is_unsaid(line, own) or self.sources.forbid(line, anywhere=True)
-        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own)))
+        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own))).strip("*_ ")
         if any(not self.sources.contain(claim[0]) for claim in _APPARATUS.finditer(own)):
             return True
         if self._is_labelled(own):
@@ -269,8 +270,7 @@ class _Checker:
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
-        own = own.strip("*_ ")
-        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
+        directs = orders or is_order(own) or any(own.startswith(one.text) for one in directives_in(own))
         return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
 
     def _is_unsaid(self, line: str, own: str) -> bool:
