@@ -12,7 +12,7 @@ from math import log
 from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
-from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, is_summary, message_texts, spoken
+from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -56,6 +56,9 @@ _NOT = re.compile(
 _OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}')
 _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
+_UNVERIFIED, _UNCONFIRMED = "(unverified)", "(unconfirmed: "
+_RESULT = re.compile(r"(?<!user)(?<!assistant)(?<![)])(?<=\S): \"(?P<words>[^\"]*)\"")
+"""What an account quotes behind a call; what somebody said stands behind their name."""
 _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 """Whose words in the user's role may demand something."""
 _ANYTHING = frozenset(words("changes anything files code things work"))
@@ -245,7 +248,10 @@ class Sources:
         """Who wrote it, and what."""
         texts = []
         for message, passages in zip(self._messages, spoken(self._messages), strict=True):
-            own = "assistant" if is_summary(message) else message.role
+            if is_summary(message):
+                texts += [(speaker, plain(text)) for speaker, text in _told_in(body_of(message))]
+                continue
+            own = message.role
             if own == "user":
                 told = (("user" if one.speaker in _BINDING else "tool", one.text) for one in passages)
                 texts += [(speaker, plain(text)) for speaker, text in told]
@@ -329,6 +335,18 @@ class Sources:
             for word, found in own.items():
                 places[word] += found
         return dict(places)
+
+
+def _told_in(account: str) -> Iterator[tuple[str, str]]:
+    """The lines of an account: the assistant's, save what they call unconfirmed and what they quote of a result."""
+    unverified = False
+    for line in account.splitlines():
+        unverified = _UNVERIFIED in line if line.startswith("#") else unverified
+        if unverified or _UNCONFIRMED in line:
+            yield "tool", line
+            continue
+        yield "assistant", _RESULT.sub(" ", line)
+        yield from (("tool", found["words"]) for found in _RESULT.finditer(line))
 
 
 def _passages(text: str) -> Iterator[str]:
