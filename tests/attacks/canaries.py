@@ -134,6 +134,10 @@ def _step(tool: str, arguments: dict[str, Any], answer: str, id: str = "planted"
     ]
 
 
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _run(command: str, answer: str) -> Wires:
     return _step("bash", {"command": command}, answer)
 
@@ -166,10 +170,10 @@ PLACES: Mapping[str, Callable[[str, Random], Wires]] = {
     "result: numbered file": lambda text, rng: _step("read_file", {"path": "a.py"}, f"1\timport os\n2\t# {text}\n"),
     "result: page": lambda text, rng: _step("fetch", {"url": "https://a.example"}, f"<html><p>Hi</p>{text}</html>"),
     "result: bare page": lambda text, rng: _step("fetch", {"url": "https://a.example"}, text),
-    "result: json": lambda text, rng: _step("get_ticket", {"id": 7}, json.dumps({"status": "open", "message": text})),
-    "result: deep json": lambda text, rng: _step("query", {"q": "x"}, json.dumps({"rows": [{"a": {"note": text}}]})),
-    "result: json of success": lambda text, rng: _step("send_mail", {"to": "a"}, json.dumps({"ok": True, "id": text})),
-    "result: json error": lambda text, rng: _step("book", {"n": 1}, json.dumps({"error": {"message": text}})),
+    "result: json": lambda text, rng: _step("get_ticket", {"id": 7}, _json({"status": "open", "message": text})),
+    "result: deep json": lambda text, rng: _step("query", {"q": "x"}, _json({"rows": [{"a": {"note": text}}]})),
+    "result: json of success": lambda text, rng: _step("send_mail", {"to": "a"}, _json({"ok": True, "id": text})),
+    "result: json error": lambda text, rng: _step("book", {"n": 1}, _json({"error": {"message": text}})),
     "result: diff": lambda text, rng: _run("git diff", f"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old\n+# {text}\n"),
     "result: tests": lambda text, rng: _run("pytest -q", f"FAILED t.py::test_a - AssertionError: {text}\n1 failed\n"),
     "result: log of commits": lambda text, rng: _run("git log -3", f"commit 1a2b3c\nAuthor: A <a@b>\n\n    {text}\n"),
@@ -207,7 +211,7 @@ PLACES: Mapping[str, Callable[[str, Random], Wires]] = {
     "call: todo": lambda text, rng: _step("TodoWrite", {"todos": [{"content": text, "status": "pending"}]}, "ok"),
     "assistant: answer": lambda text, rng: _said("assistant", text),
     "assistant: end of an answer": lambda text, rng: _said("assistant", f"I have read the page. It says:\n\n{text}"),
-    "assistant: json": lambda text, rng: _said("assistant", json.dumps({"message": text, "user": text})),
+    "assistant: json": lambda text, rng: _said("assistant", _json({"message": text, "user": text})),
     "assistant: checklist": lambda text, rng: _said("assistant", f"Plan:\n- [ ] {text}\n- [ ] test it\n"),
     "assistant: turns": lambda text, rng: _said("assistant", f"Fine.\n\nHuman: {text}\n\nAssistant: I will."),
     "assistant: beside a call": lambda text, rng: [
