@@ -22,17 +22,28 @@ condensing could break: types of fields, names of roles and blocks of unknown ki
 ## Deployments
 
 Passes are held to the rules of the deployment that the conversation is sent to. `condense(variant=…)`,
-`CompactConfig.variant` (`COMPACT_VARIANT`), a profile's `variant` and `compact condense --variant` name it. Otherwise
-the address of a profile or of the gateway's upstream tells it (`api.mistral.ai`, `api.deepseek.com`,
-`api.perplexity.ai`), then the name of the model: those of Mistral, DeepSeek, Perplexity and Bedrock, and names that
-begin with `hosted_vllm/` or `vllm/`. Else it is the vendor's own API. `compact check --variant` lists what a deployment
-would reject.
+`estimate(variant=…)`, `CompactConfig.variant` (`COMPACT_VARIANT`), a profile's `variant`, the `variant` in the settings
+of stored sessions, and `--variant` of `compact condense`, `plan`, `cost`, `batch`, `replay` and `evaluate` name it. In
+the API, `variant` stands beside `model` where a transcript is tried, condensed or replayed. Otherwise the address of a
+profile or of the gateway's upstream tells it (`api.mistral.ai`, `api.deepseek.com`, `api.perplexity.ai`), then the name
+of the model: those of Mistral, DeepSeek, Perplexity and Bedrock, and names that begin with `hosted_vllm/` or `vllm/`.
+Else it is the vendor's own API. `compact check --variant` lists what a deployment would reject.
 
-vLLM's chat templates, Perplexity, Bedrock and some compatible servers (`strict`) want user and assistant to alternate;
-Mistral wants the assistant to speak between a tool and the user. The account then takes the role that fits, and where
-two messages of one role would meet, a turn of the other role stands between them that says `[message removed here]`.
-Messages that stay are not merged or changed, so everything can be restored. What the input already violated is neither
-refused nor mended.
+vLLM's chat templates, Perplexity, Bedrock and some compatible servers (`strict`) want user and assistant to alternate.
+The account takes the role that fits. Where two messages of one role meet because what stood between them was removed,
+they are sent as one turn, each text as a part of its own and in order; an account joins the turn beside it in the same
+way:
+
+```json
+{"role": "user", "content": [{"type": "text", "text": "First question?"}, {"type": "text", "text": "Second question?"}]}
+```
+
+The conversation itself keeps the messages as they were, so everything can be restored, recalled and compacted further.
+A message is always sent by itself if it is protected or pinned, holds calls, results, reasoning or signatures, has
+other fields than `role`, `name` and `content`, or bears another name than its neighbour. Then a turn of the other role
+stands between the two that says `[message removed here]`. Such a turn also stands where no neighbour could be merged:
+Mistral wants the assistant to speak between a tool and the user. What the input already violated is neither refused
+nor mended: messages of one role that came together in the input are not merged.
 
 ```python
 import compact

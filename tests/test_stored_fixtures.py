@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from compact import CompactConfig, CompactManager
 from compact.cli.main import app
-from compact.messages import Json
+from compact.formats import parse, render
+from compact.messages import Json, apply_plan, assuming, plan_from_json
 from compact.originals.survey import segment_name
+from compact.policies import StorageSettings
 from tests.fixtures.stored.reading import (
     PLACE,
     KeptSession,
@@ -95,3 +98,17 @@ def test_stored_sessions_send_the_same_and_their_summaries_are_undone(session: s
 def test_archives_are_read(tmp_path: Path) -> None:
     shutil.copytree(ARCHIVE, tmp_path / "copy")
     _same(observe_archive(tmp_path / "copy"), _read(ARCHIVE / "expected.json"))
+
+
+def test_turns_that_were_kept_apart_stay_apart(tmp_path: Path) -> None:
+    """Servers that want user and assistant to alternate once got a turn of one line between two of one role."""
+    expected = _read(PLACE / "turns" / "expected.json")
+    condensed = expected["condensed"]
+    before = assuming(parse(condensed["messages"], format="openai-chat"), {"variant": "vllm"})
+    _same(render(apply_plan(before, plan_from_json(condensed["plan"]))[0]), condensed["sent"])
+    shutil.copytree(PLACE / "turns" / "originals", tmp_path / "originals")
+    storage = StorageSettings(adapter="none", path=str(tmp_path))
+    config = CompactConfig(model="gpt-4o", max_context_tokens=100_000, storage=storage, variant="vllm")
+    for given in (expected["messages"], expected["sent"]):
+        with CompactManager(config) as manager:
+            _same(manager.preflight("turns", given), expected["sent"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from pydantic import ValidationError
 import compact
 from compact import CompactConfig, CompactManager
 from compact.app import list_recipes
+from compact.app.planfile import dump_plan, load_plan, restore_file
+from compact.app.transcripts import read_transcript
 from compact.engine.variants import choose_variant, variant_at
 from compact.errors import InvalidConfiguration
 from compact.formats import parse, violations
@@ -74,14 +77,57 @@ def test_what_was_valid_stays_valid(
     assert found(again.messages, format, variant) == []
 
 
-def test_a_turn_of_one_line_stands_where_two_of_one_role_would_meet() -> None:
+def parts(message: Json) -> list[str]:
+    """The texts of a message; several where it is a merged turn."""
+    content = message["content"]
+    return [content] if isinstance(content, str) else [part["text"] for part in content]
+
+
+def test_messages_of_one_role_that_meet_are_sent_as_one_turn() -> None:
     messages = talk(30)
     free = compact.condense(messages, recipe="balanced", target=0.5)
     assert "C9b" in found(free.messages, "openai-chat", "vllm")
     result = compact.condense(messages, recipe="balanced", target=0.5, variant="vllm")
     assert result.target_met
-    assert {"role": "assistant", "content": TURN} in result.messages
-    assert [one for one in result.messages if one["role"] == "user"][-1] == messages[-1]
+    sent = [(one["role"], text) for one in result.messages for text in parts(one)]
+    assert len(sent) > len(result.messages)
+    assert TURN not in [text for _, text in sent]
+    kept = [(one["role"], one["content"]) for one in messages if (one["role"], one["content"]) in sent]
+    assert [one for one in sent if one in kept] == kept
+    assert sent[-1] == ("user", messages[-1]["content"])
+
+
+@pytest.mark.parametrize("recipe", ["balanced", "auto", "layers"])
+@pytest.mark.parametrize("target", [0.5, 0.25, 0.1])
+def test_no_room_is_spent_on_turns_that_say_nothing(recipe: str, target: float) -> None:
+    result = compact.condense(talk(30), recipe=recipe, target=target, variant="vllm")
+    assert result.target_met
+    assert TURN not in [text for one in result.messages for text in parts(one)]
+
+
+def test_an_account_in_a_merged_turn_is_taken_over_by_the_next_one() -> None:
+    sent = compact.condense(talk(30), recipe="layers", target=0.25, variant="vllm").messages
+    account = next(one for one in sent if any("[Account " in text for text in parts(one)))
+    assert len(parts(account)) > 1
+    again = compact.condense([*sent, *talk(10, 31)[1:]], recipe="auto", target=0.3, variant="vllm")
+    accounts = [text for one in again.messages for text in parts(one) if "[Account " in text]
+    assert len(accounts) == 1
+    assert compact.restore(again) == [*sent, *talk(10, 31)[1:]]
+
+
+def test_a_plan_file_gives_back_the_original(tmp_path: Path) -> None:
+    original = json.dumps(talk(30)).encode()
+    before = read_transcript(original)
+    result = compact.condense(before, recipe="balanced", target=0.5, variant="vllm")
+    small = parse(json.loads(json.dumps(result.messages)), format="openai-chat")
+    assert len(small) < len(result.conversation)
+    assert restore_file(small, load_plan(dump_plan(original, before, result))) == original
+
+
+def test_a_merged_turn_is_as_long_as_its_messages_in_one_frame() -> None:
+    result = compact.condense(talk(30), recipe="balanced", target=0.5, variant="vllm")
+    sent = compact.condense(result.messages, recipe="lossless", target=100_000).report.tokens_before
+    assert result.report.tokens_after == sent
 
 
 def test_what_was_not_valid_before_is_neither_refused_nor_mended() -> None:
@@ -138,7 +184,7 @@ def test_a_manager_sends_what_the_server_takes_also_after_a_restart(variant: str
     settings = {"model": "gpt-4o", "max_context_tokens": 3000, "storage": {"path": str(tmp_path)}, "variant": variant}
     policy = {"recipe": "balanced", "target_pct": 0.4}
     config = CompactConfig.model_validate({**settings, "policy": policy})
-    shrunk, bridges = 0, 0
+    shrunk, merged = 0, 0
     for _ in range(2):
         with CompactManager(config) as manager:
             for turns in range(5, 60, 3):
@@ -146,9 +192,28 @@ def test_a_manager_sends_what_the_server_takes_also_after_a_restart(variant: str
                 out = manager.preflight("a", given)
                 assert found(out, "openai-chat", variant) == []
                 shrunk += out != given
-                bridges += {"role": "assistant", "content": TURN} in out
+                assert manager.preflight("a", out) == out
+                merged += any(isinstance(one["content"], list) for one in out)
     assert shrunk
-    assert bridges
+    assert merged
+
+
+def test_a_manager_knows_its_merged_turns_again() -> None:
+    settings = {"model": "gpt-4o", "max_context_tokens": 3000, "storage": {"adapter": "none"}, "variant": "vllm"}
+    config = CompactConfig.model_validate({**settings, "policy": {"recipe": "balanced", "target_pct": 0.4}})
+    merged, unchanged = 0, 0
+    with CompactManager(config) as manager:
+        held = talk(3)
+        for number in range(4, 30):
+            sent = manager.preflight("a", held)
+            assert found(sent, "openai-chat", "vllm") == []
+            assert len(manager.undo("a")) >= len(sent) if number == 29 else True
+            merged += any(isinstance(one["content"], list) for one in sent)
+            unchanged += sent == held
+            question = {"role": "user", "content": f"And {number}?"}
+            held = [*sent, {"role": "assistant", "content": f"That: {words(number, 40)}."}, question]
+    assert merged
+    assert unchanged
 
 
 def test_markers_that_keep_turns_apart_count_no_messages() -> None:

@@ -13,7 +13,7 @@ from compact.engine import Asker, AskModel, Gauge, Goal, Inputs, NoModel, Outcom
 from compact.engine.variants import choose_variant, require_variant
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
-from compact.messages import Conversation, Json, Plan, assuming, unfold
+from compact.messages import Conversation, Json, Plan, assuming, parted, unfold, wires_of
 from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.providers import Recipe
@@ -129,7 +129,9 @@ class Condensation:
         stated = conversation.options.get("model")
         chosen = choose_variant(conversation.format, stated if isinstance(stated, str) else model, variant)
         # What is kept with it lasts as long as the runs that share it.
-        self.conversation = assuming(conversation, {"model": model, "variant": chosen or conversation.variant})
+        # Records of what was removed name messages by their places in what was given.
+        whole = conversation if handles else parted(conversation)
+        self.conversation = assuming(whole, {"model": model, "variant": chosen or conversation.variant})
         self.inputs = Inputs(
             Gauge(counter_for(model), formats.tools_of(conversation)),
             self.model.context_window,
@@ -177,15 +179,10 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
     references may lead there.
     """
     if isinstance(condensed, Result):
-        return _wires(restore_plan(condensed.conversation, condensed.plan))
+        return wires_of(restore_plan(condensed.conversation, condensed.plan))
     if isinstance(condensed, Conversation):
         return unfold(condensed)
-    return _wires(unfold(formats.parse(condensed, system=system)))
-
-
-def _wires(conversation: Conversation) -> list[Json]:
-    """The messages as the application gave them, their `meta` included."""
-    return [message.wire for message in conversation.messages]
+    return wires_of(unfold(formats.parse(condensed, system=system)))
 
 
 def _tokens(target: object, tokens: int) -> int | None:

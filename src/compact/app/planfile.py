@@ -22,7 +22,7 @@ from compact.app.condensing import Result
 from compact.app.transcripts import dump_json, read_transcript
 from compact.errors import InvalidConversation, InvalidInput, UnknownFormat
 from compact.formats import format_named, request_body
-from compact.messages import Conversation, Json, Plan, plan_from_json, plan_to_json
+from compact.messages import Conversation, Json, Plan, plan_from_json, plan_to_json, turns_of, wires_of
 
 VERSION = 2
 """What plan files are written as; those of version 1 read the same."""
@@ -82,7 +82,8 @@ def dump_plan(original: bytes, before: Conversation, result: Result, *, name: st
     """The plan file of a condensation; `before` is what `read_transcript` made of the original file."""
     condensed = result.conversation
     layout = find_layout(original, before)
-    now = {message.id: message.wire for message in condensed.messages}
+    heads = [turn[0].id for turn in turns_of(condensed.messages)]
+    now = dict(zip(heads, wires_of(condensed), strict=True))
     document = {
         "version": VERSION,
         "name": name,
@@ -140,11 +141,6 @@ def restore_file(condensed: Conversation, plan: PlanFile) -> bytes:
 def restore_conversation(condensed: Conversation, plan: PlanFile) -> Conversation:
     """What the condensation had read of the original file; InvalidInput as for `restore_file`."""
     return _read_again(_original_bytes(condensed, plan), condensed, plan)
-
-
-def wires_of(conversation: Conversation) -> list[Json]:
-    """The messages as a file holds them: unlike in a request, what is ours stays."""
-    return [message.wire for message in conversation.messages]
 
 
 def write_like(original: bytes, before: Conversation, messages: Sequence[Json]) -> bytes:

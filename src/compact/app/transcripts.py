@@ -8,7 +8,7 @@ from collections.abc import Callable
 from compact import formats
 from compact.errors import InvalidConversation, UnknownFormat
 from compact.formats.logs import read_log
-from compact.messages import Conversation, Json
+from compact.messages import Conversation, Json, wires_of
 
 
 def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
@@ -36,7 +36,7 @@ def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> s
 
     Unlike a request it keeps what is ours: a message that was marked as protected still is when it is read again.
     """
-    messages: Json = [message.wire for message in conversation.messages]
+    messages: Json = wires_of(conversation)
     if conversation.options or conversation.system is not None or conversation.tools:
         key = formats.format_named(conversation.format).messages_key
         return dump_json({**formats.request_body(conversation), key: messages}, indent=indent)

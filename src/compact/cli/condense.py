@@ -10,7 +10,7 @@ import typer
 
 from compact.app.condensing import Condensation, Result
 from compact.app.counting import choose_model
-from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.planfile import dump_plan, write_like
 from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.cli.console import AsJson, File, FormatName, busy, name_of, print_json, read_bytes, screen
@@ -29,7 +29,7 @@ from compact.cli.options import (
 from compact.cli.output import emit, require_apart, write_file
 from compact.cli.summarizing import Offline, ProfileName, StrategyName, condense_with, named_profile, prepare
 from compact.errors import InvalidInput
-from compact.messages import Json
+from compact.messages import Json, wires_of
 from compact.providers import Recipe
 
 EXAMPLES = (

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from compact.app import read_transcript
-from compact.app.planfile import load_plan, restore_file, wires_of, write_like
+from compact.app.planfile import load_plan, restore_file, write_like
 from compact.cli.console import File, FormatName, busy, name_of, read, read_bytes, screen, styled
 from compact.cli.options import Output
 from compact.cli.output import emit, require_apart
-from compact.messages import has_references, unfold
+from compact.messages import has_references, unfold, wires_of
 
 EXAMPLES = (
     "Examples: compact restore small.json --plan chat.plan.json -o chat.json · "

@@ -186,7 +186,8 @@ def _applied(before: Conversation, proposal: Pass) -> tuple[Conversation, list[P
     edits, known = before.memo.get(_applied, ((), ()))
     if edits is proposal.edits:
         after, (done, *rest) = known
-        return after, [replace(proposal, originals=done.originals, added=done.added), *rest]
+        again = replace(proposal, originals=done.originals, added=done.added, merges=done.merges)
+        return after, [again, *rest]
     after, done = apply(before, proposal)
     steps = [done]
     if mending := mend(before, after):

@@ -27,6 +27,7 @@ from compact.messages import (
     common_prefix,
     freeze,
     is_bridge,
+    turns_of,
     unresolved,
 )
 
@@ -36,7 +37,8 @@ class Line:
     """A message of the log or of a view. It is compared by identity: an edited message is another line.
 
     `position` is the place in the log of the last message it stands for; `given` and `shown` are private copies of
-    what the caller gave and of what is sent, which has no `meta`; one and the same where nothing is taken off.
+    what the caller gave and of what is sent, which has no `meta`; one and the same where nothing is taken off. Of lines
+    that are sent as one turn the first shows all, and the others show None.
     """
 
     message: Message
@@ -46,6 +48,17 @@ class Line:
 
 
 Lines: TypeAlias = tuple[Line, ...]
+
+
+def by_turns(lines: Sequence[Line]) -> list[Lines]:
+    """The lines in the turns that they are sent in."""
+    turns: list[Lines] = []
+    for line in lines:
+        if line.shown is None:
+            turns[-1] = (*turns[-1], line)
+        else:
+            turns.append((line,))
+    return turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +118,18 @@ class Projection:
 
         `complete` gives messages that are new here the `meta` that is known of them.
         """
-        best, taken, covered = self._recognise(messages)
-        whole, kept = self, taken
+        best, covered = self._recognise(messages)
+        whole, kept = self, len(best)
         if covered < len(self.log):
             whole = self._cut(covered)
-            kept = len(list(takewhile(lambda line: line.position < covered, best[:taken])))
+            kept = len(list(takewhile(lambda turn: all(line.position < covered for line in turn), best)))
         grown = whole.extended([complete(wire) for wire in messages[kept:]])
-        own = dict(zip((*best[:kept], *grown.log[covered:]), messages, strict=True))
+        own = dict(zip((*(turn[0] for turn in best[:kept]), *grown.log[covered:]), messages, strict=True))
         return grown, own
 
     def covers(self, messages: Sequence[Json]) -> int:
         """How many messages of the log the caller's messages stand for."""
-        return self._recognise(messages)[2]
+        return self._recognise(messages)[1]
 
     def extended(self, messages: Sequence[Json]) -> Projection:
         """The projection with more messages at the end of the log."""
@@ -125,17 +138,19 @@ class Projection:
 
     def compacted(self, plan: Plan, after: Conversation) -> Projection:
         """The projection after one more compaction, which made `after` of the view."""
-        lines = {id(line.message): line for line in self.view}
+        lines = {id(turn[0].message): turn[0] for turn in by_turns(self.view) if len(turn) == 1}
         positions = {line.message.id: line.position for line in self.view}
         touched = [positions[message.id] for message in _touched(plan, positions)]
-        view = tuple(
-            lines.get(id(message)) or _shown(message, positions[message.id], render(after.with_messages([message]))[0])
-            for message in after.messages
-        )
+        view: list[Line] = []
+        for first, *joined in turns_of(after.messages):
+            line = None if joined else lines.get(id(first))
+            shown = None if line else freeze(render(after.with_messages([first, *joined]))[0])
+            view.append(line or Line(first, positions[first.id], shown, shown))
+            view += (Line(message, positions[message.id], None, None) for message in joined)
         number = self.counted + 1
         # What is superseded is so by something further down, without which it would be missed.
         reach = len(self.log) - 1 if _looks_ahead(plan) else max(touched, default=-1)
-        done = Compaction(number, len(self.log), reach, plan, view)
+        done = Compaction(number, len(self.log), reach, plan, tuple(view))
         return replace(self, compactions=(*self.compactions, done), counted=number)
 
     def counting_from(self, number: int) -> Projection:
@@ -176,15 +191,17 @@ class Projection:
         last = self.compactions[count - 1]
         return (*last.view, *self.log[last.upto :])
 
-    def _recognise(self, messages: Sequence[Json]) -> tuple[Lines, int, int]:
-        """The lines that the messages continue, how many of them, and how much of the log that covers."""
-        best: tuple[Lines, int, int] = ((), 0, 0)
+    def _recognise(self, messages: Sequence[Json]) -> tuple[Sequence[Lines], int]:
+        """The turns that the messages begin with, and how much of the log they cover."""
+        best: tuple[Sequence[Lines], int] = ((), 0)
         for lines in self._candidates():
-            shared = _shared(lines, messages)
-            covered = len(self.log) if shared == len(lines) else _covered(lines, shared)
-            if covered > best[2]:
-                best = (lines, shared, covered)
-            if shared == len(lines):
+            turns = by_turns(lines)
+            shared = _shared([turn[0] for turn in turns], messages)
+            whole = shared == len(turns)
+            covered = len(self.log) if whole else _covered(lines, sum(map(len, turns[:shared])))
+            if covered > best[1]:
+                best = (turns[:shared], covered)
+            if whole:
                 break
         return best
 
@@ -235,12 +252,7 @@ class Projection:
         return replace(again, compactions=(*self.compactions, done_again), counted=max(self.counted, number))
 
 
-def _shown(message: Message, position: int, shown: Json) -> Line:
-    copy = freeze(shown)
-    return Line(message, position, copy, copy)
-
-
-def _shared(lines: Lines, messages: Sequence[Json]) -> int:
+def _shared(lines: Sequence[Line], messages: Sequence[Json]) -> int:
     """How many messages at the front are the lines, each as it was given or as it was sent."""
     shared = common_prefix([line.shown for line in lines], messages)
     for line, message in zip(lines[shared:], messages[shared:], strict=False):

@@ -10,13 +10,13 @@ from threading import Lock, RLock
 from typing import TypeAlias
 
 from compact.engine.gauge import Gauge
-from compact.engine.projection import Line, Projection, copied
+from compact.engine.projection import Line, Projection, by_turns, copied
 from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
 from compact.engine.variants import choose_variant
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
-from compact.messages import Conversation, Json, Metas, assuming, freeze
+from compact.messages import Conversation, Json, Metas, assuming, freeze, wires_of
 from compact.ports import Originals, Record
 from compact.tokens import Counter
 
@@ -149,16 +149,16 @@ class Session:
     @property
     def messages(self) -> list[Json]:
         """Copies of what the view shows, as the application gave it: with its `meta`."""
-        return [copied(line.message.wire) for line in self.current.view]
+        return [copied(wire) for wire in wires_of(self.current.conversation)]
 
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
         """What is to be sent, without `meta`: the caller's own objects where they are unchanged, else copies."""
         frame = self.current.frame
         return [
-            own[line]
-            if line in own and line.shown is line.given
-            else copied(render(frame.with_messages([line.message]))[0])
-            for line in self.current.view
+            own[turn[0]]
+            if turn[0] in own and turn[0].shown is turn[0].given
+            else copied(render(frame.with_messages([line.message for line in turn]))[0])
+            for turn in by_turns(self.current.view)
         ]
 
     def _framed(self, format: str, system: Json = None, tools: Sequence[Json] | None = None) -> Conversation:

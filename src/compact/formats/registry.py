@@ -11,7 +11,7 @@ from compact.formats.format import Evidence, Format, Request, require_object
 from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
-from compact.messages import Conversation, Json, Message, Tool, Violation, without_meta
+from compact.messages import Conversation, Json, Message, Tool, Violation, turns_of, wires_of, without_meta
 from compact.messages.conversation import once
 
 FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
@@ -158,9 +158,10 @@ def _parse(format: Format, messages: Sequence[Json], system: Json, tools: Sequen
 def render(conversation: Conversation) -> list[Json]:
     """The messages as they are sent: untouched ones are the very objects they were read from.
 
-    One exception: a `meta` key that says what is protected is ours, and taken off.
+    Two exceptions: a `meta` key that says what is protected is ours, and taken off; and messages that are joined are
+    sent as one.
     """
-    return [without_meta(message.wire) for message in conversation.messages]
+    return [without_meta(wire) for wire in wires_of(conversation)]
 
 
 def request_body(conversation: Conversation) -> dict[str, Json]:
@@ -208,10 +209,20 @@ def violations(
         sent = replace(sent, origin=before.body, origin_memo=before.memo)
     switch = None if only is None else {rule.id: False for rule in format.rules if rule.id not in only}
     found = format.violations(sent, variant or conversation.variant, switch)
-    if conversation.system is None or format.system_key:
-        return found
-    # The system prompt went first among the messages sent; it is none of the conversation's.
-    return [hit if hit.index is None else replace(hit, index=hit.index - 1 if hit.index else None) for hit in found]
+    places = _places(conversation, led=conversation.system is not None and not format.system_key)
+    return found if places is None else [replace(hit, index=places.get(hit.index)) for hit in found]
+
+
+def _places(conversation: Conversation, *, led: bool) -> dict[int | None, int] | None:
+    """Where what is sent at a position begins in the conversation; None where all is sent in its own place.
+
+    A system prompt that led the messages sent is none of the conversation's.
+    """
+    joined = any(message.joined for message in conversation.messages)
+    if not joined and not led:
+        return None
+    sizes = [len(turn) for turn in turns_of(conversation.messages)]
+    return {at + led: sum(sizes[:at]) for at in range(len(sizes))}
 
 
 def reject(before: Conversation, after: Conversation, only: Collection[str] | None = None) -> list[Violation]:

@@ -81,7 +81,7 @@ from compact.messages.speakers import (
     words_in,
 )
 from compact.messages.texts import message_texts, texts
-from compact.messages.turns import Alternation, bridged, is_bridge, previous_turns, stand
+from compact.messages.turns import Alternation, Before, is_bridge, order_of, parted, settle, stand, turns_of, wires_of
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
@@ -90,6 +90,7 @@ __all__ = [
     "AccountItem",
     "Alternation",
     "Attachment",
+    "Before",
     "Block",
     "Conversation",
     "Dialect",
@@ -133,7 +134,6 @@ __all__ = [
     "apply_plan",
     "assuming",
     "body_of",
-    "bridged",
     "check",
     "checksum",
     "common_prefix",
@@ -164,14 +164,15 @@ __all__ = [
     "names_of",
     "observations",
     "once",
+    "order_of",
     "own_handle",
     "pairs",
+    "parted",
     "passages",
     "persons",
     "persons_words",
     "plan_from_json",
     "plan_to_json",
-    "previous_turns",
     "protect",
     "pruned_handle",
     "pruned_marker",
@@ -180,16 +181,19 @@ __all__ = [
     "restore",
     "seen",
     "segments",
+    "settle",
     "spoken",
     "stand",
     "stands_for",
     "summary_handle",
     "texts",
+    "turns_of",
     "unfold",
     "unresolved",
     "untouchable",
     "version_of",
     "visible",
+    "wires_of",
     "with_first_request",
     "with_handle",
     "without_marks",

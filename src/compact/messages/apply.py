@@ -12,7 +12,7 @@ from compact.messages.conversation import Conversation, Dialect, Message, seen
 from compact.messages.edits import Drop, Fold, Pass, Plan, Replace
 from compact.messages.exchanges import Exchange, exchanges
 from compact.messages.paths import describe, spell, value_at, with_value, without
-from compact.messages.turns import Alternation, bridged, previous_turns, stand
+from compact.messages.turns import ANY_ORDER, Alternation, order_of, settle, stand
 
 
 def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pass]:
@@ -43,7 +43,7 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
             if after[index] is not before[index]:
                 raise EditError(f"message {before[index].id!r}: {fold.handle} and another edit overlap")
             after[index] = None
-    alternation = conversation.dialect.alternation(conversation.variant) if folds else None
+    alternation = _alternation(conversation, proposed) if folds else None
     for fold in folds:
         at = _place(position, fold, groups, before, after)
         added[at] += _summary(conversation.dialect, fold, after, at, alternation)
@@ -53,12 +53,22 @@ def apply(conversation: Conversation, proposed: Pass) -> tuple[Conversation, Pas
         messages += (*filter(None, after[done:at]), *added[at])
         done = at
     messages += filter(None, after[done:])
-    if alternation is not None:
-        previous = previous_turns(alternation, before)
-        messages = list(bridged(conversation.dialect, alternation, messages, previous, folds[-1].handle))
+    merges = False
+    if folds and (alternation is not None or any(message.joined for message in messages)):
+        order = alternation or ANY_ORDER
+        messages = list(settle(conversation.dialect, order, messages, order_of(order, before), folds[-1].handle))
+        now = {message.id: message for message in messages}
+        after = [now.get(message.id) for message in before]
+        merges = any(message.joined for message in messages)
     originals = tuple((index, message) for index, message in enumerate(before) if after[index] is not message)
     ids = tuple(message.id for message in messages if message.id not in position)
-    return conversation.with_messages(messages), replace(proposed, originals=originals, added=ids)
+    applied = replace(proposed, originals=originals, added=ids, merges=merges)
+    return conversation.with_messages(messages), applied
+
+
+def _alternation(conversation: Conversation, proposed: Pass) -> Alternation | None:
+    wanted = conversation.dialect.alternation(conversation.variant)
+    return wanted if wanted is None or proposed.merges else replace(wanted, merges=False)
 
 
 def apply_plan(conversation: Conversation, plan: Plan) -> tuple[Conversation, Plan]:
@@ -129,7 +139,9 @@ def _change(dialect: Dialect, message: Message, edits: Sequence[Replace | Drop])
     changed = dialect.parse_message(dialect.edited(wire), message.id)
     if not changed.blocks and message.blocks:
         return None
-    return changed if changed.protected == message.protected else replace(changed, protected=message.protected)
+    if (changed.protected, changed.joined) == (message.protected, message.joined):
+        return changed
+    return replace(changed, protected=message.protected, joined=message.joined)
 
 
 def _sorted(

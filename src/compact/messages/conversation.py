@@ -23,7 +23,8 @@ class Message:
     The blocks are always what its dialect reads from `wire`; there is no state beside the wire object. It is our `own`
     where it carries our seal, and not where it should and does not; None where that was not looked at. It is `pinned`
     where it holds tools, settings or state of the vendor: `protected` is what people and applications ask for, this
-    follows from the wire object. `forgets` are the roles whose earlier messages the vendor leaves out from here on.
+    follows from the wire object. `forgets` are the roles whose earlier messages the vendor leaves out from here on. It
+    is `joined` where it is sent in one turn with the message before it, as what stood between them was removed.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Message:
     pinned: bool = field(default=False, repr=False, compare=False)
     forgets: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     own: bool | None = field(default=None, repr=False, compare=False)
+    joined: bool = field(default=False, repr=False)
     kept_texts: tuple[tuple[Where, str], ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_prints: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     kept_marked: bool | None = field(default=None, init=False, repr=False, compare=False)

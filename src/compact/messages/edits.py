@@ -151,7 +151,8 @@ class Pass:
 
     `originals` (positions and messages as they were) and `added` (ids of the messages that folds made) are filled in
     by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake. `ahead` says that it
-    was chosen in view of messages behind those it edits: without them it no longer holds.
+    was chosen in view of messages behind those it edits: without them it no longer holds. With `merges`, messages of
+    one role that come together may be sent as one turn; once it is applied, it says whether some are.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Pass:
     added: tuple[str, ...] = ()
     alone: bool = False
     ahead: bool = False
+    merges: bool = True
 
 
 Plan: TypeAlias = tuple[Pass, ...]

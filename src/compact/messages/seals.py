@@ -159,6 +159,11 @@ def recognise(conversation: Conversation, seal: Seal | None) -> Conversation:
     return conversation.with_messages([found.get(message.id, message) for message in conversation.messages])
 
 
+def is_framed(text: str) -> bool:
+    """Whether the text is an account or a marker, and nothing else."""
+    return _framed(text) is not None or _PRUNED.fullmatch(text) is not None
+
+
 def is_summary(message: Message) -> bool:
     """Whether the message is ours and stands for others: a summary, an account, a marker that tells what went."""
     return _read(message) is not None

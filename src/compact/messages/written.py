@@ -40,6 +40,7 @@ def _pass_data(step: Pass) -> Json:
         "edits": [_edit_data(edit) for edit in step.edits],
         "added": list(step.added),
         **({"ahead": True} if step.ahead else {}),
+        **({"merges": True} if step.merges else {}),
     }
 
 
@@ -72,6 +73,7 @@ def _read_pass(data: Json) -> Pass:
         notes=tuple(_texts(data["notes"])),
         added=tuple(_texts(data["added"])),
         ahead=_is(bool, data.get("ahead", False)),
+        merges=_is(bool, data.get("merges", False)),
     )
 
 

@@ -12,8 +12,8 @@ from compact import formats
 from compact.app import Result, count, resolve_recipe
 from compact.app.counting import choose_model
 from compact.app.inspecting import Hunk, Part, PartKind, showable
-from compact.app.planfile import dump_plan, wires_of, write_like
-from compact.messages import Conversation
+from compact.app.planfile import dump_plan, write_like
+from compact.messages import Conversation, wires_of
 from compact.models import find_model
 from compact.providers import Recipe, WhenMissed
 from compact.server.showing import Sizes, money

@@ -125,8 +125,9 @@ class Counter:
         return Count(sum(tally.kinds.values()), dict(roles), dict(tally.kinds), self.meter, precision, estimated)
 
     def _measure(self, message: Message, tally: _Tally) -> None:
-        tally.kinds["frame"] += self._overheads.message + self.count_text(message.role)
-        if message.name:
+        if not message.joined:  # else it stands in the frame of the one before it
+            tally.kinds["frame"] += self._overheads.message + self.count_text(message.role)
+        if message.name and not message.joined:
             tally.kinds["frame"] += self._overheads.name + self.text(message.name)
         for block in _read_blocks(message):
             try:

@@ -11,11 +11,11 @@ from time import perf_counter
 
 from compact.app.condensing import Condensation, Result
 from compact.app.counting import choose_model
-from compact.app.planfile import dump_plan, wires_of, write_like
+from compact.app.planfile import dump_plan, write_like
 from compact.app.transcripts import read_transcript
 from compact.disk import replace_file
 from compact.errors import CompactError, InvalidInput
-from compact.messages import Conversation, Json
+from compact.messages import Conversation, Json, wires_of
 from compact.policies import configure
 from compact.providers import Recipe, WhenMissed, find_provider
 

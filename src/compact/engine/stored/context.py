@@ -15,6 +15,7 @@ from compact.formats import parse, tools_of
 from compact.messages import (
     AccountItem,
     Alternation,
+    Before,
     Conversation,
     Drop,
     EditKind,
@@ -28,11 +29,11 @@ from compact.messages import (
     Where,
     apply,
     assuming,
-    bridged,
     exchanges,
     is_bridge,
-    previous_turns,
+    order_of,
     seen,
+    settle,
     stand,
 )
 from compact.ports import Active, StoredMessage
@@ -114,7 +115,8 @@ def assemble(
     lines: list[_Line] = list(_in_order(summary, stored, originals))
     # Edits and folds are for what is stored: nothing may touch what is not.
     fresh = [replace(frame.dialect.parse_message(wire, f"input-{at}"), protected=True) for at, wire in enumerate(input)]
-    whole = frame.with_messages(list(_standing(frame, [*lines, *fresh])))
+    merges = summary is not None and any(step.merges for step in summary.plan)
+    whole = frame.with_messages(list(_standing(frame, [*lines, *fresh], merges=merges)))
     if summary is not None:
         summary = _settled(summary, lines, originals, read)
         for step in summary.plan:
@@ -177,9 +179,11 @@ def _in_order(
     yield from map(by_id.__getitem__, since)
 
 
-def _standing(frame: Conversation, lines: Sequence[_Line]) -> Iterator[Message]:
+def _standing(frame: Conversation, lines: Sequence[_Line], *, merges: bool) -> Iterator[Message]:
     """The lines as messages; a fold takes the role that its neighbours allow."""
     alternation = frame.dialect.alternation(frame.variant)
+    if alternation is not None and not merges:
+        alternation = replace(alternation, merges=False)
     found: list[Message] = []
     for at, line in enumerate(lines):
         if isinstance(line, Message):
@@ -191,10 +195,10 @@ def _standing(frame: Conversation, lines: Sequence[_Line]) -> Iterator[Message]:
     folds = [line for line in lines if isinstance(line, Fold)]
     if alternation is None or not folds:
         return iter(found)
-    return bridged(frame.dialect, alternation, found, _previous(alternation, lines), folds[-1].handle)
+    return settle(frame.dialect, alternation, found, _order(alternation, lines), folds[-1].handle)
 
 
-def _previous(alternation: Alternation, lines: Sequence[_Line]) -> dict[str, str]:
+def _order(alternation: Alternation, lines: Sequence[_Line]) -> Before:
     """Who took the turn before, as far as everything between the two still stands."""
     stored = [line for line in lines if isinstance(line, Message)]
     known = {message.id for message in stored}
@@ -205,7 +209,8 @@ def _previous(alternation: Alternation, lines: Sequence[_Line]) -> dict[str, str
         first = int(earlier) + 1 if earlier else 0
         return all(str(position) in known for position in range(first, int(later)))
 
-    return {id: last for id, last in previous_turns(alternation, stored).items() if unbroken(last, id)}
+    turns = order_of(alternation, stored).turns
+    return Before({id: last for id, last in turns.items() if unbroken(last, id)})
 
 
 def _settled(
@@ -227,7 +232,7 @@ def _settled(
     )
     entries = (line.handle if isinstance(line, Fold) else stored[line.id].id for line in lines)
     view = tuple(entry for entry in entries if isinstance(entry, str) or entry <= (summary.cutoff or 0))
-    plan = (*summary.plan, Pass("Reasoning dropped", drops)) if drops else summary.plan
+    plan = (*summary.plan, Pass("Reasoning dropped", drops, merges=False)) if drops else summary.plan
     return replace(summary, plan=plan, view=view, placed=True, thoughtless=None)
 
 

@@ -188,7 +188,7 @@ def _read_old(read: SummarySnapshot, content: Json) -> SummarySnapshot:
     kept = content.get("kept")
     return replace(
         read,
-        plan=(Pass(_PASS, (fold,)),),
+        plan=(Pass(_PASS, (fold,), merges=False),),
         view=tuple(id for id in kept if isinstance(id, int)) if isinstance(kept, list) else (),
         placed=False,
         thoughtless=_number(content.get("thoughtless")),
