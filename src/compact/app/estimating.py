@@ -38,6 +38,7 @@ class Given(TypedDict, total=False):
     config: Mapping[str, Any] | None
     system: Json
     tools: Sequence[Json] | None
+    variant: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def estimate(
     recipe = resolve_recipe(
         given.get("recipe"), provider=given.get("provider"), preset=given.get("preset"), config=given.get("config")
     )
-    return foresee(Condensation(whole, model, target), recipe).estimate
+    return foresee(Condensation(whole, model, target, variant=given.get("variant", "")), recipe).estimate
 
 
 def foresee(condensation: Condensation, recipe: Recipe, vendors: Collection[str] | None = None) -> Foreseen:

@@ -29,7 +29,16 @@ from compact.app.bulk import (
 from compact.app.bulk.queue import enqueue, outcomes
 from compact.app.recipes import resolve_recipe
 from compact.cli.console import AsJson, busy, print_json, screen
-from compact.cli.options import PresetName, ProviderName, RecipeName, Target, grouped, read_target, require_database
+from compact.cli.options import (
+    PresetName,
+    ProviderName,
+    RecipeName,
+    Target,
+    VariantName,
+    grouped,
+    read_target,
+    require_database,
+)
 from compact.cli.tables import Table, numeric
 from compact.errors import InvalidInput
 from compact.messages import Json
@@ -41,7 +50,7 @@ if TYPE_CHECKING:  # it needs an extra
 
 EXAMPLES = (
     "Examples: compact batch chats/ --target 50% --out small · "
-    "compact batch 'logs/**/*.json' more.jsonl --out small --json · "
+    "compact batch 'logs/**/*.json' more.jsonl --variant vllm --out small --json · "
     "compact batch chats/ --database postgresql://host/name --queue march --out /srv/shared/small · "
     "compact batch --database postgresql://host/name --queue march --out small"
 )
@@ -71,6 +80,7 @@ class Options:
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="The model to count for; by default each request's own.")
     ] = None
+    variant: VariantName = ""
     out: Annotated[Path, typer.Option("--out", "--output", "-o", help="The folder for results.")] = Path("condensed")
     jobs: Processes = None
     resume: Annotated[bool, typer.Option(help="Leave alone what was done before with the same options.")] = True
@@ -143,7 +153,7 @@ def _count(sources: Iterable[object]) -> int | None:
 
 def _chosen(options: Options) -> JobOptions:
     recipe = resolve_recipe(options.recipe, provider=options.provider, preset=options.preset)
-    return options_for(recipe, read_target(options.target), options.model or None)
+    return options_for(recipe, read_target(options.target), options.model or None, options.variant)
 
 
 def _job(options: Options, chosen: JobOptions, place: Place, known: str = "") -> Job:

@@ -16,7 +16,7 @@ from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars, option_facts, recommend
 from compact.cli.console import AsJson, File, busy, counted, print_json, read, screen, styled
-from compact.cli.options import ForModel, Target, grouped, read_target
+from compact.cli.options import ForModel, Target, VariantName, grouped, read_target
 from compact.cli.tables import Column, numeric, table_of
 from compact.messages import Json
 from compact.models import Model
@@ -36,6 +36,7 @@ class Options:
     file: File
     model: ForModel = None
     target: Target = None
+    variant: VariantName = ""
     profiles: Annotated[
         list[str] | None, typer.Option("--profile", help="Who would summarize; repeatable. See `compact profiles`.")
     ] = None
@@ -53,7 +54,7 @@ def cost(options: Options) -> None:
     target = read_target(options.target)
     conversation = read(options.file)
     name, source = choose_model(options.model, conversation)
-    costing = Costing(Condensation(conversation, name, target), cache=options.cache)
+    costing = Costing(Condensation(conversation, name, target, variant=options.variant), cache=options.cache)
     priced = list(_options(costing, summarizers(name, options.profiles or ())))
     advice = recommend(priced, turns=options.turns)
     if options.as_json:

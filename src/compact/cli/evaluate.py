@@ -17,7 +17,7 @@ from compact.app.recommending import dollars
 from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.cli.console import AsJson, busy, counted, print_json, read, screen
-from compact.cli.options import ForModel, grouped
+from compact.cli.options import ForModel, VariantName, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.cli.tables import Column, numeric, table_of
 from compact.cli.worlds import WORLDS, show_worlds, try_worlds
@@ -50,6 +50,7 @@ class Options:
 
     files: Annotated[list[Path], typer.Argument(help="Transcripts; NAME.qa.json beside one holds questions about it.")]
     model: ForModel = None
+    variant: VariantName = ""
     recipes: Annotated[
         list[str] | None,
         typer.Option("--recipe", "--preset", help="A recipe to try; repeatable. All of them by default."),
@@ -116,7 +117,7 @@ def evaluate(options: Options) -> None:
 
 def _experiment(options: Options, recipes: Sequence[Recipe], run: Run | None) -> Experiment:
     """What is to be tried; recipes that were named are compared with each other."""
-    means = Means(options.model or None, run) if run else Means(options.model or None)
+    means = Means(options.model or None, run or Condensation.run, options.variant)
     rounds = (0 if run else ROUNDS) if options.rounds is None else options.rounds
     prompts = len(options.prompts or ()) or 1
     beside: list[int | None] = [None] * len(recipes)

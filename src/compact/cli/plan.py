@@ -27,7 +27,7 @@ from compact.cli.console import (
     screen,
     styled,
 )
-from compact.cli.options import ForModel, Target, read_target
+from compact.cli.options import ForModel, Target, VariantName, grouped, read_target
 from compact.cli.tables import Cell, Column, Table, numeric, table_of
 from compact.engine.report import percent
 from compact.errors import InvalidInput
@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-EXAMPLES = "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json"
+EXAMPLES = (
+    "Examples: compact plan chat.json · compact plan chat.json --target 8k --show balanced --json · "
+    "compact plan chat.json --variant bedrock"
+)
 
 _SHOWN = 10
 _WIDEST = 60
@@ -58,30 +61,37 @@ class Removal:
     why: str
 
 
-def plan(
-    file: File,
-    model: ForModel = None,
-    target: Target = None,
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `compact plan`."""
+
+    file: File
+    model: ForModel = None
+    target: Target = None
+    variant: VariantName = ""
     show: Annotated[
         str | None, typer.Option("--show", "-s", help="For which recipe to list what would go; by default the default.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+    as_json: AsJson = False
+
+
+@grouped
+def plan(options: Options) -> None:
     """Compare all recipes on a conversation; nothing is written.
 
     No model is called: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
     calling this model would come to.
     """
-    wanted = read_target(target)
-    conversation = read(file)
-    name, source = choose_model(model, conversation)
-    condensation = Condensation(conversation, name, wanted)
-    show = show or default_recipe()
+    wanted = read_target(options.target)
+    conversation = read(options.file)
+    name, source = choose_model(options.model, conversation)
+    condensation = Condensation(conversation, name, wanted, variant=options.variant)
+    show = options.show or default_recipe()
     results = dict(compare(condensation))
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
     gone = removals(conversation, results[show], name)
-    if as_json:
+    if options.as_json:
         print_json(
             {
                 "model": condensation.model.id,

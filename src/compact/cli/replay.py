@@ -13,7 +13,7 @@ from compact.app.counting import choose_model
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
 from compact.cli.console import AsJson, File, Screen, busy, counted, print_json, read, screen, styled
-from compact.cli.options import ForModel, grouped
+from compact.cli.options import ForModel, VariantName, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.cli.tables import BARS, Cell, Column, Table, numeric, table_of
 from compact.errors import InvalidConfiguration, InvalidInput
@@ -40,6 +40,7 @@ class Options:
 
     file: File
     model: ForModel = None
+    variant: VariantName = ""
     recipes: Annotated[
         list[str] | None,
         typer.Option("--recipe", "--preset", help="A recipe to play; repeatable. All of them by default."),
@@ -132,7 +133,7 @@ def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
         )
     name, source = choose_model(options.model, conversation)
     usual = terms_for(name, options.window)
-    return replace(usual, trigger=trigger, target=target, gap=options.gap), source
+    return replace(usual, trigger=trigger, target=target, gap=options.gap, variant=options.variant), source
 
 
 def _recipes(names: Sequence[str] | None) -> Iterator[Recipe | str]:

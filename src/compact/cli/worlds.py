@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compact.cli.console import busy, counted, screen
 from compact.cli.tables import Column, numeric, table_of
@@ -47,8 +47,9 @@ class Trial:
 def try_worlds(count: int, experiment: Experiment) -> Trial:
     """Condense so many worlds by each recipe to each size, and judge what is left."""
     worlds = [make_world(SEED + number) for number in range(count)]
+    means = replace(experiment.means, variant="")  # worlds are in all formats, and a deployment is of one
     judged = [
-        _judged(worlds, recipe, share, experiment.means)
+        _judged(worlds, recipe, share, means)
         for recipe in (experiment.recipes if worlds else ())
         for share in experiment.shares
     ]

@@ -29,14 +29,16 @@ def condense(
     recipe: str | None = None,
     target: float | None = None,
     model: str | None = None,
+    variant: str = "",
 ) -> Dataset:
     """The dataset with further columns: `condensed` and `plan`, `tokens_before`, `tokens_after`, `target_met`, `error`.
 
     A conversation is JSON text, as a file holds it, or a list of messages. Text is the better choice: Arrow gives each
     message of a list the keys of all, and the nulls that it puts there are taken out again with all others. A
-    row that cannot be condensed has an `error`, and does not stop the others.
+    row that cannot be condensed has an `error`, and does not stop the others. `variant` is the deployment whose rules
+    the results keep.
     """
-    options = options_for(resolve_recipe(recipe), target, model)
+    options = options_for(resolve_recipe(recipe), target, model, variant)
 
     def condense_conversations(table: Table) -> Table:
         return condense_rows(table, column, options)

@@ -28,18 +28,19 @@ Run: TypeAlias = Callable[[Condensation, Recipe], Result]
 class Means:
     """For which model sessions are compacted, and what does it; no model is called by default.
 
-    Without a `model` it is each request's own, or else the usual one.
+    Without a `model` it is each request's own, or else the usual one. `variant` is the deployment whose rules hold.
     """
 
     model: str | None = None
     run: Run = Condensation.run
+    variant: str = ""
 
     def model_for(self, session: Conversation) -> str:
         return choose_model(self.model, session)[0]
 
     def condensation(self, session: Conversation, share: float) -> Condensation:
         model, source = choose_model(self.model, session)
-        return Condensation(session, None if source == "default" else model, share)
+        return Condensation(session, None if source == "default" else model, share, variant=self.variant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from compact.engine import Gauge
 from compact.engine.compactor import Compactor
 from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
-from compact.engine.variants import choose_variant
+from compact.engine.variants import choose_variant, require_variant
 from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
 from compact.messages import Conversation, Message, seen
 from compact.models import Model, Usage
@@ -37,7 +37,8 @@ class Terms:
     """How a session is played: for which model, with how large a window, when it is compacted and how far down.
 
     `gap` is the time between two requests in seconds; `summarizer` is the model that writes summaries, whose price is
-    charged although they are made here without one; `buffer` is how many tokens of the window are kept free.
+    charged although they are made here without one; `buffer` is how many tokens of the window are kept free. `variant`
+    is the deployment whose rules hold, empty for what the model's name tells.
     """
 
     model: Model
@@ -47,6 +48,7 @@ class Terms:
     gap: float = 30.0
     summarizer: Model | None = None
     buffer: int = 0
+    variant: str = ""
 
     @property
     def threshold(self) -> Threshold:
@@ -192,7 +194,8 @@ def replay(conversation: Conversation, by: Recipe | Shrink | str, terms: Terms) 
 def _log(conversation: Conversation, terms: Terms) -> Projection:
     """The whole session as a manager reads it: what is known of its requests is assumed, and never sent."""
     known = {"model": terms.model.id, **decisive(conversation.options)}
-    known["variant"] = choose_variant(conversation.format, str(known["model"]))
+    wished = require_variant(conversation.format, terms.variant)
+    known["variant"] = choose_variant(conversation.format, str(known["model"]), wished)
     frame = replace(conversation.with_messages(()), options={}, assumed=known)
     return Projection(frame).extended([message.wire for message in conversation.messages])
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from compact.messages import Json
 from compact.policies.configuration import Configuration
 from compact.policies.threshold import Threshold
+from compact.policies.variants import Variant
 
 DEFAULT_MAX_INPUT = 128_000
 """What an unknown model is taken to read."""
@@ -44,6 +45,8 @@ class StoredSettings(Configuration):
     """In whose name the summary stands, where the vendor's rules allow it."""
     profile: str = ""
     """The model that summarizes; empty for the first one configured, offline for none."""
+    variant: Variant = ""
+    """The deployment whose rules hold, such as vllm, mistral or bedrock; empty for what the model's name tells."""
     notify: bool = True
     """Tell the user when a compression begins and ends."""
 

@@ -95,12 +95,16 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """What a request is made of: the summary that stands, the messages after it, and the pinned ones before."""
+    """What a request is made of: the summary that stands, the messages after it, and the pinned ones before.
+
+    `variant` is the deployment that the settings name; a store does not know it.
+    """
 
     session: StoredSession
     summary: Snapshot | None
     pinned: tuple[StoredMessage, ...]
     recent: tuple[StoredMessage, ...]
+    variant: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Inspected(BaseModel):
 
 
 class RecipeChoice(BaseModel):
-    """A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
+    """A recipe by name, with changes to it, and what to compact to: for a model at a deployment, down to a target.
 
     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
     """
@@ -67,6 +67,7 @@ class RecipeChoice(BaseModel):
     when_missed: WhenMissed | None = None
     target: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     model: str = Field(default="", max_length=200)
+    variant: str | None = Field(default=None, max_length=50)
 
     def resolved(self) -> Recipe:
         """The recipe itself; InvalidConfiguration names what is wrong with the choice."""

@@ -26,3 +26,15 @@ def test_what_is_sent_alternates_however_often_it_was_compacted(desk: Desk) -> N
         assert rules(desk.sessions.prepare("b", [{"role": "user", "content": "And now?"}]).messages) == []
         compacted += sent.compression is not None
     assert compacted > 1
+
+
+def test_the_settings_name_the_deployment_where_the_model_does_not(desk: Desk) -> None:
+    desk.sessions.preferences.change({"variant": "perplexity", "recipe": "balanced"})
+    desk.sessions.create(StoredSession(id="b", model="gpt-4o", format="openai-chat"))
+    compacted = 0
+    for number in range(0, 60, 6):
+        desk.sessions.append("b", talk(6, number)[:-1])
+        sent = desk.sessions.prepare("b", [{"role": "user", "content": "And now?"}])
+        assert rules(sent.messages) == []
+        compacted += sent.compression is not None
+    assert compacted

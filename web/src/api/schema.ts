@@ -2642,7 +2642,7 @@ export interface components {
         };
         /**
          * RecipeChoice
-         * @description A recipe by name, with changes to it, and what to compact to: for a model, down to a target.
+         * @description A recipe by name, with changes to it, and what to compact to: for a model at a deployment, down to a target.
          *
          *     Without a name it is the default recipe; `provider` and `preset` are names, too, that say which of the two is meant.
          */
@@ -2664,6 +2664,8 @@ export interface components {
             };
             /** Target */
             target?: number | null;
+            /** Variant */
+            variant?: string | null;
             /** When Missed */
             when_missed?: ("stop" | "continue") | null;
         };
@@ -2747,6 +2749,7 @@ export interface components {
          * @description What to play: an open transcript, for which model, with which recipes; none named is all of them.
          *
          *     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+         *     `variant` is the deployment whose rules hold.
          */
         ReplayWish: {
             /**
@@ -2771,6 +2774,8 @@ export interface components {
             trigger: number;
             /** Upload */
             upload: string;
+            /** Variant */
+            variant?: string | null;
             /**
              * Ways
              * @default []

@@ -26,7 +26,7 @@ _ESCAPED = "surrogateescape"  # bytes that are no UTF-8 come through JSON, to be
 class JobOptions:
     """How transcripts are compacted: a recipe written out, as its name may mean something else on another machine.
 
-    Without a `model` each is counted for the one that it names itself.
+    Without a `model` each is counted for the one that it names itself. `variant` is the deployment whose rules hold.
     """
 
     recipe: str
@@ -35,11 +35,14 @@ class JobOptions:
     when_missed: WhenMissed = "continue"
     target: float | None = None
     model: str | None = None
+    variant: str = ""
 
     @property
     def digest(self) -> str:
         """What tells these options from others."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        # What was done before there were variants was done without one.
+        told = {key: value for key, value in asdict(self).items() if value or key != "variant"}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_recipe(self) -> Recipe:
         """The recipe; InvalidConfiguration where its settings are no longer valid."""
@@ -170,10 +173,10 @@ class Outcome:
         )
 
 
-def options_for(recipe: Recipe, target: float | None = None, model: str | None = None) -> JobOptions:
+def options_for(recipe: Recipe, target: float | None = None, model: str | None = None, variant: str = "") -> JobOptions:
     """The options that compact by this recipe, on any machine."""
     settings = recipe.settings.model_dump(mode="json")
-    return JobOptions(recipe.name, recipe.provider.id, settings, recipe.when_missed, target, model)
+    return JobOptions(recipe.name, recipe.provider.id, settings, recipe.when_missed, target, model, variant)
 
 
 def plan_name(name: str) -> str:
@@ -235,7 +238,7 @@ def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
 
 def _condense(conversation: Conversation, options: JobOptions) -> Result:
     model, _ = choose_model(options.model, conversation)
-    return Condensation(conversation, model, options.target).run(options.to_recipe())
+    return Condensation(conversation, model, options.target, variant=options.variant).run(options.to_recipe())
 
 
 def _is_written(job: Job) -> bool:

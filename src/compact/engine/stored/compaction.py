@@ -14,7 +14,7 @@ from compact.errors import CompactionBlocked, InsufficientBudget
 from compact.messages import Fold, Seal, is_bridge, seen, stands_for, untouchable
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
-from compact.ports import Active, Observe, StoredMessage
+from compact.ports import Observe, StoredMessage
 from compact.providers import Recipe
 from compact.providers.provider import AccountStyle
 from compact.tokens import Counter
@@ -177,7 +177,7 @@ def _with(job: Job, summary: SummarySnapshot) -> Assembled:
     everything = job.assembled.messages.values()
     pinned = tuple(one for one in everything if one.pinned and one.id <= cutoff)
     recent = tuple(one for one in everything if one.id > cutoff)
-    standing = Active(active.session, None, pinned, recent)
+    standing = replace(active, summary=None, pinned=pinned, recent=recent)
     return assemble(standing, summary, job.counter, [one for one in everything if one.id in kept], job.assembled.input)
 
 

@@ -106,7 +106,9 @@ def assemble(
     session = active.session
     tools = session.tools if isinstance(session.tools, list) else None
     frame = parse([], format=session.format, system=session.system, tools=tools)
-    frame = assuming(frame, {"model": session.model, "variant": choose_variant(frame.format, session.model)})
+    frame = assuming(
+        frame, {"model": session.model, "variant": choose_variant(frame.format, session.model, active.variant)}
+    )
     stored = sorted(
         {one.id: one for one in (*active.pinned, *kept, *active.recent)}.values(), key=attrgetter("position")
     )

@@ -31,8 +31,10 @@ class Reader:
     def now(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
         """The session as it would be sent, and what holds for it."""
         active = self.store.active(id)
+        effective = self.preferences.effective(active.session)
+        active = replace(active, variant=effective.settings.variant)
         summary = read_summary(active.summary) if active.summary else None
-        return self._assembled(active, summary, input), self.preferences.effective(active.session)
+        return self._assembled(active, summary, input), effective
 
     def base(self, id: str, input: Sequence[Json] = ()) -> tuple[Assembled, Effective]:
         """The session as it is compacted: as it would be sent, with what a person asked first as a message.

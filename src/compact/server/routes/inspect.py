@@ -92,7 +92,8 @@ def close_transcript(id: str, kept: Kept) -> None:
 def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     """What a recipe would do: nothing is kept, no model is called, and where one would be its answer is estimated."""
     began = perf_counter()
-    condensation = Condensation(upload.conversation, choose_model(choice.model, upload.conversation)[0], choice.target)
+    chosen = choose_model(choice.model, upload.conversation)[0]
+    condensation = Condensation(upload.conversation, chosen, choice.target, variant=choice.variant or "")
     model = condensation.model
     return facts_of(condensation.run(choice.resolved(), Asking(model, counter_for(model.id).text)), began)
 
@@ -102,7 +103,9 @@ def condense_transcript(upload: Opened, choice: RecipeChoice) -> Done:
     """Condense for real; summaries are made offline, of the conversation's own words."""
     began = perf_counter()
     model = choose_model(choice.model, upload.conversation)[0]
-    result = Condensation(upload.conversation, model, choice.target).run(choice.resolved())
+    result = Condensation(upload.conversation, model, choice.target, variant=choice.variant or "").run(
+        choice.resolved()
+    )
     facts = facts_of(result, began)
     receipt = result.receipt()
     return Done(

@@ -29,10 +29,12 @@ class ReplayWish(BaseModel):
     """What to play: an open transcript, for which model, with which recipes; none named is all of them.
 
     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+    `variant` is the deployment whose rules hold.
     """
 
     upload: str = Field(max_length=200)
     model: str = Field(default="", max_length=200)
+    variant: str | None = Field(default=None, max_length=50)
     ways: list[WayName] = Field(default=[], max_length=40)
     window: int | None = Field(default=None, ge=2_000, le=100_000_000)
     trigger: float = Field(default=0.85, ge=0.05, le=1)
@@ -97,7 +99,8 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
     names = wish.ways or [*_PLAIN, *(name for name, _ in list_recipes())]
     recipes = [name if name in _PLAIN else resolve_recipe(name) for name in dict.fromkeys(names)]
     model, source = choose_model(wish.model, upload.conversation)
-    terms = replace(terms_for(model, wish.window), trigger=wish.trigger, target=wish.target, gap=wish.gap)
+    usual = replace(terms_for(model, wish.window), variant=wish.variant or "")
+    terms = replace(usual, trigger=wish.trigger, target=wish.target, gap=wish.gap)
     return ReplayView(
         model=showable(terms.model.id),
         model_source=source,
