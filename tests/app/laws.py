@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import compact
 from compact.app import Condensation, Result, list_recipes, resolve_recipe
 from compact.formats import FORMATS, parse, render, violations
-from compact.messages import Conversation, assuming, exchanges
+from compact.messages import Conversation, Text, assuming, exchanges
 from compact.providers import Recipe
 from compact.providers.truncation.settings import TruncationSettings
 from compact.testing.generate import random_body
@@ -59,10 +59,23 @@ def assert_laws(before: Conversation, recipe: Recipe, target: float | None) -> N
     assert {v.rule for v in violations(after, origin=before)} <= {v.rule for v in violations(before)}
     assert compact.restore(result) == render(before)
     assert_order_and_pairs(before, after)
+    assert_sent_whole(after)
     again = recipe if target is not None else replace(recipe, when_missed="stop")
     if result.target_met or recipe.provider.id != "layers":  # having missed, that may find more the next time
         assert condense(after, again, _absolute(result, recipe)).plan == ()
     assert condense(before, recipe, target).messages == result.messages
+
+
+def assert_sent_whole(after: Conversation) -> None:
+    """What is sent says all that its messages say, in their order; the turns of some servers hold several of them."""
+    sent = parse(render(after), format=after.format)
+    assert _said(sent) == _said(after)
+    assert len(sent) == len(after) or after.dialect.alternation(after.variant) is not None
+
+
+def _said(conversation: Conversation) -> list[tuple[str, str]]:
+    blocks = ((message.role, block) for message in conversation.messages for block in message.blocks)
+    return [(role, block.text) for role, block in blocks if isinstance(block, Text)]
 
 
 def _absolute(result: Result, recipe: Recipe) -> float | None:

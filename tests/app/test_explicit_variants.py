@@ -28,10 +28,17 @@ def write_chat(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["plan", "cost", "replay", "evaluate", "condense"])
+@pytest.mark.parametrize("command", ["plan", "cost", "replay", "condense"])
 def test_commands_refuse_a_deployment_that_the_format_does_not_have(command: str, chat: Path) -> None:
     done = CliRunner().invoke(app, [command, str(chat), "--variant", "bedrock"])
     assert done.exit_code != 0
+    assert REFUSED in f"{done.output} {done.exception}"
+
+
+def test_an_evaluation_is_refused_in_the_same_way() -> None:
+    session = Path(compact.__file__).parent / "cli" / "transcripts" / "session.openai-chat.json"
+    options = ["--recipe", "v1", "--rounds", "0", "--worlds", "0", "--variant", "bedrock"]
+    done = CliRunner().invoke(app, ["evaluate", str(session), *options])
     assert REFUSED in f"{done.output} {done.exception}"
 
 

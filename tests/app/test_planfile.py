@@ -17,14 +17,13 @@ from compact.app.planfile import (
     load_plan,
     restore_conversation,
     restore_file,
-    wires_of,
     write_like,
 )
 from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidInput
 from compact.formats import FORMATS
-from compact.messages import Conversation, apply_plan
+from compact.messages import Conversation, apply_plan, wires_of
 from compact.testing.generate import random_body
 
 TEXT = "\n".join(f"line {number} of the file, which is long enough to be worth a reference" for number in range(20))
