@@ -201,13 +201,14 @@ def test_condense_asks_the_profile_that_is_named(monkeypatch: pytest.MonkeyPatch
     save_profiles(Profiles(profiles=(Profile(name="mine", vendor="compatible", model="m", url=f"{vendor.url}/v1"),)))
     assert "no callback or profile was given" in str(compact.condense(conversation(), target=0.2).report)
     assert not vendor.requests
-    result = compact.condense(conversation(), target=0.2, profile="mine")
+    result = compact.condense(conversation(), target=0.2, ask="mine")
     assert result.report.written_by == ("m",)
     assert vendor.requests
     monkeypatch.setenv("COMPACT_OFFLINE", "1")
-    assert compact.condense(conversation(), target=0.2, profile="mine").report.why_offline == "COMPACT_OFFLINE is set"
-    with pytest.raises(InvalidConfiguration, match="ask and profile"):
-        compact.condense(conversation(), profile="mine", ask=lambda _: ())
+    assert compact.condense(conversation(), target=0.2, ask="mine").report.why_offline == "COMPACT_OFFLINE is set"
+    monkeypatch.delenv("COMPACT_OFFLINE")
+    with pytest.raises(InvalidConfiguration, match="there is no profile 'nothing'"):
+        compact.condense(conversation(), ask="nothing")
 
 
 def test_an_address_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

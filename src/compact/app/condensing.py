@@ -65,8 +65,7 @@ def condense(
     target: float | None = None,
     system: Json = None,
     tools: Sequence[Json] | None = None,
-    ask: AskModel | None = None,
-    profile: str = "",
+    ask: AskModel | str | None = None,
     variant: str = "",
     **names: Unpack[OtherNames],
 ) -> Result:
@@ -77,21 +76,17 @@ def condense(
     `recipe` names how: `auto` by default, another provider or a preset; `provider` and `preset` are the same by other
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
-    stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model, or `profile` is
-    the profile whose model does; without either no model is called. It gets placeholders for secrets, unless its
-    `vendors` are the conversation's own. `variant` is the deployment whose rules the result keeps, such as vllm or
-    bedrock, where the name of the model does not tell.
+    stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model: a callback, or
+    the name of a profile; without it no model is called. It gets placeholders for secrets, unless its `vendors` are the
+    conversation's own. `variant` is the deployment whose rules the result keeps, such as vllm or bedrock, where the
+    name of the model does not tell.
     """
     if unknown := names.keys() - OtherNames.__annotations__.keys():
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
     condensation = Condensation(given, model, target, variant=variant)
-    if not profile:
-        return condensation.run(chosen, ask)
-    if ask is not None:
-        raise InvalidConfiguration("ask and profile both say who is asked", field="profile", remedy="Give one of them.")
-    return _run_with(profile, condensation, chosen)
+    return _run_with(ask, condensation, chosen) if isinstance(ask, str) else condensation.run(chosen, ask)
 
 
 def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Result:
