@@ -15,6 +15,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
+from compact.history.speech import corrects
 from compact.history.speech import orders as is_order
 from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import has_marks, make_legible, neutralise
@@ -60,7 +61,7 @@ _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|i
 _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
-_LABEL = re.compile(r"(?:\A|(?<=\s))[A-Z]\w{2,12}:\s+")
+_LABEL = re.compile(r"(?:\A|(?<=[.!?*_]\s))[A-Z]\w{2,12}:\s+|(?<=\s)[A-Z]{3,12}:\s+")
 """A word before what is said, such as "TODO:"."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _DENIED = re.compile(
@@ -70,11 +71,13 @@ _DENIED = re.compile(
     rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}",
     re.IGNORECASE,
 )
+_SPEAKS = rf"(?:\A|[→;]\s?){_PERSON}:"
+_SPOKEN = re.compile(_SPEAKS, re.IGNORECASE)
 _ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
     rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
     rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
-    rf"|\b(?:says|said) the {_SOMEBODY}\b|(?:\A|[→;]\s?){_PERSON}:|\b{_PERSON} (?:told|is waiting|waits)\b",
+    rf"|\b(?:says|said) the {_SOMEBODY}\b|{_SPEAKS}|\b{_PERSON} (?:told|is waiting|waits)\b",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
@@ -92,8 +95,8 @@ _AUTHORITY = re.compile(
     r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
 )
 _LABELLED = re.compile(
-    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy|rule)\b[^.;]{0,40}:"
-    r"|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
+    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"|\A(?i:(?:\w+ )?rule:)|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
 
 
@@ -270,7 +273,8 @@ class _Checker:
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
-        directs = orders or is_order(own) or any(own.startswith(one.text) for one in directives_in(own))
+        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
+        directs = directs or (_directs(own) and self.sources.contain(own.rstrip(".!? ")))
         return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
 
     def _is_unsaid(self, line: str, own: str) -> bool:
@@ -283,8 +287,9 @@ class _Checker:
             return True
         if support(line, "user", near=1) >= _ATTRIBUTABLE:
             return False
-        # "user: go on" is one part, though there is a colon in it.
-        parts = [part for part in _PARTS.split(own) if _ATTRIBUTED.search(part)] or [own]
+        parts = _PARTS.split(own)
+        if (spoken := _SPOKEN.search(own)) and _directs(own[spoken.end() :]):
+            parts.append(own)  # "user: go on" is one part, though there is a colon in it
         for part in parts:
             if found := _ATTRIBUTED.search(part):
                 rest = f"{part[: found.start()]} {part[found.end() :]}"
@@ -311,6 +316,14 @@ class _Checker:
     def _instructs(self, each: Statement) -> bool:
         section = self.sections.get(each.section.casefold())
         return section is not None and section.instructs
+
+
+def _directs(text: str) -> bool:
+    """Whether a text, or a clause of it, gives an order or takes one back."""
+    if is_order(text) or corrects(text):
+        return True
+    clauses = map(str.strip, _PARTS.split(text))
+    return any(clause.startswith(one.text) for clause in clauses for one in directives_in(clause))
 
 
 def _mark(text: str, why: str) -> str:
