@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compact.policies import Profile, Profiles
-from compact.settings.profiles import save_profiles
+from compact.settings.profiles import load_profiles, save_profiles
 from compact.settings.spending import load_spending
 from compact.testing.vendors import FakeVendors, Fault
 from tests.cli.conftest import Run
@@ -101,6 +102,77 @@ def test_an_unknown_profile_is_told(run: Run) -> None:
     told = run("profiles", "nobody")
     assert told.status == 2
     assert "there is no profile 'nobody'. Known: openai" in told.err
+
+
+def test_a_profile_is_added_changed_and_removed(run: Run) -> None:
+    added = run("profiles", "add", "cheap", "--vendor", "openai", "--model", "gpt-4o-mini", "--use", "condensation")
+    assert (added.status, added.err) == (0, "")
+    assert "Added cheap: gpt-4o-mini of openai." in added.out
+    assert "Test it: compact profiles test cheap" in added.out
+    changed = run("profiles", "edit", "cheap", "--threshold", "70", "--priority", "2", "--set", "seed=null", "--json")
+    facts = json.loads(changed.out)
+    assert (facts["name"], facts["threshold"], facts["priority"], facts["use"]) == ("cheap", 70, 2, "condensation")
+    (kept,) = load_profiles().profiles
+    assert (kept.threshold, kept.seed, kept.model) == (70, None, "gpt-4o-mini")
+    assert json.loads(run("profiles", "cheap", "--json").out) == [facts]
+    assert json.loads(run("profiles", "show", "cheap", "--json").out) == [facts]
+    renamed = run("profiles", "edit", "cheap", "--set", "name=dear")
+    assert "Changed dear" in renamed.out
+    assert json.loads(run("profiles", "remove", "dear", "--json").out) == {"removed": "dear"}
+    assert load_profiles().profiles == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["add", "mine", "--vendor", "openai", "--model", "m"], "name: there is a profile 'mine' already. Choose"),
+        (["add", "new", "--vendor", "acme", "--model", "m"], "vendor: should be 'openai', 'azure'"),
+        (["add", "new", "--vendor", "openai"], "model: is needed"),
+        (["add", "new", "--vendor", "compatible", "--model", "m"], "url: is needed for compatible"),
+        (["add", "new", "--vendor", "openai", "--model", "m", "--key", SECRET], "key: holds what looks like a key"),
+        (["add", "new", "--vendor", "openai", "--model", "m", "--set", "speed=3"], "speed: is no setting"),
+        (["add", "offline", "--vendor", "openai", "--model", "m"], "name: 'offline' means that no model is called."),
+        (["edit", "mine", "--threshold", "3"], "threshold: must be from 5 to 100"),
+        (["edit", "mine", "--set", "name=other"], "name: there is a profile 'other' already"),
+        (["edit", "mine"], "mine: nothing to change. Name a setting"),
+        (["edit", "nobody", "--priority", "1"], "name: there is no profile 'nobody'. Configured: mine, other."),
+        (["remove", "openai"], "name: 'openai' is a vendor's usual model and no profile. Add one: "),
+        (["remove", "nobody"], "name: there is no profile 'nobody'. Configured: mine, other."),
+        (["test", "nobody"], "there is no profile 'nobody'. Known: mine, other, openai"),
+        (["--check", "test", "mine"], "stands before the command. Write options at the end."),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(
+    run: Run, server: FakeVendors, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    configure(server, "mine", "other")
+    before = (tmp_path / "home" / "profiles.yaml").read_bytes()
+    refused = run("profiles", *arguments)
+    assert refused.status == 2
+    assert told in refused.err
+    assert SECRET not in refused.err + refused.out
+    assert (tmp_path / "home" / "profiles.yaml").read_bytes() == before
+
+
+def test_a_test_asks_one_question_and_shows_model_seconds_and_cost(run: Run, server: FakeVendors) -> None:
+    configure(server, "mine")
+    server.reply("Yes.")
+    told = run("profiles", "test", "mine")
+    assert told.status == 0
+    assert re.fullmatch(r"mine: \S+ answered in \d+\.\d s, \$\S+\.\n", told.out)
+    assert len(server.requests) == 1
+    facts = json.loads(run("profiles", "test", "mine", "--json").out)
+    assert (facts["profile"], facts["answered"], facts["reason"]) == ("mine", True, None)
+    assert facts["cost"] > 0
+    assert facts["seconds"] > 0
+    server.fail(Fault("server_error"))
+    failed = run("profiles", "test", "mine")
+    assert failed.status == 1
+    assert failed.out.startswith("mine: ")
+    assert "answered" not in failed.out
+    keyless = run("profiles", "test", "anthropic", "--json")
+    assert keyless.status == 1
+    assert "ANTHROPIC_API_KEY is not set" in json.loads(keyless.out)["reason"]
 
 
 def test_a_broken_file_is_told_with_its_field(run: Run, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from threading import Lock
 
 from pydantic import ValidationError
 
@@ -14,10 +13,9 @@ from compact.messages import Json
 from compact.providers.presets import Form, Preset, dump_presets, read_presets, validate
 from compact.providers.presets import presets as built_in
 from compact.providers.registry import provider
-from compact.settings.documents import parse_document, replace_private
+from compact.settings.documents import exclusive, parse_document, replace_private
 from compact.settings.presets import own_presets, own_presets_path
 
-_WRITING = Lock()
 _NAME = re.compile(r"[^\s/\\?#%\x00-\x1f](?:[^/\\?#%\x00-\x1f]{0,62}[^\s/\\?#%\x00-\x1f])?")
 
 
@@ -115,7 +113,7 @@ def settings_schema(id: str) -> Json:
 
 
 def _change(change: Callable[[Mapping[str, Preset]], Mapping[str, Preset]]) -> None:
-    with _WRITING:
+    with exclusive(own_presets_path()):
         kept = change({preset.name: preset for preset in own_presets()})
         replace_private(own_presets_path(), dump_presets(kept.values()))
 

@@ -6,16 +6,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from compact.errors import InvalidConfiguration
+from compact.errors import InvalidConfiguration, NotFound
+from compact.messages import Json
 from compact.models import Model, find_model
-from compact.policies import CHEAP, Profile, Vendor, default_profile
-from compact.ports import Answer, Ask, Observe
+from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile
+from compact.ports import Answer, Ask, Completion, Failure, Observe
 from compact.settings.keys import resolve_key, reveal_key
 from compact.settings.offline import require_online
-from compact.settings.profiles import load_profiles
+from compact.settings.profiles import change_profiles, load_profiles
 
 if TYPE_CHECKING:
     from compact.engine import AskModel
@@ -54,6 +56,25 @@ class Probe:
 
     answer: Answer
     seconds: float
+
+    @property
+    def answered(self) -> bool:
+        return isinstance(self.answer, Completion)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer; empty where there is one."""
+        return "" if isinstance(self.answer, Completion) else self.answer.reason
+
+    @property
+    def model(self) -> str:
+        """The model as it calls itself; empty where none was reached."""
+        return "" if isinstance(self.answer, Failure) else self.answer.model
+
+    @property
+    def cost(self) -> Decimal | None:
+        """Dollars; None where the price is unknown."""
+        return None if isinstance(self.answer, Failure) else self.answer.cost
 
 
 def list_profiles() -> tuple[Standing, ...]:
@@ -124,6 +145,70 @@ def find_profile(name: str) -> Profile:
         field="profile",
         remedy=f"Known: {', '.join(dict.fromkeys(names))}; `compact profiles` tells more.",
     )
+
+
+def add_profile(values: Mapping[str, Json]) -> Profile:
+    """Keep a new profile; InvalidConfiguration names what is wrong with it."""
+    made = configure(Profile, values)
+    _require_name(made)
+    change_profiles(lambda known: _with(known.profiles, made))
+    return made
+
+
+def change_profile(name: str, values: Mapping[str, Json]) -> Profile:
+    """Give some settings of a profile other values; the rest stays as it is."""
+    changed: list[Profile] = []
+
+    def change(known: Profiles) -> Profiles:
+        old = _configured(known, name)
+        new = configure(Profile, {**old.model_dump(exclude_unset=True), **values})
+        if new.name != old.name:
+            _require_name(new)
+        changed.append(new)
+        at = known.profiles.index(old)
+        return _with(known.profiles[:at], new, *known.profiles[at + 1 :])
+
+    change_profiles(change)
+    return changed[0]
+
+
+def remove_profile(name: str) -> None:
+    """Forget a profile; its key stays where it is."""
+
+    def without(known: Profiles) -> Profiles:
+        gone = _configured(known, name)
+        return Profiles(profiles=tuple(profile for profile in known.profiles if profile is not gone))
+
+    change_profiles(without)
+
+
+def _with(known: Sequence[Profile], *new: Profile) -> Profiles:
+    found = (*known, *new)
+    names = [profile.name for profile in found]
+    for name in names:
+        if names.count(name) > 1:
+            remedy = f"Choose another name, or change that one: compact profiles edit {name}."
+            raise InvalidConfiguration(f"there is a profile {name!r} already", field="name", remedy=remedy)
+    return Profiles(profiles=found)
+
+
+def _configured(known: Profiles, name: str) -> Profile:
+    for profile in known.profiles:
+        if profile.name == name:
+            return profile
+    if name in CHEAP:
+        problem = f"{name!r} is a vendor's usual model and no profile"
+        raise NotFound(
+            problem, field="name", remedy=f"Add one: compact profiles add {name} --vendor {name} --model NAME."
+        )
+    names = ", ".join(profile.name for profile in known.profiles) or "none"
+    raise NotFound(f"there is no profile {name[:80]!r}", field="name", remedy=f"Configured: {names}.")
+
+
+def _require_name(profile: Profile) -> None:
+    if profile.name == OFFLINE:
+        problem = f"{OFFLINE!r} means that no model is called"
+        raise InvalidConfiguration(problem, field="name", remedy="Choose another name.")
 
 
 def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> Access:

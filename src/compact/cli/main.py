@@ -28,7 +28,7 @@ _COMMANDS: Final = {
     "cost": "Compare what condensing would cost and save, with every recipe and every model that might summarize.",
     "replay": "Play a recorded session again, request by request, and show what each recipe would have cost.",
     "evaluate": "Measure what condensing keeps, without a model unless a profile is named.",
-    "profiles": "List the models that may be asked for summaries, in the order in which they are asked.",
+    "profiles": "List the models that may be asked for summaries, and add, edit, test and remove their profiles.",
     "prompt": "Show exactly what a summarizing model would be sent; no model is called.",
     "tokens": "Count a conversation's tokens, by role and by kind of content.",
     "check": (

@@ -1,48 +1,206 @@
-"""`compact profiles`: which models may be asked for summaries."""
+"""`compact profiles`: the models that may be asked for summaries, and making, changing and testing their profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
+from typer.core import TyperGroup
 
-from compact.app.profiles import Probe, Standing, list_profiles, probe
+from compact.app.profiles import (
+    Probe,
+    Standing,
+    add_profile,
+    change_profile,
+    examine,
+    list_profiles,
+    probe,
+    remove_profile,
+)
+from compact.app.recommending import dollars
 from compact.cli.console import AsJson, busy, print_json, screen, styled
+from compact.cli.options import grouped, read_settings
 from compact.cli.tables import Cell, Column, numeric, table_of
 from compact.errors import InvalidInput
 from compact.messages import Json
-from compact.ports import Completion
-
-EXAMPLES = "Examples: compact profiles · compact profiles anthropic --check · compact profiles --json"
+from compact.policies import Profile
 
 
-def profiles(
-    name: Annotated[str | None, typer.Argument(help="One profile, or a vendor's usual cheap model.")] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Really ask one tiny question: of those configured, or of the one named.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the models that may be asked for summaries, in the order in which they are asked.
+class _OrName(TyperGroup):
+    """Takes what is no command for a profile's name: `compact profiles cheap` shows that one."""
 
-    Those of a vendor are asked only when they are named. Keys are never shown: only where they are, and whether.
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+
+commands = typer.Typer(
+    cls=_OrName,
+    add_completion=False,
+    epilog=(
+        "Examples: compact profiles · compact profiles add cheap --vendor anthropic --model claude-haiku-4-5 · "
+        "compact profiles test cheap · compact profiles --json"
+    ),
+)
+Name = Annotated[str, typer.Argument(help="The profile's name.")]
+Check = Annotated[bool, typer.Option("--check", help="Really ask one small question.")]
+
+
+@dataclass
+class Given:
+    """A profile as the options give it; None is what was not given."""
+
+    name: Name
+    vendor: Annotated[
+        str | None,
+        typer.Option(
+            help="openai, azure, anthropic, bedrock, gemini, vertex, openrouter, or compatible: any server "
+            "that speaks OpenAI's Chat Completions, such as Ollama."
+        ),
+    ] = None
+    model: Annotated[str | None, typer.Option(help="The model as the vendor calls it; for Azure, the deployment.")] = (
+        None
+    )
+    url: Annotated[str | None, typer.Option(help="The address; needed for azure and compatible.")] = None
+    key: Annotated[
+        str | None, typer.Option(help="Where the key is, never the key itself: env:NAME or keyring:SERVICE/USER.")
+    ] = None
+    use: Annotated[str | None, typer.Option(help="conversation, condensation or both.")] = None
+    priority: Annotated[int | None, typer.Option(help="The lower it is, the sooner it is asked.")] = None
+    threshold: Annotated[
+        float | None, typer.Option(help="Condense from this percentage of the window; -1 is what holds elsewhere.")
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any other setting, as NAME=VALUE; repeatable. docs/profiles.md lists all."),
+    ] = None
+    as_json: AsJson = False
+
+    def values(self) -> dict[str, Json]:
+        """The settings that were given."""
+        named = {name: value for name, value in vars(self).items() if name not in ("name", "settings", "as_json")}
+        return {name: value for name, value in named.items() if value is not None} | read_settings(self.settings or ())
+
+
+@commands.callback(invoke_without_command=True)
+def profiles(context: typer.Context, check: Check = False, as_json: AsJson = False) -> None:
+    """List the models that may be asked for summaries, in the order in which they are asked; add, edit, test, remove.
+
+    Those of a vendor are asked only when they are named. Keys are never shown: only where they are, and whether. With
+    --check, each configured profile is asked one small question.
     """
+    if context.invoked_subcommand is not None:
+        if check or as_json:
+            raise InvalidInput("stands before the command", field="option", remedy="Write options at the end.")
+        return
     known = list_profiles()
-    shown = [standing for standing in known if name in (None, standing.profile.name)]
-    if not shown:
-        remedy = f"Known: {', '.join(standing.profile.name for standing in known)}."
-        raise InvalidInput(f"there is no profile {name!r}", field="NAME", remedy=remedy)
-    asked = [standing for standing in shown if name is not None or standing.source == "configured"] if check else []
+    asked = [standing for standing in known if standing.source == "configured"] if check else []
+    _list(known, asked, as_json=as_json)
+    if check and not asked and not as_json:
+        screen().print("No profile is configured, so no model was called; name one: compact profiles test NAME.")
+
+
+@commands.command(
+    "show", epilog="Examples: compact profiles show cheap · compact profiles cheap · compact profiles openai --json"
+)
+def show(name: Name, check: Check = False, as_json: AsJson = False) -> None:
+    """Show one profile, or a vendor's usual cheap model."""
+    standing = _standing(name)
+    _list([standing], [standing] if check else [], as_json=as_json)
+
+
+@commands.command(
+    "add",
+    epilog=(
+        "Examples: compact profiles add cheap --vendor anthropic --model claude-haiku-4-5 --use condensation · "
+        "compact profiles add work --vendor openai --model gpt-4o --key env:WORK_KEY · "
+        "compact profiles add local --vendor compatible --model llama3.1 --url http://localhost:11434/v1"
+    ),
+)
+@grouped
+def add(given: Given) -> None:
+    """Add a profile: a name, a vendor and a model are needed. No model is called; `compact profiles test` does that."""
+    _tell(add_profile({"name": given.name} | given.values()), "Added", as_json=given.as_json)
+
+
+@commands.command(
+    "edit",
+    epilog=(
+        "Examples: compact profiles edit cheap --priority 1 --threshold 70 · "
+        "compact profiles edit cheap --set name=dear · compact profiles edit cheap --set timeout=120 --set seed=null"
+    ),
+)
+@grouped
+def edit(given: Given) -> None:
+    """Change some settings of a profile; the others stay as they are."""
+    values = given.values()
+    if not values:
+        raise InvalidInput("nothing to change", field=given.name, remedy="Name a setting, such as --model or --set.")
+    _tell(change_profile(given.name, values), "Changed", as_json=given.as_json)
+
+
+@commands.command("remove", epilog="Examples: compact profiles remove cheap · compact profiles remove cheap --json")
+def remove(name: Name, as_json: AsJson = False) -> None:
+    """Remove a profile; its key stays where it is."""
+    remove_profile(name)
+    if as_json:
+        print_json({"removed": name})
+    else:
+        screen().print(f"Removed {name}.")
+
+
+@commands.command("test", epilog="Examples: compact profiles test cheap · compact profiles test openai --json")
+def ask(name: Name, as_json: AsJson = False) -> None:
+    """Really ask one small question, and show the model, the seconds and the cost; status 1 if there is no answer."""
+    standing = _standing(name)
+    found = _probed([standing])[name]
+    if as_json:
+        print_json({"profile": name} | _outcome(standing, found))
+    elif found is not None and found.answered:
+        screen().print(f"{name}: {found.model} answered in {found.seconds:.1f} s, {_paid(found)}.")
+    else:
+        screen().print(styled(f"{name}: {_outcome(standing, found)['reason']}", "red"), soft_wrap=True)
+    if found is None or not found.answered:
+        raise typer.Exit(1)
+
+
+def _standing(name: str) -> Standing:
+    known = list_profiles()
+    for standing in known:
+        if standing.profile.name == name:
+            return standing
+    remedy = (
+        f"Known: {', '.join(standing.profile.name for standing in known)}; `compact profiles --help` lists commands."
+    )
+    raise InvalidInput(f"there is no profile {name!r}", field="NAME", remedy=remedy)
+
+
+def _tell(profile: Profile, done: str, *, as_json: bool) -> None:
+    standing = examine(profile)
+    if as_json:
+        print_json(_facts(standing))
+        return
+    screen().print(f"{done} {profile.name}: {profile.model} of {profile.vendor}.")
+    _tell_remarks(standing)
+    if standing.ready:
+        screen().print(f"Test it: compact profiles test {profile.name}", soft_wrap=True)
+
+
+def _list(shown: Sequence[Standing], asked: Sequence[Standing], *, as_json: bool) -> None:
+    """Show the profiles, and ask some of them; status 1 where one of these does not answer."""
     probes = _probed(asked)
     if as_json:
-        print_json([_facts(standing, probes.get(standing.profile.name)) for standing in shown])
+        print_json(
+            [
+                _facts(each) | ({"check": _outcome(each, probes[each.profile.name])} if each in asked else {})
+                for each in shown
+            ]
+        )
     else:
         _show(shown, probes)
-        if check and not asked:
-            screen().print("No profile is configured, so no model was called; name one: compact profiles NAME --check.")
-    if any(not _answered(probe) for probe in probes.values()):
+    if any(found is None or not found.answered for found in probes.values()):
         raise typer.Exit(1)
 
 
@@ -55,19 +213,19 @@ def _probed(asked: Sequence[Standing]) -> dict[str, Probe | None]:
     return found
 
 
-def _answered(probe: Probe | None) -> bool:
-    return probe is not None and isinstance(probe.answer, Completion)
-
-
 def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None:
     screen().print(table_of([_row(standing, probes) for standing in shown]))
     for standing in shown:
         if standing.source == "configured":
-            for problem in standing.problems:
-                screen().print(styled(f"{standing.profile.name}: {problem}", "yellow"))
-            for remark in standing.remarks:
-                screen().print(f"{standing.profile.name}: {remark}")
+            _tell_remarks(standing)
     screen().print("In, out: dollars per million tokens.")
+
+
+def _tell_remarks(standing: Standing) -> None:
+    for problem in standing.problems:
+        screen().print(styled(f"{standing.profile.name}: {problem}", "yellow"))
+    for remark in standing.remarks:
+        screen().print(f"{standing.profile.name}: {remark}")
 
 
 def _row(standing: Standing, probes: Mapping[str, Probe | None]) -> dict[str | Column, Cell]:
@@ -98,20 +256,37 @@ def _told(probes: Mapping[str, Probe | None], name: str) -> str | Text:
     probe = probes[name]
     if probe is None:
         return styled("not asked", "red")
-    if isinstance(probe.answer, Completion):
-        return f"in {probe.seconds:.1f} s"
-    return styled(probe.answer.reason, "red")
+    return f"in {probe.seconds:.1f} s" if probe.answered else styled(probe.reason, "red")
 
 
-def _facts(standing: Standing, probe: Probe | None) -> dict[str, Json]:
+def _paid(probe: Probe) -> str:
+    return "at an unknown price" if probe.cost is None else dollars(probe.cost)
+
+
+def _outcome(standing: Standing, probe: Probe | None) -> dict[str, Json]:
+    if probe is None:
+        reason = f"not asked: {' '.join(standing.problems)}"
+        return {"answered": False, "model": None, "seconds": None, "cost": None, "reason": reason}
+    return {
+        "answered": probe.answered,
+        "model": probe.model or None,
+        "seconds": round(probe.seconds, 3),
+        "cost": _money(probe.cost),
+        "reason": probe.reason or None,
+    }
+
+
+def _facts(standing: Standing) -> dict[str, Json]:
     profile, model = standing.profile, standing.model
-    facts: dict[str, Json] = {
+    return {
         "name": profile.name,
         "vendor": profile.vendor,
         "model": profile.model,
+        "url": profile.url,
         "source": standing.source,
         "use": profile.use,
         "priority": profile.priority,
+        "threshold": profile.threshold,
         "key": standing.key,
         "ready": standing.ready,
         "problems": list(standing.problems),
@@ -121,13 +296,6 @@ def _facts(standing: Standing, probe: Probe | None) -> dict[str, Json]:
         "context_window": model.context_window,
         "max_output": model.max_output,
     }
-    if probe is not None:
-        facts["check"] = {
-            "answered": _answered(probe),
-            "seconds": round(probe.seconds, 3),
-            "reason": getattr(probe.answer, "reason", None),
-        }
-    return facts
 
 
 def _price(amount: object) -> str:

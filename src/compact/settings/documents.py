@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from compact.disk import replace_file
+from compact.disk import APPEND, CREATE, Disk, entered, locked, opened, replace_file
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
 from compact.providers.presets import Form
@@ -83,6 +84,23 @@ def replace_private(path: Path, text: str) -> Path:
     except OSError as error:
         raise unwritable(path, error) from None
     return path
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Make every other writer of the file wait, in this process and in others, while it is read and written anew."""
+    disk = Disk()
+    with ExitStack() as held:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder = held.enter_context(entered(disk, str(path.parent)))
+            # The file itself is replaced by another one, so a file beside it is locked. It stays: to remove it would
+            # let a third writer lock a new one while the second still waits for the old.
+            file = held.enter_context(opened(disk, folder, f".{path.name}.lock", APPEND | CREATE))
+            held.enter_context(locked(disk, file))
+        except OSError as error:
+            raise unwritable(path, error) from None
+        yield
 
 
 def state_of(path: Path) -> tuple[int, int, int] | None:

@@ -6,11 +6,19 @@ Neither ever holds a key: a profile says in which environment variable or keyrin
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
-from compact.settings.documents import dump_document, find_document, read_document, read_text, replace_private
+from compact.settings.documents import (
+    dump_document,
+    exclusive,
+    find_document,
+    read_document,
+    read_text,
+    replace_private,
+)
 from compact.settings.home import home
 
 _NAMES = ("profiles.yaml", "profiles.yml", "profiles.json")
@@ -42,10 +50,23 @@ def load_profiles() -> Profiles:
 
 
 def save_profiles(profiles: Profiles) -> Path:
-    """Keep the profiles, in the form of the file that exists; what has its usual value is left out."""
+    """Keep the profiles, in the form of the file that exists; settings that were not given are left out."""
     path = profiles_path()
-    value = {"profiles": [_written(profile) for profile in profiles.profiles]}
+    value = {"profiles": [profile.model_dump(mode="json", exclude_unset=True) for profile in profiles.profiles]}
     return replace_private(path, dump_document(value, path))
+
+
+def change_profiles(change: Callable[[Profiles], Profiles]) -> None:
+    """Replace the profiles by what the change makes of them; other writers wait, so that none undoes another's change.
+
+    The program writes no comments. So a file that a person wrote is kept beside the new one, with `.bak` at its end.
+    """
+    with exclusive(home() / _NAMES[0]):
+        changed = change(load_profiles())
+        path = profiles_path()
+        if path.is_file() and dump_document(read_document(path), path) != (text := read_text(path)):
+            replace_private(path.with_name(f"{path.name}.bak"), text)
+        save_profiles(changed)
 
 
 def prompt_path(name: str) -> Path:
@@ -84,11 +105,6 @@ def prompt_of(profile: Profile) -> str:
     """The profile's own prompt: as it stands there, or from the file it names; empty where it has none."""
     prompt = profile.prompt
     return load_prompt(prompt.removeprefix(FROM_FILE).strip()) if prompt.startswith(FROM_FILE) else prompt
-
-
-def _written(profile: Profile) -> dict[str, object]:
-    needed = {name: getattr(profile, name) for name in ("name", "vendor", "model")}
-    return needed | profile.model_dump(mode="json", exclude_defaults=True)
 
 
 def _remedy(error: InvalidConfiguration) -> str:
