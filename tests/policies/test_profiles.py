@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from compact.errors import InvalidConfiguration
-from compact.models import find_model
-from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile
+from compact.models import CacheRules, Prices, find_model
+from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile, model_of
 
 GOOD = {"name": "cheap", "vendor": "openai", "model": "gpt-4o-mini"}
 KEYS = (
@@ -176,3 +176,47 @@ def test_vendors_without_an_address_or_a_model_have_no_default() -> None:
     with pytest.raises(InvalidConfiguration, match=r"^profile\.model: "):
         default_profile("compatible", url="http://localhost:8080/v1")
     assert default_profile("compatible", url="http://localhost:8080/v1", model="local").catalogue_name == "local"
+
+
+def asked(**values: object) -> Profile:
+    return Profile.model_validate({"name": "p", "vendor": "openai", "model": "gpt-4o-mini", **values})
+
+
+def test_a_profile_without_words_of_its_own_is_as_the_catalogue_says() -> None:
+    assert model_of(asked()) == find_model("openai:gpt-4o-mini")
+
+
+def test_prices_window_and_cache_of_a_profile_go_before_the_catalogue() -> None:
+    model = model_of(
+        asked(input_price=0.1, output_price=0.4, cache_read_price=0.01, context_window=8_000, caches=False)
+    )
+    assert model.prices == Prices.per_million("0.1", "0.4", None, "0.01")
+    assert (model.context_window, model.max_input, model.source) == (8_000, 4_000, "profile")
+    assert model.cache is None
+
+
+def test_a_name_at_a_compatible_address_tells_neither_a_price_nor_a_cache() -> None:
+    place = {"vendor": "compatible", "url": "http://localhost:9/v1"}
+    strange = model_of(asked(**place))
+    assert (strange.prices, strange.cache) == (None, None)
+    assert strange.context_window == find_model("gpt-4o-mini").context_window
+    own = model_of(asked(**place, model="mine", input_price=0, output_price=0, context_window=8_192, caches=True))
+    assert own.prices == Prices.per_million(0, 0)
+    assert (own.max_input, own.cache) == (8_192, CacheRules(1_024))
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"input_price": 1}, "output_price: goes together with input_price"),
+        ({"output_price": 1}, "output_price: goes together with input_price"),
+        ({"cache_read_price": 1}, "cache_read_price: needs input_price and output_price"),
+        ({"cache_write_price": 1}, "cache_write_price: needs input_price and output_price"),
+        ({"input_price": -1, "output_price": 1}, "input_price: should be greater than or equal to 0"),
+        ({"input_price": float("nan"), "output_price": 1}, "input_price: "),
+        ({"context_window": 10}, "context_window: should be greater than or equal to 1000"),
+    ],
+)
+def test_a_price_that_cannot_be_is_refused_by_its_name(values: dict[str, object], told: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=told):
+        configure(Profile, {"name": "p", "vendor": "openai", "model": "gpt-4o-mini", **values})

@@ -15,7 +15,7 @@ from compact.app.pricing import Pricing, Summarizer, add_charges
 from compact.engine import AskModel
 from compact.engine.hidden_secrets import vendors_of
 from compact.errors import InvalidConfiguration
-from compact.models import Usage, find_model
+from compact.models import Usage
 from compact.models.payback import Payback, Rewrite, payback
 from compact.models.spending import Charge, Spending
 from compact.ports import Answer, Ask, Failure
@@ -84,7 +84,7 @@ class Costing:
         own, its = self._counter.text, counter_for(summarizer.model).text
         sizes = [(own(ask.material), its(ask.material)) for ask in asks]
         ours, theirs = sum(size for size, _ in sizes), sum(size for _, size in sizes)
-        limit = find_model(summarizer.model).max_input
+        limit = summarizer.facts.max_input
         return limit * ours // theirs if theirs else limit
 
     def _option(self, foreseen: Foreseen, summarizer: Summarizer | None, charge: Charge) -> Option:
@@ -154,7 +154,7 @@ def condense_metered(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         way=recipe.name,
         profile=answered.name,
-        model=find_model(answered.model).id,
+        model=answered.facts.id,
         estimated=expected,
         actual=metered.charge,
         limit=metered.limit,

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from compact import formats, models
 from compact.app.counting import counter_for
 from compact.messages import Conversation, Json
-from compact.models import Usage, find_model
+from compact.models import Model, Usage, find_model
 from compact.models.spending import Charge, habits
-from compact.policies import Profile
+from compact.policies import Profile, model_of
 from compact.ports import Ask
 from compact.settings.spending import load_spending
 
@@ -30,17 +30,23 @@ class Summarizer(NamedTuple):
     model: str
     most: int | None = None
     called: str = ""
+    profile: Profile | None = None
 
     @classmethod
     def of(cls, profile: Profile) -> Summarizer:
-        return cls(profile.name, profile.catalogue_name, profile.max_output_tokens, profile.model)
+        return cls(profile.name, profile.catalogue_name, profile.max_output_tokens, profile.model, profile)
+
+    @property
+    def facts(self) -> Model:
+        """Its limits and prices: its profile's, else the catalogue's."""
+        return find_model(self.model) if self.profile is None else model_of(self.profile)
 
 
 class Pricing:
     """Prices questions to one model, in the order in which they are asked."""
 
     def __init__(self, summarizer: Summarizer) -> None:
-        self._model = find_model(summarizer.model)
+        self._model = summarizer.facts
         self._counter = counter_for(summarizer.model)
         self._most = summarizer.most
         self._share = habits(load_spending()).get(self._model.id)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration, NotFound
 from compact.messages import Json
-from compact.models import Model, find_model
-from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile
+from compact.models import Model
+from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile, model_of
 from compact.ports import Answer, Ask, Completion, Failure, Observe
 from compact.settings.keys import resolve_key, reveal_key
 from compact.settings.offline import require_online
@@ -94,7 +94,7 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
     from compact.app.strategies import choose_strategy
     from compact.llm.vendors import missing_extra
 
-    model = find_model(profile.catalogue_name)
+    model = model_of(profile)
     problems, remarks = [], []
     try:
         key = str(resolve_key(profile))

@@ -13,9 +13,8 @@ from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.question_limits import LIMITED, LimitedQuestions
 from compact.errors import InvalidConfiguration
-from compact.models import find_model
 from compact.models.spending import Charge, Spending
-from compact.policies import CompactConfig
+from compact.policies import CompactConfig, model_of
 from compact.ports import Answer, Ask, Observe
 from compact.ports.closeable import Closeable
 from compact.providers import Recipe
@@ -56,7 +55,7 @@ class Questions(Closeable):
     @property
     def reads(self) -> int | None:
         """How many tokens each of the models takes at once; None where that is not known."""
-        known = [find_model(profile.catalogue_name) for profile in self._chosen.profiles]
+        known = [model_of(profile) for profile in self._chosen.profiles]
         if not known or any(model.source == "default" for model in known):
             return None
         return min(model.max_input for model in known)

@@ -8,7 +8,6 @@ from decimal import Decimal
 from compact.app.costing import Option
 from compact.app.pricing import Summarizer
 from compact.messages import Json
-from compact.models import find_model
 
 _NO_MONEY = Decimal(0)
 
@@ -70,7 +69,7 @@ def option_facts(option: Option) -> dict[str, Json]:
     return {
         "way": option.recipe,
         "profile": option.summarizer.name if option.summarizer else None,
-        "model": find_model(option.summarizer.model).id if option.summarizer else None,
+        "model": option.summarizer.facts.id if option.summarizer else None,
         "tokens_before": option.rewrite.before,
         "tokens_after": option.rewrite.after,
         "kept_prefix": option.rewrite.kept,
@@ -92,7 +91,7 @@ def _text(amount: Decimal | None) -> str | None:
 def _named(summarizer: Summarizer | None) -> str:
     if summarizer is None:
         return "no model"
-    model = find_model(summarizer.model).id
+    model = summarizer.facts.id
     return model if summarizer.name == model else f"{summarizer.name} ({model})"
 
 

@@ -16,7 +16,7 @@ from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
 from compact.models import find_model
-from compact.policies import Profile
+from compact.policies import Profile, model_of
 from compact.ports import Answer, Completion, Failure
 from compact.settings.keys import reveal_key
 from compact.settings.offline import VARIABLE, is_offline
@@ -193,7 +193,7 @@ async def _put(profile: Profile, key: str, conversation: Conversation, heard: Ca
 
 
 def _settings(profile: Profile, conversation: Conversation) -> ModelSettings:
-    limits = (_LONGEST_ANSWER, profile.max_output_tokens, find_model(profile.catalogue_name).max_output)
+    limits = (_LONGEST_ANSWER, profile.max_output_tokens, model_of(profile).max_output)
     settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit)}
     # The default temperature is meant for summaries: only one that was set counts here.
     if "temperature" in profile.model_fields_set and profile.temperature is not None:

@@ -72,6 +72,25 @@ class Given:
     threshold: Annotated[
         float | None, typer.Option(help="Condense from this percentage of the window; -1 is what holds elsewhere.")
     ] = None
+    input_price: Annotated[
+        float | None,
+        typer.Option("--input-price", "--price-input", help="Dollars per million tokens of input."),
+    ] = None
+    output_price: Annotated[
+        float | None, typer.Option("--output-price", "--price-output", help="Dollars per million tokens of answers.")
+    ] = None
+    cache_read_price: Annotated[
+        float | None, typer.Option("--cache-read-price", help="The same for tokens from the vendor's cache.")
+    ] = None
+    cache_write_price: Annotated[
+        float | None, typer.Option("--cache-write-price", help="The same for tokens put into the vendor's cache.")
+    ] = None
+    context_window: Annotated[
+        int | None, typer.Option("--context-window", help="Tokens of a request and its answer together.")
+    ] = None
+    caches: Annotated[
+        bool | None, typer.Option("--caches/--no-caches", help="Whether the vendor caches the beginning of requests.")
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any other setting, as NAME=VALUE; repeatable. docs/profiles.md lists all."),
@@ -238,7 +257,7 @@ def _row(standing: Standing, probes: Mapping[str, Probe | None]) -> dict[str | C
         "key": styled(standing.key, "" if standing.ready else "yellow"),
         numeric("in"): _price(model.prices and model.prices.input),
         numeric("out"): _price(model.prices and model.prices.output),
-        numeric("window"): f"{model.context_window:,}" if model.source == "catalogue" else "?",
+        numeric("window"): f"{model.context_window:,}" if model.source != "default" else "?",
         **({"answer": _told(probes, profile.name)} if probes else {}),
     }
 
@@ -293,6 +312,9 @@ def _facts(standing: Standing) -> dict[str, Json]:
         "remarks": list(standing.remarks),
         "input_price": _money(model.prices and model.prices.input),
         "output_price": _money(model.prices and model.prices.output),
+        "cache_read_price": _money(model.prices and model.prices.cache_read),
+        "cache_write_price": _money(model.prices and model.prices.cache_write),
+        "caches": model.cache is not None,
         "context_window": model.context_window,
         "max_output": model.max_output,
     }

@@ -21,8 +21,7 @@ from compact.cli.tables import Table
 from compact.errors import InvalidInput
 from compact.llm.vendors import takes_seed
 from compact.messages import Json
-from compact.models import find_model
-from compact.policies import Profile
+from compact.policies import Profile, model_of
 from compact.ports import Ask
 from compact.settings.profiles import list_prompts, prompt_path
 from compact.summaries.model.instructions import Frame, instructions
@@ -99,9 +98,7 @@ def _asks(strategy: Strategy, options: Options, profile: Profile | None) -> Sequ
 def _request(ask: Ask, profile: Profile | None, *, preview: bool) -> dict[str, Json]:
     limits = [ask.max_tokens]
     if profile:
-        limits += [
-            limit for limit in (profile.max_output_tokens, find_model(profile.catalogue_name).max_output) if limit
-        ]
+        limits += [limit for limit in (profile.max_output_tokens, model_of(profile).max_output) if limit]
     return {
         "profile": profile.name if profile else None,
         "model": profile.model if profile else None,

@@ -10,8 +10,7 @@ from compact.errors import InvalidConfiguration
 from compact.llm.failures import Trouble
 from compact.llm.requesting import Requests, set_up
 from compact.llm.vendors import Opened, takes_seed
-from compact.models import find_model
-from compact.policies import Profile
+from compact.policies import Profile, model_of
 from compact.ports import Answer, Ask, Failure
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ class Line:
 
 
 def _settings(profile: Profile, ask: Ask, model: Model) -> ModelSettings:
-    limits = (ask.max_tokens, profile.max_output_tokens, find_model(profile.catalogue_name).max_output)
+    limits = (ask.max_tokens, profile.max_output_tokens, model_of(profile).max_output)
     # Thinking is paid for like an answer, and with Gemini takes its room.
     settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit), "thinking": False}
     if profile.temperature is not None and not any(model.profile.get(name) for name in _NO_TEMPERATURE):

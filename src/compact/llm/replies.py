@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from compact.llm.failures import Trouble
-from compact.models import cost, find_model
-from compact.policies import Profile
+from compact.models import cost
+from compact.policies import Profile, model_of
 from compact.ports import Completion, Refusal, Usage
 
 if TYPE_CHECKING:
@@ -42,7 +42,4 @@ def _usage(reply: ModelResponse) -> Usage | None:
 
 
 def _price(usage: Usage | None, profile: Profile) -> Decimal | None:
-    # Whoever answers at an address of one's own may charge anything, or nothing.
-    if usage is None or profile.vendor == "compatible":
-        return None
-    return cost(usage, find_model(profile.catalogue_name).prices)
+    return None if usage is None else cost(usage, model_of(profile).prices)

@@ -80,7 +80,8 @@ class Model:
     `max_input` is the input that is accepted whatever output the request asks for (see `input_limit`).
     `encoding` names the tokenizer that counts for the model; where it is not the model's own (`exact` is false)
     a count is multiplied by `prior` until it has been calibrated.
-    `source` says where the limits come from: "default" means nobody has stated them.
+    `source` says where the limits come from: "profile" is the profile by which the model is asked, "default" means that
+    nobody has stated them.
     """
 
     id: str
@@ -93,7 +94,7 @@ class Model:
     encoding: str
     exact: bool
     prior: float
-    source: Literal["catalogue", "default"]
+    source: Literal["catalogue", "profile", "default"]
     retired: bool = False
     cache: CacheRules | None = None
 

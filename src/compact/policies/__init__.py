@@ -2,7 +2,7 @@
 
 from compact.policies.compaction import CompactConfig, Policy, RedactionSettings, StorageSettings, TracingSettings
 from compact.policies.configuration import Configuration, configure
-from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, check_address, default_profile
+from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, check_address, default_profile, model_of
 from compact.policies.retention import Retention, Selection, select
 from compact.policies.session_ids import check_session_id
 from compact.policies.threshold import (
@@ -38,6 +38,7 @@ __all__ = [
     "configure",
     "default_profile",
     "effective_percent",
+    "model_of",
     "select",
     "should_condense",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import ip_address
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, Self, TypeAlias
@@ -20,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from compact.models import CacheRules, Model, Prices, find_model, input_limit
 from compact.policies.configuration import Configuration, configure
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 from compact.policies.variants import Variant
@@ -40,6 +42,8 @@ CHEAP: Final[Mapping[Vendor, str]] = MappingProxyType(
 """The model that summarizes where a vendor is named and no model; any other URL serves models of its own."""
 
 _CATALOGUE: Final[Mapping[Vendor, str]] = {"gemini": "google"}
+_USUAL_MINIMUM: Final = 1_024
+"""The shortest beginning that vendors cache, where nobody tells it."""
 _NEEDS_URL: Final = ("azure", "compatible")
 # How the keys of vendors begin, and the long runs of letters and digits that no name has.
 _KEY: Final = re.compile(
@@ -109,6 +113,7 @@ def _percentage(value: float) -> float:
     return value
 
 
+Price: TypeAlias = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Word: TypeAlias = Annotated[str, Field(max_length=256), AfterValidator(_no_key)]
 Reference: TypeAlias = Annotated[str, AfterValidator(_reference)]
 Address: TypeAlias = Annotated[str, Field(max_length=2048), AfterValidator(check_address)]
@@ -149,6 +154,18 @@ class Profile(Configuration):
     """Makes answers repeatable, where the vendor knows how."""
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
     """The most an answer may have, where a question asks for more."""
+    input_price: Price | None = None
+    """Dollars per million tokens of input; none is what the catalogue says, and unknown for a compatible address."""
+    output_price: Annotated[Price | None, Field(validate_default=True)] = None
+    """Dollars per million tokens of answers; it goes together with the price of input."""
+    cache_read_price: Price | None = None
+    """Dollars per million tokens that come from the vendor's cache; none is the price of input."""
+    cache_write_price: Price | None = None
+    """Dollars per million tokens that are put into the vendor's cache; none is the price of input."""
+    context_window: Annotated[int, Field(ge=1_000, le=1_000_000_000)] | None = None
+    """Tokens of a request and its answer together; none is what the catalogue says, or 128,000."""
+    caches: bool | None = None
+    """Whether the vendor caches the beginning of requests; none is what the catalogue says."""
     timeout: Annotated[float, Field(gt=0, le=3600)] = 60
     """Seconds a question may take, with everything that is tried again."""
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
@@ -169,6 +186,20 @@ class Profile(Configuration):
             raise ValueError(f"is needed for {info.data['vendor']}, whose address only you know")
         return url
 
+    @field_validator("output_price")
+    @classmethod
+    def _both_prices(cls, price: float | None, info: ValidationInfo) -> float | None:
+        if (price is None) != (info.data.get("input_price") is None):
+            raise ValueError("goes together with input_price: give both, or neither")
+        return price
+
+    @field_validator("cache_read_price", "cache_write_price")
+    @classmethod
+    def _beside_others(cls, price: float | None, info: ValidationInfo) -> float | None:
+        if price is not None and info.data.get("input_price") is None:
+            raise ValueError("needs input_price and output_price beside it")
+        return price
+
     @property
     def catalogue_name(self) -> str:
         """The model's name for `find_model`; what a compatible address calls a model says nothing of its price."""
@@ -180,6 +211,43 @@ class Profile(Configuration):
     def recipient(self) -> str:
         """The vendor that gets what is asked, as the catalogue names it; empty for a compatible address."""
         return "" if self.vendor == "compatible" else _CATALOGUE.get(self.vendor, self.vendor)
+
+
+def model_of(profile: Profile) -> Model:
+    """The profile's model: what the catalogue knows of it, and above that what the profile says.
+
+    At a compatible address the name tells the window, but neither a price nor a cache.
+    """
+    known = find_model(profile.catalogue_name)
+    strange = profile.vendor == "compatible"
+    return replace(
+        _resized(known, profile.context_window),
+        prices=_own_prices(profile) or (None if strange else known.prices),
+        cache=_cache(profile, None if strange else known.cache),
+    )
+
+
+def _resized(known: Model, window: int | None) -> Model:
+    if window is None:
+        return known
+    output = None if known.max_output is None else min(known.max_output, window)
+    apart = known.max_input == known.context_window
+    limit = input_limit(window, output, apart=apart)
+    return replace(known, context_window=window, max_input=limit, max_output=output, source="profile")
+
+
+def _own_prices(profile: Profile) -> Prices | None:
+    if profile.input_price is None:
+        return None
+    return Prices.per_million(
+        profile.input_price, profile.output_price, profile.cache_write_price, profile.cache_read_price
+    )
+
+
+def _cache(profile: Profile, known: CacheRules | None) -> CacheRules | None:
+    if profile.caches is None:
+        return known
+    return known or CacheRules(_USUAL_MINIMUM) if profile.caches else None
 
 
 class Profiles(Configuration):

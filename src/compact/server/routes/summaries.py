@@ -9,7 +9,8 @@ from compact import models
 from compact.app.summarizers import choose_summarizers
 from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
-from compact.models import Usage, find_model
+from compact.models import Usage
+from compact.policies import model_of
 from compact.server.routes.sessions import SessionView, view_of
 from compact.server.showing import CompressionDone, SessionId, Sizes, SummaryView, compression_of, money, summary_of
 from compact.server.stored import Sessions
@@ -124,6 +125,5 @@ def _priced(preview: Preview, profile: str) -> tuple[str | None, str, str]:
         return "0", "offline", ""
     first = profiles[0]
     written = preview.tokens_after - (preview.tokens_before - preview.reads) if preview.reads else 0
-    prices = None if first.vendor == "compatible" else find_model(first.catalogue_name).prices
     whose = f"{first.name} ({first.model})"
-    return money(models.cost(Usage(input=preview.reads, output=max(0, written)), prices)), whose, ""
+    return money(models.cost(Usage(input=preview.reads, output=max(0, written)), model_of(first).prices)), whose, ""
