@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from compact.llm.access import Access
 
 Source: TypeAlias = Literal["configured", "vendor"]
+Credentials: TypeAlias = Literal["found", "none needed", "missing", "not looked at"]
 OFFLINE = "offline"
 """What is named in place of a profile when no model is to be called."""
 _ADDRESSES: Final[Mapping[Vendor, str]] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
@@ -34,6 +35,8 @@ _PROBE = Ask("Answer with one word.", "Are you there?", 16)
 class Standing:
     """A profile and whether it can be asked; `key` says where its key is and never what it is.
 
+    `credentials` are "not looked at" where Amazon's or Google's own library finds them, when it asks.
+
     `source` is "vendor" for a vendor's usual cheap model, which is asked only when it is named. `problems` are in the
     way of asking; `remarks` are not.
     """
@@ -42,6 +45,7 @@ class Standing:
     source: Source
     model: Model
     key: str
+    credentials: Credentials
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
 
@@ -88,6 +92,16 @@ def list_profiles() -> tuple[Standing, ...]:
     )
 
 
+def find_standing(name: str) -> Standing:
+    """One of the listed profiles; NotFound names the others."""
+    known = list_profiles()
+    for standing in known:
+        if standing.profile.name == name:
+            return standing
+    names = ", ".join(standing.profile.name for standing in known)
+    raise NotFound(f"there is no profile {name[:80]!r}", field="name", remedy=f"Known: {names}.")
+
+
 def examine(profile: Profile, source: Source = "configured") -> Standing:
     """What is known of a profile without calling its model."""
     from compact.app.recipes import resolve_recipe
@@ -96,10 +110,14 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
 
     model = model_of(profile)
     problems, remarks = [], []
+    credentials: Credentials
     try:
-        key = str(resolve_key(profile))
+        found = resolve_key(profile)
+        key = str(found)
+        without: Credentials = "none needed" if profile.vendor == "compatible" else "not looked at"
+        credentials = "found" if found else without
     except InvalidConfiguration as error:
-        key = error.problem
+        key, credentials = error.problem, "missing"
         problems.append(f"{error.problem}. {error.remedy}")
     if profile.strategy or profile.prompt:
         try:
@@ -119,7 +137,7 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
         remarks.append("the vendor has retired the model")
     if model.prices is None:
         remarks.append("its price is unknown")
-    return Standing(profile, source, model, key, tuple(problems), tuple(remarks))
+    return Standing(profile, source, model, key, credentials, tuple(problems), tuple(remarks))
 
 
 def vendor_profile(vendor: Vendor) -> Profile:

@@ -16,6 +16,7 @@ from compact.app.profiles import (
     add_profile,
     change_profile,
     examine,
+    find_standing,
     list_profiles,
     probe,
     remove_profile,
@@ -126,7 +127,7 @@ def profiles(context: typer.Context, check: Check = False, as_json: AsJson = Fal
 )
 def show(name: Name, check: Check = False, as_json: AsJson = False) -> None:
     """Show one profile, or a vendor's usual cheap model."""
-    standing = _standing(name)
+    standing = find_standing(name)
     _list([standing], [standing] if check else [], as_json=as_json)
 
 
@@ -173,7 +174,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 @commands.command("test", epilog="Examples: compact profiles test cheap · compact profiles test openai --json")
 def ask(name: Name, as_json: AsJson = False) -> None:
     """Really ask one small question, and show the model, the seconds and the cost; status 1 if there is no answer."""
-    standing = _standing(name)
+    standing = find_standing(name)
     found = _probed([standing])[name]
     if as_json:
         print_json({"profile": name} | _outcome(standing, found))
@@ -183,17 +184,6 @@ def ask(name: Name, as_json: AsJson = False) -> None:
         screen().print(styled(f"{name}: {_outcome(standing, found)['reason']}", "red"), soft_wrap=True)
     if found is None or not found.answered:
         raise typer.Exit(1)
-
-
-def _standing(name: str) -> Standing:
-    known = list_profiles()
-    for standing in known:
-        if standing.profile.name == name:
-            return standing
-    remedy = (
-        f"Known: {', '.join(standing.profile.name for standing in known)}; `compact profiles --help` lists commands."
-    )
-    raise InvalidInput(f"there is no profile {name!r}", field="NAME", remedy=remedy)
 
 
 def _tell(profile: Profile, done: str, *, as_json: bool) -> None:
@@ -307,6 +297,7 @@ def _facts(standing: Standing) -> dict[str, Json]:
         "priority": profile.priority,
         "threshold": profile.threshold,
         "key": standing.key,
+        "credentials": standing.credentials,
         "ready": standing.ready,
         "problems": list(standing.problems),
         "remarks": list(standing.remarks),

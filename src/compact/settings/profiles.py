@@ -12,6 +12,7 @@ from pathlib import Path
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
 from compact.settings.documents import (
+    LARGEST,
     dump_document,
     exclusive,
     find_document,
@@ -53,7 +54,11 @@ def save_profiles(profiles: Profiles) -> Path:
     """Keep the profiles, in the form of the file that exists; settings that were not given are left out."""
     path = profiles_path()
     value = {"profiles": [profile.model_dump(mode="json", exclude_unset=True) for profile in profiles.profiles]}
-    return replace_private(path, dump_document(value, path))
+    text = dump_document(value, path)
+    if len(text.encode()) > LARGEST:
+        remedy = "Remove profiles, or put long prompts into files and name them: prompt: file:NAME."
+        raise InvalidConfiguration(f"would have more than {LARGEST:,} bytes", field=str(path), remedy=remedy)
+    return replace_private(path, text)
 
 
 def change_profiles(change: Callable[[Profiles], Profiles]) -> None:

@@ -581,7 +581,11 @@ export interface paths {
          */
         get: operations["list_who_may_be_asked"];
         put?: never;
-        post?: never;
+        /**
+         * Create Profile
+         * @description Add a profile; a name, a vendor and a model are needed, and a key is never accepted: only where it is.
+         */
+        post: operations["create_profile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -602,6 +606,50 @@ export interface paths {
         get: operations["compare_costs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Profile
+         * @description Remove a profile; its key stays where it is.
+         */
+        delete: operations["delete_profile"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Profile
+         * @description Change the settings that are given; the others stay as they are.
+         */
+        patch: operations["edit_profile"];
+        trace?: never;
+    };
+    "/api/profiles/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Profile
+         * @description Really ask one small question.
+         */
+        post: operations["test_profile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2456,12 +2504,202 @@ export interface components {
             type: string;
         };
         /**
+         * Profile
+         * @description A model, where it is asked, with whose key, and how.
+         */
+        Profile: {
+            /**
+             * Api Version
+             * @description Azure's API version, by default its newest.
+             * @default
+             */
+            api_version: string;
+            /**
+             * Attempts
+             * @description How often a question is asked when the vendor does not answer.
+             * @default 3
+             */
+            attempts: number;
+            /**
+             * Cache Read Price
+             * @description Dollars per million tokens that come from the vendor's cache; none is the price of input.
+             */
+            cache_read_price?: number | null;
+            /**
+             * Cache Write Price
+             * @description Dollars per million tokens that are put into the vendor's cache; none is the price of input.
+             */
+            cache_write_price?: number | null;
+            /**
+             * Caches
+             * @description Whether the vendor caches the beginning of requests; none is what the catalogue says.
+             */
+            caches?: boolean | null;
+            /**
+             * Concurrency
+             * @description Questions under way at once.
+             * @default 4
+             */
+            concurrency: number;
+            /**
+             * Context Window
+             * @description Tokens of a request and its answer together; none is what the catalogue says, or 128,000.
+             */
+            context_window?: number | null;
+            /**
+             * Input Price
+             * @description Dollars per million tokens of input; none is what the catalogue says, and unknown for a compatible address.
+             */
+            input_price?: number | null;
+            /**
+             * Key
+             * @description Where the key is: env:NAME or keyring:SERVICE/USER, by default the vendor's usual variable.
+             * @default
+             */
+            key: string;
+            /**
+             * Max Output Tokens
+             * @description The most an answer may have, where a question asks for more.
+             */
+            max_output_tokens?: number | null;
+            /**
+             * Model
+             * @description The model as the vendor calls it; for Azure, the deployment.
+             */
+            model: string;
+            /**
+             * Name
+             * @description What the profile is called.
+             */
+            name: string;
+            /**
+             * Output Price
+             * @description Dollars per million tokens of answers; it goes together with the price of input.
+             */
+            output_price?: number | null;
+            /**
+             * Priority
+             * @description The lower it is, the sooner it is asked.
+             * @default 0
+             */
+            priority: number;
+            /**
+             * Project
+             * @description Vertex' project.
+             * @default
+             */
+            project: string;
+            /**
+             * Prompt
+             * @description A summarization prompt of your own.
+             * @default
+             */
+            prompt: string;
+            /**
+             * Recipe
+             * @description The recipe that compacts conversations with this model in the gateway, where it is not the default one.
+             * @default
+             */
+            recipe: string;
+            /**
+             * Region
+             * @description Where Bedrock or Vertex runs the model.
+             * @default
+             */
+            region: string;
+            /**
+             * Seed
+             * @description Makes answers repeatable, where the vendor knows how.
+             * @default 42
+             */
+            seed: number | null;
+            /**
+             * Strategy
+             * @description The summarization strategy, where it is not the usual one.
+             * @default
+             */
+            strategy: string;
+            /**
+             * Temperature
+             * @description How freely the model chooses its words; none leaves it to the vendor.
+             * @default 0
+             */
+            temperature: number | null;
+            /**
+             * Threshold
+             * @description Condense from this percentage of the window; -1 is whatever holds for all profiles.
+             * @default -1
+             */
+            threshold: number;
+            /**
+             * Timeout
+             * @description Seconds a question may take, with everything that is tried again.
+             * @default 60
+             */
+            timeout: number;
+            /**
+             * Url
+             * @description The address, where it is not the vendor's own; needed for azure and compatible.
+             * @default
+             */
+            url: string;
+            /**
+             * Use
+             * @description What the model is for; one that is only for conversations condenses when no other can.
+             * @default both
+             * @enum {string}
+             */
+            use: "conversation" | "condensation" | "both";
+            /**
+             * Variant
+             * @description The deployment whose rules hold, such as vllm or mistral; empty for what address and model tell.
+             * @default
+             */
+            variant: string;
+            /**
+             * Vendor
+             * @description Who serves the model; compatible is any address that speaks OpenAI's Chat Completions.
+             * @enum {string}
+             */
+            vendor: "openai" | "azure" | "anthropic" | "bedrock" | "gemini" | "vertex" | "openrouter" | "compatible";
+        };
+        /**
+         * ProfileTest
+         * @description What became of one small question; `reason` says why there is no answer, `cost` is dollars as text.
+         */
+        ProfileTest: {
+            /** Answered */
+            answered: boolean;
+            /** Cost */
+            cost: string | null;
+            /** Model */
+            model: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Seconds */
+            seconds: number | null;
+        };
+        /**
          * ProfileView
          * @description A profile and whether it can be asked; `key` says where its key is and never what it is.
+         *
+         *     `credentials` says what is known of the key: found, none needed, missing, or not looked at because the vendor's own
+         *     library finds it. Prices, window and `caches` are those that hold; `settings` has what the profile itself says.
          */
         ProfileView: {
+            /** Cache Read Price */
+            cache_read_price: string | null;
+            /** Cache Write Price */
+            cache_write_price: string | null;
+            /** Caches */
+            caches: boolean;
             /** Context Window */
             context_window: number;
+            /**
+             * Credentials
+             * @enum {string}
+             */
+            credentials: "found" | "none needed" | "missing" | "not looked at";
             /** Custom Prompt */
             custom_prompt: boolean;
             /** Input Price */
@@ -2486,6 +2724,7 @@ export interface components {
             recipe: string;
             /** Remarks */
             remarks: string[];
+            settings: components["schemas"]["Profile"];
             /**
              * Source
              * @enum {string}
@@ -4357,6 +4596,41 @@ export interface operations {
             };
         };
     };
+    create_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileView"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
     compare_costs: {
         parameters: {
             query?: {
@@ -4377,6 +4651,106 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CostComparison"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    delete_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The profile's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    edit_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The profile's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileView"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    test_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The profile's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileTest"];
                 };
             };
             /** @description What went wrong */
