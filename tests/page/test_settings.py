@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from compact.policies import Profile, Profiles
-from compact.settings.profiles import save_profiles
+from compact.settings.profiles import load_profiles, save_profiles
+from compact.testing.vendors import FakeVendors
 from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
 
@@ -134,6 +135,68 @@ def test_models_are_added_edited_reset_and_deleted(open_page: Open, server: Serv
     expect(known).to_have_text(before.replace("\t", "").replace("\n", ""), use_inner_text=False)
     opened.button("Delete acme:rocket-1").click()
     expect(row).to_have_count(0)
+
+
+def test_profiles_are_added_tested_edited_and_deleted(open_page: Open, server: Server) -> None:
+    with FakeVendors() as vendor:
+        vendor.reply("Yes.")
+        opened = open_page("settings/profiles")
+        page = opened.page
+        expect(page.get_by_text("No profile is configured")).to_be_visible()
+        opened.button("Add a profile").click()
+        page.get_by_role("textbox", name="Name", exact=True).fill("mine")
+        opened.button("Served by").click()
+        page.get_by_role("option", name="Ollama").click()
+        address = page.get_by_role("textbox", name="Address")
+        expect(address).to_have_value("http://localhost:11434/v1")
+        address.fill(f"{vendor.url}/v1")
+        page.get_by_role("textbox", name="Model", exact=True).fill("llama3.1")
+        key = page.get_by_role("textbox", name="Where its key is")
+        key.fill("sk-proj-4f9d8e7c6b5a4938271605f4e3d2c1b0")
+        opened.button("Save", exact=True).click()
+        expect(page.locator(".fault")).to_contain_text("holds what looks like a key itself")
+        opened.photograph("settings-profile")
+        opened.hold_to_axe()
+        key.fill("")
+        opened.button("Save", exact=True).click()
+        row = page.get_by_role("row", name="mine llama3.1 compatible")
+        expect(row).to_contain_text("ready")
+        assert vendor.requests == ()
+        opened.button("Test mine").click()
+        expect(row).to_contain_text("answered in")
+        assert len(vendor.requests) == 1
+        page.reload()
+        expect(row).to_contain_text("ready")
+        expect(row).not_to_contain_text("answered")
+        opened.button("Edit mine").click()
+        page.get_by_text("Prices, window, threshold and prompt").click()
+        for label, value in (("Input, dollars", "0.1"), ("Answers, dollars", "0.4"), ("Context window", "8192")):
+            field = page.get_by_role("textbox", name=label)
+            field.fill(value)
+            field.press("Tab")
+        opened.photograph("settings-profile-prices")
+        opened.hold_to_axe()
+        opened.button("Save", exact=True).click()
+        expect(row).to_contain_text("0.1 / 0.4")
+        expect(row).to_contain_text("8,192")
+        (kept,) = load_profiles().profiles
+        assert (kept.vendor, kept.model, kept.input_price, kept.context_window) == (
+            "compatible",
+            "llama3.1",
+            0.1,
+            8_192,
+        )
+        opened.button("Delete mine").first.click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete mine").click()
+        expect(row).to_have_count(0)
+        assert load_profiles().profiles == ()
+    opened.complaints[:] = [each for each in opened.complaints if "400" not in each]
+
+
+def test_ready_is_said_only_where_the_credentials_were_looked_at(open_page: Open) -> None:
+    page = open_page("settings/profiles").page
+    expect(page.get_by_role("row", name="vertex usual model")).to_contain_text("not tested")
+    expect(page.get_by_role("row", name="openrouter usual model")).to_contain_text("not ready")
 
 
 def test_profiles_tell_their_standing_and_what_each_way_costs(open_page: Open) -> None:

@@ -70,7 +70,7 @@ export function Head({ session, side, summarize, summarizing, open }: HeadProps)
 
 function Answerer({ session: { answering, session } }: { session: Session }) {
   return (
-    <Tip text={answering.offline ? `${answering.label}. Add one with \`compact profiles add\`; everything else works without.` : `${answering.label} answers; counted as ${session.model}.`}>
+    <Tip text={answering.offline ? `${answering.label}. Add one in Settings, Profiles; everything else works without.` : `${answering.label} answers; counted as ${session.model}.`}>
       <AriaButton className={answering.offline ? "badge warn" : "badge"}>{answering.offline ? "offline responder" : legible(answering.model)}</AriaButton>
     </Tip>
   );

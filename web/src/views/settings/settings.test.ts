@@ -3,6 +3,7 @@ import { ApiError } from "../../api/client";
 import { fieldsOf } from "../../parts/schema";
 import { findIn } from "./finding";
 import { faultOf } from "./general";
+import { changes, placeOf } from "./profileform";
 
 // The client asks where the page is as soon as it is loaded.
 vi.hoisted(() => vi.stubGlobal("location", { origin: "http://localhost" }));
@@ -26,4 +27,16 @@ it("puts the server's word at its field", () => {
 it("reads lists of texts, and leaves out what is only for editors of files", () => {
   const schema = { properties: { $schema: { type: "string" }, roles_kept: { type: "array", items: { type: "string" } } } };
   expect(fieldsOf(schema).map(({ name, kind }) => [name, kind])).toEqual([["roles_kept", "texts"]]);
+});
+
+it("knows the server of a compatible profile by its address", () => {
+  expect(placeOf("compatible", "http://localhost:11434/v1").id).toBe("ollama");
+  expect(placeOf("compatible", "http://10.0.0.7/v1").id).toBe("compatible");
+  expect(placeOf("azure", "https://mine.openai.azure.com").id).toBe("azure");
+});
+
+it("sends only what was changed of a profile", () => {
+  const kept = { name: "mine", model: "gpt-4o", input_price: null, temperature: 0 };
+  expect(changes({ ...kept, model: "gpt-5", input_price: null }, kept)).toEqual({ model: "gpt-5" });
+  expect(changes({ ...kept, input_price: 0 }, kept)).toEqual({ input_price: 0 });
 });

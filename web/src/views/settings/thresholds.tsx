@@ -67,7 +67,7 @@ export function Thresholds() {
                   <td><Badge look={each.origin === "profile" ? "accent" : undefined}>{each.origin === "profile" ? "its own" : "everybody’s"}</Badge></td>
                 </tr>
               ))}
-              {profiles.data.length === 0 && <tr><td colSpan={4} className="quiet">No profile is configured; <code>compact profiles add</code> makes one.</td></tr>}
+              {profiles.data.length === 0 && <tr><td colSpan={4} className="quiet">No profile is configured; the page Profiles adds one.</td></tr>}
             </tbody>
           </table>
         </div>
