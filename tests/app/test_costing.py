@@ -139,11 +139,8 @@ def test_an_estimate_has_a_price_exactly_where_the_bill_has_one(
     prices: dict[str, float], conversation: Conversation, server: Callable[[Vendor, float], FakeVendors]
 ) -> None:
     values = {"name": "mine", "vendor": "compatible", "model": "gpt-4o-mini", "url": server("openai", 0.5).url + "/v1"}
-    profile = Profile.model_validate(values | prices)
-    record, _ = spend(Costing(Condensation(conversation, OWN, 0.4)), "native", profile)
-    assert record.actual.questions > 0
+    record, _ = spend(Costing(Condensation(conversation, OWN, 0.4)), "native", Profile.model_validate(values | prices))
     assert (record.estimated.cost is None, record.actual.cost is None) == (not prices, not prices)
-    assert prices == {} or (record.error is not None and abs(record.error) <= 0.2)
 
 
 def test_what_cannot_be_asked_is_not_recorded(conversation: Conversation) -> None:

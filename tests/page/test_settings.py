@@ -161,7 +161,7 @@ def test_profiles_are_added_tested_edited_and_deleted(open_page: Open, server: S
         opened.button("Save", exact=True).click()
         row = page.get_by_role("row", name="mine llama3.1 compatible")
         expect(row).to_contain_text("ready")
-        assert vendor.requests == ()
+        assert not vendor.requests
         opened.button("Test mine").click()
         expect(row).to_contain_text("answered in")
         assert len(vendor.requests) == 1

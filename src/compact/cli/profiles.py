@@ -106,10 +106,10 @@ class Given:
 
 @commands.callback(invoke_without_command=True)
 def profiles(context: typer.Context, check: Check = False, as_json: AsJson = False) -> None:
-    """List the models that may be asked for summaries, in the order in which they are asked; add, edit, test, remove.
+    """List the models that may be asked for summaries, and add, edit, test and remove their profiles.
 
-    Those of a vendor are asked only when they are named. Keys are never shown: only where they are, and whether. With
-    --check, each configured profile is asked one small question.
+    They are listed in the order in which they are asked; those of a vendor are asked only when they are named. Keys are
+    never shown: only where they are, and whether. With --check, each configured profile is asked one small question.
     """
     if context.invoked_subcommand is not None:
         if check or as_json:

@@ -77,7 +77,7 @@ def test_what_is_not_there_is_not_found(api: Api) -> None:
 
 def test_a_test_asks_one_small_question(api: Api, vendor: FakeVendors) -> None:
     api.post("/profiles", GOOD | {"url": f"{vendor.url}/v1", "attempts": 1})
-    assert vendor.requests == ()
+    assert not vendor.requests
     vendor.reply("Yes.")
     answer = api.ask("POST", "/profiles/cheap/test")
     found = answer.json()
@@ -98,7 +98,7 @@ def test_a_profile_without_its_key_is_not_asked(api: Api, vendor: FakeVendors) -
     found = api.post("/profiles/cheap/test")
     assert (found["answered"], found["seconds"]) == (False, None)
     assert "NOT_SET is not set" in found["reason"]
-    assert vendor.requests == ()
+    assert not vendor.requests
 
 
 def test_credentials_that_only_a_vendors_library_finds_are_not_looked_at(api: Api) -> None:

@@ -87,7 +87,7 @@ export function ProfileForm({ profile, done }: { profile: Profile | null; done: 
       <Choose label="Served by" value={chosen} choices={PLACES} fault={fault("vendor")} onChange={move} />
       <TextInput label="Model" placeholder={place.model} value={draft.model ?? ""} maxLength={256} fault={fault("model")} onChange={(model) => set({ model })} />
       <TextInput label="Address" hint={needed ? "Where the server is." : "Empty for the vendor’s own."} value={draft.url ?? ""} maxLength={2048} fault={fault("url")} onChange={(url) => set({ url })} />
-      <TextInput label="Where its key is" placeholder="env:NAME" hint="env:NAME or keyring:SERVICE/USER, never the key itself. Empty for the vendor’s usual variable." value={draft.key ?? ""} fault={fault("key")} onChange={(key) => set({ key })} />
+      <TextInput label="Where its key is" placeholder="env:NAME" hint={`env:NAME or keyring:SERVICE/USER, never the key itself. ${draft.vendor === "compatible" ? "Empty where the server needs none." : "Empty for the vendor’s usual variable."}`} value={draft.key ?? ""} fault={fault("key")} onChange={(key) => set({ key })} />
       <Segments label="Used for" value={draft.use ?? "both"} choices={USES} fault={fault("use")} onChange={(use) => set({ use })} />
       <NumberInput label="Priority" hint="The lower it is, the sooner it is asked." value={draft.priority ?? 0} fault={fault("priority")} onChange={(priority) => set({ priority: priority ?? 0 })} />
       <More draft={draft} set={set} fault={fault} />
@@ -110,10 +110,10 @@ const CACHING = [
   { id: "no", name: "no" },
 ] as const;
 const PRICES = [
-  { name: "input_price", label: "Input, dollars per million tokens" },
-  { name: "output_price", label: "Answers, dollars per million tokens" },
-  { name: "cache_read_price", label: "Read from the cache, dollars per million" },
-  { name: "cache_write_price", label: "Written to the cache, dollars per million" },
+  { name: "input_price", label: "Input, dollars per million tokens", usual: "as the catalogue says" },
+  { name: "output_price", label: "Answers, dollars per million tokens", usual: "as the catalogue says" },
+  { name: "cache_read_price", label: "Read from the cache, dollars per million", usual: "as input" },
+  { name: "cache_write_price", label: "Written to the cache, dollars per million", usual: "as input" },
 ] as const;
 
 interface MoreProps {
@@ -129,8 +129,8 @@ function More({ draft, set, fault }: MoreProps) {
     <details open={named.some((name) => fault(name)) || undefined}>
       <summary>Prices, window, threshold and prompt</summary>
       <div className="stack">
-        {PRICES.map(({ name, label }) => (
-          <NumberInput key={name} label={label} optional placeholder="as the catalogue says" format={{ maximumFractionDigits: 6 }} min={0} value={draft[name] ?? null} fault={fault(name)} onChange={(value) => set({ [name]: value })} />
+        {PRICES.map(({ name, label, usual }) => (
+          <NumberInput key={name} label={label} optional placeholder={usual} format={{ maximumFractionDigits: 6 }} min={0} value={draft[name] ?? null} fault={fault(name)} onChange={(value) => set({ [name]: value })} />
         ))}
         <NumberInput label="Context window, tokens" optional placeholder="as the catalogue says" min={1_000} value={draft.context_window ?? null} fault={fault("context_window")} onChange={(value) => set({ context_window: value })} />
         <Choose label="The vendor caches the beginning of requests" value={caching} choices={CACHING} fault={fault("caches")} onChange={(id) => set({ caches: id === "known" ? null : id === "yes" })} />
