@@ -61,8 +61,39 @@ try:
     gather(environment={"COMPACT_MODEL": "gpt-4o", "COMPACT_TRIGGER_PCT": "9"}).config()
 except InvalidConfiguration as error:
     assert error.field == "policy.trigger_pct"
-    assert error.problem == "must be a number above 0 and at most 1; from COMPACT_TRIGGER_PCT"
+    assert error.problem.startswith("must be a share from 0.05 to 1 (5% to 100%), or -1 to inherit")
+    assert error.problem.endswith("from COMPACT_TRIGGER_PCT")
 ```
+
+## Thresholds
+
+A threshold is the share of the window from which on a conversation is compacted: from 5% to 100%, which is 0.05 to 1 for
+`trigger_pct` and 5 to 100 for the `threshold` of a [profile](profiles.md). -1 inherits, as if it was not set. The first
+of these that is set is in force:
+
+1. the `threshold` of the first [profile](profiles.md) for conversations with the manager's model,
+2. `policy.trigger_pct`,
+3. the default, 0.85.
+
+A compaction comes down to `policy.target_pct`. Where that is not set, it is half of the window, and at most 59% of the
+threshold: a threshold of 40% comes down to 23.5%. A `target_pct` that is not below `trigger_pct` is an error if both
+are set. One that is not below a profile's threshold is not used for that profile; the target follows the threshold.
+
+`compact config show` says which threshold is in force and where it was set, `manager.threshold` says it in a program,
+and every `compact.trigger_decision` event carries it.
+
+```python
+from compact import CompactConfig, CompactManager
+from compact.policies import Profile, Profiles
+from compact.settings.profiles import save_profiles
+
+save_profiles(Profiles(profiles=(Profile(name="work", vendor="openai", model="gpt-4o", threshold=40),)))
+with CompactManager(CompactConfig(model="gpt-4o", profile="offline")) as manager:
+    assert (manager.threshold.share, manager.threshold.target) == (0.4, 0.235)
+    assert manager.threshold.origin == "profile work"
+```
+
+## Files
 
 YAML is read safely: no tags, no aliases, no name twice, at most a megabyte. Keys of vendors have no place in the file;
 they belong to [profiles](profiles.md), by reference. Nor has `seal_key`, which [signs accounts](security.md#the-seal):
@@ -92,7 +123,7 @@ language server take it from a first line `# yaml-language-server: $schema=compa
 
 | older | now |
 | --- | --- |
-| `autoCondenseContextPercent: 75` | `policy.trigger_pct: 0.75`; from 50% down `policy.target_pct` goes down with it |
+| `autoCondenseContextPercent: 75` | `policy.trigger_pct: 0.75` |
 | `autoCondenseContext: false` | `policy.automatic: false`: only `manual_compact` compacts |
 | `profileThresholds` | `threshold` of each profile in `profiles.yaml`; -1 and what is no percentage are left out |
 | `condensingApiConfigId` | `profile`, by its name where the file tells it |

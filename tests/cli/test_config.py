@@ -10,7 +10,7 @@ import pytest
 from compact.cli.config import commands
 from compact.policies import CompactConfig
 from compact.settings.compaction import all_settings, load_config, variables_of
-from compact.settings.profiles import load_prompt
+from compact.settings.profiles import load_prompt, profiles_path
 from scripts.document_config import PAGE, SCHEMA, document, schema
 from tests.cli.conftest import Run
 
@@ -51,6 +51,35 @@ def test_what_holds_is_shown_with_where_it_comes_from(run: Run, monkeypatch: pyt
     assert "warning: COMPACT_TRIGER_PCT is no setting, COMPACT_TRIGGER_PCT is" in told.out
 
 
+def test_the_threshold_in_force_is_shown_with_where_it_was_set(run: Run, tmp_path: Path) -> None:
+    def shown() -> tuple[str, object]:
+        facts = json.loads(run("config", "show", "--json").out)["threshold"]
+        return run("config", "show").out, facts
+
+    Path("compact.yaml").write_text("model: gpt-4o\n")
+    out, facts = shown()
+    assert "In force: compacts at 0.85 of the window, down to 0.5; from default." in out
+    assert facts == {"trigger_pct": 0.85, "target_pct": 0.5, "source": "default", "name": ""}
+    Path("compact.yaml").write_text("model: gpt-4o\npolicy: {trigger_pct: 0.4}\n")
+    out, facts = shown()
+    assert "In force: compacts at 0.4 of the window, down to 0.235; from global." in out
+    assert rows_of(out)["policy.target_pct"] == ["0.235", "default"]
+    profiles = "profiles: [{name: work, vendor: openai, model: gpt-4o, threshold: %s}]"
+    profiles_path().parent.mkdir(parents=True, exist_ok=True)
+    try:
+        profiles_path().write_text(profiles % 30)
+        out, facts = shown()
+        assert "In force: compacts at 0.3 of the window, down to 0.176; from profile work." in out
+        assert facts == {"trigger_pct": 0.3, "target_pct": 0.176, "source": "profile", "name": "work"}
+        profiles_path().write_text(profiles % 500)
+        out, facts = shown()
+        assert "compacts at 0.4 of the window" in out
+        assert "warning: profile work: threshold 500% is outside 5% to 100% and is not used" in " ".join(out.split())
+        assert run("profiles").status == 0
+    finally:
+        profiles_path().unlink()
+
+
 def test_what_holds_for_programs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other.json").write_text('{"model": "gpt-4o", "redaction": {"patterns": ["EMP-[0-9]{6}"]}}')
     monkeypatch.setenv("COMPACT_STORAGE_ADAPTER", "none")
@@ -82,12 +111,13 @@ def test_problems_are_shown_with_status_one(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setenv("COMPACT_TRIGGER_PCT", "9")
     told = run("config", "show")
     assert told.status == 1
-    assert "wrong: policy.trigger_pct: must be a number above 0 and at most 1; from COMPACT_TRIGGER_PCT" in told.out
+    problem = "must be a share from 0.05 to 1 (5% to 100%), or -1 to inherit; 9% is 0.09"
+    assert f"wrong: policy.trigger_pct: {problem}; from COMPACT_TRIGGER_PCT" in told.out
     answer = json.loads(run("config", "show", "--json").out)
     assert answer["problems"] == [
         {
             "field": "policy.trigger_pct",
-            "problem": "must be a number above 0 and at most 1",
+            "problem": problem,
             "from": ["COMPACT_TRIGGER_PCT"],
         }
     ]

@@ -58,11 +58,10 @@ def test_an_export_of_roo_code_is_migrated() -> None:
         },
     }
     done = migrate(old)
-    assert done.config == {"profile": "cheap", "policy": {"trigger_pct": 0.4, "target_pct": 0.235}}
+    assert done.config == {"profile": "cheap", "policy": {"trigger_pct": 0.4}}
     assert done.thresholds == {"cheap": 80}
     assert done.prompt == "Write for a lawyer."
     assert done.remarks == (
-        "policy.target_pct: 0.235, because it must lie below the trigger",
         "profile: cheap must be configured; `compact profiles` lists those that are",
         "profileThresholds: write `threshold: 80` below profile cheap in profiles.yaml",
         "profileThresholds: 3 of c3 is no percentage from 5 to 100; the default holds",

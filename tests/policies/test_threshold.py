@@ -7,7 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.errors import InvalidConfiguration
-from compact.policies import MANAGER, PROVIDERS, SESSIONS, Threshold, configure, effective_percent, should_condense
+from compact.policies import (
+    MANAGER,
+    PROVIDERS,
+    SESSIONS,
+    CompactConfig,
+    OwnThreshold,
+    Policy,
+    Profile,
+    Threshold,
+    configure,
+    effective_threshold,
+    should_condense,
+)
+from compact.policies.stored import StoredSettings
+from compact.policies.threshold import target_below
 
 
 def test_manager_triggers_at_85_percent() -> None:
@@ -46,9 +60,57 @@ def test_absolute_threshold_and_switch() -> None:
     [(None, 80, False), (-1, 80, False), (40, 40, False), (3, 80, True), (120, 80, True)],
 )
 def test_profile_thresholds_inherit(own: float | None, effective: float, warned: bool) -> None:
-    profiles = {} if own is None else {"work": own}
-    percent, warning = effective_percent("work", 80, profiles)
-    assert (percent, bool(warning)) == (effective, warned)
+    share = own if own in (None, -1) else own / 100
+    found = effective_threshold([OwnThreshold("profile", share, "work"), OwnThreshold("global", 0.8)], 0.85)
+    assert (found.share, found.source) == (effective / 100, "profile" if effective == own else "global")
+    assert bool(found.warnings) == warned
+    if warned:
+        assert found.warnings == (f"profile work: threshold {own}% is outside 5% to 100% and is not used",)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.85, 1])
+def test_every_share_from_5_to_100_percent_is_a_trigger_whose_target_lies_below(share: float) -> None:
+    policy, settings = Policy(trigger_pct=share), StoredSettings(threshold=share)
+    assert (policy.trigger_pct, settings.threshold) == (share, share)
+    assert policy.target_pct == settings.target < share
+    assert policy.target_pct == (0.5 if share >= 0.85 else pytest.approx(share * 0.5 / 0.85, abs=0.001))
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.049, 1.01, 40, 500, -2])
+def test_other_shares_are_an_error_that_names_the_field_and_the_range(share: float) -> None:
+    words = r"must be a share from 0\.05 to 1 \(5% to 100%\), or -1 to inherit"
+    with pytest.raises(InvalidConfiguration, match=rf"^policy\.trigger_pct: {words}"):
+        configure(CompactConfig, {"model": "gpt-4o", "policy": {"trigger_pct": share}})
+    with pytest.raises(InvalidConfiguration, match=f"^threshold: {words}"):
+        configure(StoredSettings, {"threshold": share})
+
+
+def test_a_percentage_for_a_share_is_named_as_the_share() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"inherit; 40% is 0\.4\. Correct it"):
+        Policy(trigger_pct=40)
+
+
+def test_minus_one_is_as_if_it_was_not_set() -> None:
+    assert Policy(trigger_pct=-1) == Policy()
+    assert StoredSettings(threshold=-1) == StoredSettings()
+    assert Policy(trigger_pct=-1).effective_threshold().source == "default"
+    assert Profile(name="a", vendor="openai", model="gpt-4o", threshold=-1).own_threshold.share is None
+
+
+def test_a_target_that_was_set_is_kept_or_refused() -> None:
+    assert Policy(trigger_pct=0.4, target_pct=0.39).target_pct == 0.39
+    assert StoredSettings(threshold=0.4, target=0.39).target == 0.39
+    with pytest.raises(InvalidConfiguration, match=r"target_pct \(0\.4\) must lie below trigger_pct \(0\.4\)"):
+        Policy(trigger_pct=0.4, target_pct=0.4)
+    with pytest.raises(InvalidConfiguration, match=r"^target: must lie below threshold \(0\.4\)"):
+        StoredSettings(threshold=0.4, target=0.4)
+
+
+def test_a_profile_may_go_below_the_target_of_all() -> None:
+    cheap = Profile(name="cheap", vendor="openai", model="gpt-4o", threshold=40).own_threshold
+    found = Policy(trigger_pct=0.9, target_pct=0.6).effective_threshold(cheap)
+    assert (found.share, found.origin, found.target) == (0.4, "profile cheap", target_below(0.4))
+    assert Policy(target_pct=0.3).effective_threshold(cheap).target == 0.3
 
 
 def test_wrong_configuration_names_the_field() -> None:

@@ -127,6 +127,30 @@ def test_a_profile_decides_when_its_model_is_compacted(tmp_path: Path) -> None:
     assert Path(config.storage.path).parent == tmp_path / "gateway"
 
 
+@pytest.mark.parametrize("configured_target", ["", "policy: {target_pct: 0.5}"])
+def test_a_profile_may_compact_below_the_target_of_all(tmp_path: Path, configured_target: str) -> None:
+    (tmp_path / "compact.yaml").write_text(configured_target)
+    profile = Profile(name="own", vendor="openai", model="gpt-4o", threshold=40)
+    managers = Managers(tmp_path)
+    with managers.using("gpt-4o", profile) as manager:
+        assert manager.compactor.judge(int(0.4 * manager.window) + 1).triggered
+        assert (manager.threshold.share, manager.threshold.target) == (0.4, 0.235)
+        assert manager.threshold.origin == "profile own"
+        assert manager.compactor.target_share == 0.235
+    with managers.fitting("gpt-4o", profile, 8_000, 0.5) as narrow:
+        assert narrow.compactor.target_share == 0.1175
+    managers.close()
+
+
+def test_a_changed_threshold_of_a_profile_holds_for_the_next_request(made: Managers) -> None:
+    profile = Profile(name="own", vendor="openai", model="gpt-4o", threshold=70)
+    with made.using("gpt-4o", profile) as before:
+        assert before.threshold.share == 0.7
+    with made.using("gpt-4o", profile.model_copy(update={"threshold": 60.0})) as after:
+        assert after.threshold.share == 0.6
+    assert is_closed(before)
+
+
 def test_a_new_default_recipe_holds_for_the_next_request(made: Managers) -> None:
     with made.using("one", None) as before:
         assert before.compactor.recipe.name == "auto"

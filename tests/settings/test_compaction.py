@@ -95,7 +95,7 @@ def test_scenario_yaml_configuration_loading() -> None:
     with pytest.raises(InvalidConfiguration) as raised:
         load_config()
     assert raised.value.field == "policy.trigger_pct"
-    assert raised.value.problem == "must be a number above 0 and at most 1; from compact.yaml"
+    assert raised.value.problem == ("must be a share from 0.05 to 1 (5% to 100%), or -1 to inherit; from compact.yaml")
 
 
 def test_scenario_environment_variable_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,7 @@ def test_the_schema_describes_every_setting_and_requires_none() -> None:
     assert "required" not in schema
     assert schema["additionalProperties"] is False
     assert {"$schema", *CompactConfig.model_fields} - {"seal_key"} == schema["properties"].keys()  # no secret in files
-    assert schema["$defs"]["Policy"]["properties"]["trigger_pct"]["maximum"] == 1
+    assert schema["$defs"]["Policy"]["properties"]["trigger_pct"]["anyOf"][0]["maximum"] == 1
     assert [setting.path for setting in settings_of(CompactConfig) if not setting.meaning] == []
 
 

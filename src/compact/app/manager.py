@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,6 +17,7 @@ from compact.app.questions import Questions
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
+from compact.app.thresholds import threshold_for
 from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
@@ -41,12 +43,13 @@ from compact.errors import (
 )
 from compact.formats import parts_of
 from compact.messages import Json
-from compact.policies import CompactConfig, Decision, check_session_id
+from compact.policies import CompactConfig, Decision, EffectiveThreshold, check_session_id
 from compact.ports import Event, Observe
 from compact.ports.closeable import Closeable
 from compact.providers.provider import AccountStyle
 from compact.settings.seals import seal_of
 
+_log = logging.getLogger("compact")
 _WITHOUT = ("summary_pruned", "summary_created")
 
 
@@ -58,18 +61,32 @@ class CompactManager(Closeable):
     used from many threads, for many sessions.
     """
 
-    def __init__(self, config: CompactConfig, *, ask: AskModel | None = None, observe: Observe | None = None) -> None:
+    def __init__(
+        self,
+        config: CompactConfig,
+        *,
+        ask: AskModel | None = None,
+        observe: Observe | None = None,
+        threshold: EffectiveThreshold | None = None,
+    ) -> None:
+        """A manager; `threshold` takes the place of the one that profiles and configuration say."""
         if not isinstance(config, CompactConfig):
             raise InvalidConfiguration(
                 f"must be a CompactConfig, not {type(config).__name__}",
                 field="config",
                 remedy='Pass CompactConfig(model="gpt-4o"), or what load_config gives.',
             )
+        self.threshold = threshold or threshold_for(config.policy, config.model)
+        """From which share of the window on sessions are compacted, down to which, and where that was set."""
+        for warning in self.threshold.warnings:
+            _log.warning("%s", warning)
+        policy = config.policy.triggered_by(self.threshold)
+        if policy is not config.policy:
+            config = config.model_copy(update={"policy": policy})
         self.config = config
         self.window = config.max_context_tokens or models.find_model(config.model).max_input
         self.vendor = models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
-        policy = config.policy
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
         self.compactor = Compactor(
             resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct, account, config.recall
@@ -116,7 +133,7 @@ class CompactManager(Closeable):
             else:
                 reason = "the last compaction was undone, and the request still fits"
                 shown = replace(decision, triggered=False, reason=reason) if held else decision
-                call.emit(told_decision(shown, self.config.policy))
+                call.emit(told_decision(shown, self.config.policy, self.threshold))
                 if not held:
                     self._prefetch(session, decision)
             return self._sent(call, own, decision.used)
@@ -268,7 +285,7 @@ class CompactManager(Closeable):
     def _compact(self, call: Call, decision: Decision, note: str) -> None:
         """Compact the session, or report what is in the way."""
         before = call.session.current.conversation
-        call.emit(told_decision(decision, self.config.policy, note, before))
+        call.emit(told_decision(decision, self.config.policy, self.threshold, note, before))
         try:
             self._compacted(call, decision, note)
         except Exception as error:  # whatever it is, it is reported before it is raised

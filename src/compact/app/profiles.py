@@ -129,6 +129,8 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
             resolve_recipe(profile.recipe)
         except InvalidConfiguration as error:
             remarks.append(f"the gateway cannot compact for it: {error}")
+    if warning := profile.own_threshold.warning:
+        remarks.append(warning)
     if extra := missing_extra(profile.vendor):
         problems.append(f"a package is missing. Install it: pip install 'compact-context[{extra}]'.")
     if model.source == "default":

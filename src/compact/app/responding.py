@@ -85,8 +85,7 @@ def responder_for(model: str) -> Responder:
     except InvalidConfiguration as error:
         return Responder(problem=str(error))
     ready = [standing for standing in standings if standing.ready]
-    wanted = find_model(model).id if model else ""
-    same = [standing for standing in ready if wanted in (standing.profile.model, standing.model.id)]
+    same = [standing for standing in ready if standing.profile.serves(model)]
     if ready:
         return Responder((same or ready)[0].profile)
     problems = [f"profile {standing.profile.name}: {standing.problems[0]}" for standing in standings]

@@ -16,6 +16,7 @@ from compact.app.profiles import find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
+from compact.app.thresholds import profile_threshold
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
@@ -87,6 +88,7 @@ class StoredSessions(SessionService, Closeable):
         ask_with: Callable[[str], Asker] = (lambda _: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.seal = seal_of()
+        self.preferences.profile_threshold = profile_threshold
         self.summaries = Summaries(self)
 
     def sessions(

@@ -12,13 +12,14 @@ import typer
 
 from compact.app import dump_json
 from compact.app.configuring import document_of, further_problems, template
+from compact.app.thresholds import threshold_for
 from compact.cli.console import AsJson, print_json, screen, styled
 from compact.cli.options import Output
 from compact.cli.output import create_file, emit, taken
 from compact.cli.tables import Cell, Table
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
-from compact.policies import CompactConfig
+from compact.policies import CompactConfig, EffectiveThreshold
 from compact.policies.fields import schema_of
 from compact.policies.migration import Migration
 from compact.policies.migration import migrate as migrate_settings
@@ -46,15 +47,22 @@ def show(
 ) -> None:
     """Show every setting, its value, and where that comes from: a variable, the file, or the default.
 
+    Below stands from which share of the window a manager compacts: a profile of the model may have its own threshold.
     Leaves with status 1 if something is wrong with them.
     """
     gathered = gather(path)
     problems = gathered.problems(further_problems)
+    threshold = threshold_for(gathered.policy, gathered.model) if gathered.policy else None
+    warnings = [*gathered.warnings, *(threshold.warnings if threshold else ())]
     if as_json:
-        facts = {"file": str(gathered.file) if gathered.file else None, "settings": list(map(_facts, gathered.values))}
-        print_json({**facts, "problems": list(map(_told, problems)), "warnings": list(gathered.warnings)})
+        facts: dict[str, Json] = {
+            "file": str(gathered.file) if gathered.file else None,
+            "settings": list(map(_facts, gathered.values)),
+        }
+        facts["threshold"] = _threshold_facts(threshold) if threshold else None
+        print_json({**facts, "problems": list(map(_told, problems)), "warnings": warnings})
     else:
-        _show(gathered, problems)
+        _show(gathered, threshold, problems, warnings)
     if problems:
         raise typer.Exit(1)
 
@@ -128,14 +136,24 @@ def migrate(
             screen().print(remark, soft_wrap=True)
 
 
-def _show(gathered: Gathered, problems: Sequence[Problem]) -> None:
+def _threshold_facts(threshold: EffectiveThreshold) -> dict[str, Json]:
+    shares = {"trigger_pct": threshold.share, "target_pct": threshold.target}
+    return {**shares, "source": threshold.source, "name": threshold.name}
+
+
+def _show(
+    gathered: Gathered, threshold: EffectiveThreshold | None, problems: Sequence[Problem], warnings: Sequence[str]
+) -> None:
     rows = ((value.setting.path, _shown(value), _source(value)) for value in gathered.values)
     screen().print(Table(("setting", "value", "comes from"), rows))
+    if threshold:
+        shares = f"at {threshold.share:.4g} of the window, down to {threshold.target:.4g}"
+        screen().print(f"In force: compacts {shares}; from {threshold.origin}.", soft_wrap=True)
     if gathered.lacks_model:
         screen().print("No model is named: set it in compact.yaml, as COMPACT_MODEL, or in the program.")
     for problem in problems:
         screen().print(styled("wrong:", "red"), _without_passwords(str(problem)), soft_wrap=True)
-    for warning in gathered.warnings:
+    for warning in warnings:
         screen().print(styled("warning:", "yellow"), warning, soft_wrap=True)
 
 

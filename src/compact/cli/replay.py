@@ -21,6 +21,7 @@ from compact.lab.replaying import NAIVE, NOTHING, Played, Terms, terms_for
 from compact.lab.replaying import replay as play
 from compact.lab.tuning import Rehearsal, Trial, best_of_each, settings_of, tune
 from compact.messages import Conversation, Json
+from compact.policies.threshold import target_below
 from compact.providers import Recipe
 from compact.settings.documents import dump_document
 
@@ -29,7 +30,7 @@ EXAMPLES = (
     "compact replay session.json --model gpt-4o --recipe auto --recipe balanced --json · "
     "compact replay session.json --tune --retention 0.9 -o compact.yaml"
 )
-_TRIGGER, _TARGET, _RETENTION = 0.85, 0.5, 0.9
+_TRIGGER, _RETENTION = 0.85, 0.9
 _BAR = 30
 _YEAR = 31_536_000
 
@@ -54,7 +55,11 @@ class Options:
     ] = None
     target: Annotated[
         float | None,
-        typer.Option(min=0.01, max=0.99, help="Come down to this share of the window; 0.5 by default."),
+        typer.Option(
+            min=0.01,
+            max=0.99,
+            help="Come down to this share of the window; by default 0.5, and less where the trigger is below 0.85.",
+        ),
     ] = None
     gap: Annotated[float, typer.Option(min=0, max=_YEAR, help="Seconds between two requests; caches forget.")] = 30.0
     tune: Annotated[
@@ -124,7 +129,7 @@ def _is_standard(output: Path | None) -> bool:
 
 def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
     trigger = _TRIGGER if options.trigger is None else options.trigger
-    target = _TARGET if options.target is None else options.target
+    target = target_below(trigger) if options.target is None else options.target
     if target >= trigger:
         raise InvalidConfiguration(
             f"{target} is not below the trigger of {trigger}",

@@ -8,7 +8,7 @@ from compact.engine.driver import Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
 from compact.messages import Conversation, Fold, Json, is_removed_marker, is_summary, summary_handle
-from compact.policies import Decision, Policy
+from compact.policies import Decision, EffectiveThreshold, Policy
 from compact.ports import Event
 
 
@@ -33,14 +33,20 @@ def told_estimate(model: str, conversation: Conversation, decision: Decision, ga
 
 
 def told_decision(
-    decision: Decision, policy: Policy, note: str = "", conversation: Conversation | None = None
+    decision: Decision,
+    policy: Policy,
+    threshold: EffectiveThreshold,
+    note: str = "",
+    conversation: Conversation | None = None,
 ) -> Event:
     """Whether a compaction begins, and why; of a conversation that is to be compacted, what is meant to stay and go."""
     properties: dict[str, Json] = {
         "triggered": decision.triggered or bool(note),
         "reason": note or decision.reason,
         "policy": {
-            "trigger_pct": policy.trigger_pct,
+            "trigger_pct": threshold.share,
+            "target_pct": threshold.target,
+            "trigger_from": threshold.origin,
             "hard_cap_buffer": policy.hard_cap_buffer,
             "strategy": policy.strategy,
         },

@@ -18,6 +18,7 @@ from compact.lab.replaying import NOTHING, Played, Replay, Terms, replay
 from compact.lab.retention import missing, text_of, used_again
 from compact.messages import Conversation, Json
 from compact.policies import Policy, configure
+from compact.policies.threshold import LEAST_SHARE
 
 TRIGGERS = (0.3, 0.5, 0.7, 0.9)
 """Shares of the window, or of the largest request if that is smaller."""
@@ -27,7 +28,7 @@ STEPS = (0.25, 0.12, 0.06)
 """By what share the neighbours differ."""
 LEADERS = 2
 _LONGEST_CLIMB = 6
-_LOWEST = 0.02
+_LOWEST = LEAST_SHARE
 _TURNS = {"keep_recent_turns": 1, "keep_tool_io_pairs": 1}
 _COUNTS = {"auto": _TURNS, "layers": {**_TURNS, "summary_tokens": 250}}
 """What a policy says of turns, calls and summaries, at least how many, by the recipes that have a place for it.

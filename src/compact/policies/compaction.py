@@ -8,7 +8,16 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from compact.policies.configuration import Configuration
-from compact.policies.threshold import Threshold
+from compact.policies.threshold import (
+    USUAL_TARGET,
+    EffectiveThreshold,
+    OwnThreshold,
+    Threshold,
+    TriggerShare,
+    effective_threshold,
+    inherit,
+    target_below,
+)
 from compact.policies.variants import Variant
 
 Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
@@ -19,12 +28,12 @@ class Policy(Configuration):
 
     automatic: bool = True
     """Whether requests are compacted when they reach the trigger; without it only a manual compaction does."""
-    trigger_pct: Share = 0.85
-    """Compact when this share of the context window is used."""
+    trigger_pct: TriggerShare = 0.85
+    """Compact when this share of the context window is used; -1 is the default. The model's profile goes before it."""
     hard_cap_buffer: int = Field(default=1500, ge=0)
     """Tokens kept free for the next input and the tools' answers."""
-    target_pct: Share = 0.5
-    """The share of the window that a compaction comes down to."""
+    target_pct: Share = USUAL_TARGET
+    """The share of the window that a compaction comes down to; lower by default where the trigger is below 0.85."""
     keep_recent_turns: int = Field(default=6, ge=1)
     """Turns at the end that stay as they are: a person's message and what follows it."""
     keep_tool_io_pairs: int = Field(default=4, ge=1)
@@ -46,7 +55,10 @@ class Policy(Configuration):
 
     @model_validator(mode="after")
     def _comes_down(self) -> Policy:
-        if self.target_pct >= self.trigger_pct:
+        inherit(self, "trigger_pct")
+        if "target_pct" not in self.model_fields_set:
+            self.__dict__["target_pct"] = target_below(self.trigger_pct)
+        elif self.target_pct >= self.trigger_pct:
             raise ValueError(
                 f"target_pct ({self.target_pct}) must lie below trigger_pct ({self.trigger_pct}), "
                 "or every request would compact again"
@@ -63,6 +75,18 @@ class Policy(Configuration):
     def chosen(self) -> str:
         """The recipe that is named, by whichever name; empty for the default."""
         return self.recipe or self.provider or self.preset
+
+    def effective_threshold(self, *before: OwnThreshold) -> EffectiveThreshold:
+        """The threshold that is in force: the first of those that go before the policy's own, else that."""
+        own = OwnThreshold("global", self.trigger_pct if "trigger_pct" in self.model_fields_set else None)
+        target = self.target_pct if "target_pct" in self.model_fields_set else None
+        return effective_threshold((*before, own), self.trigger_pct, target)
+
+    def triggered_by(self, threshold: EffectiveThreshold) -> Policy:
+        """The same policy with that threshold, and with the target below it."""
+        if (threshold.share, threshold.target) == (self.trigger_pct, self.target_pct):
+            return self
+        return self.model_copy(update={"trigger_pct": threshold.share, "target_pct": threshold.target})
 
     @property
     def threshold(self) -> Threshold:

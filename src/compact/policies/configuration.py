@@ -34,10 +34,12 @@ _UNKNOWN: Final = "extra_forbidden"
 _WORDS: Final = {_UNKNOWN: "is no setting", "missing": "is needed", "model_type": "must be an object with settings"}
 
 
-def configure(kind: type[Settings], values: Mapping[str, Any], *, under: str = "") -> Settings:
+def configure(
+    kind: type[Settings], values: Mapping[str, Any], *, under: str = "", context: Mapping[str, Any] | None = None
+) -> Settings:
     """The settings that the values give; InvalidConfiguration names each wrong field by its path."""
     try:
-        return kind.model_validate(dict(values))
+        return kind.model_validate(dict(values), context=context)
     except ValidationError as error:
         raise _invalid(kind, error, under) from None
 

@@ -91,6 +91,8 @@ def _group(field: Mapping[str, Any], groups: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _takes(field: Mapping[str, Any]) -> str:
+    if "const" in field:
+        return str(field["const"])
     if "enum" in field:
         *others, last = map(str, field["enum"])
         return f"{', '.join(others)} or {last}" if others else last

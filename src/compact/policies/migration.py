@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies.compaction import Policy
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 
 _PREFIX = "roo-cline."
@@ -99,10 +98,6 @@ def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[
         policy["automatic"] = False
     elif automatic not in (None, True):
         yield f"autoCondenseContext: {automatic!r} is neither true nor false; compaction is automatic"
-    usual = Policy()
-    if (trigger := policy.get("trigger_pct", usual.trigger_pct)) <= usual.target_pct:
-        policy["target_pct"] = round(trigger * usual.target_pct / usual.trigger_pct, 3)
-        yield f"policy.target_pct: {policy['target_pct']}, because it must lie below the trigger"
 
 
 def _recipe(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from pydantic import (
 
 from compact.models import CacheRules, Model, Prices, find_model, input_limit
 from compact.policies.configuration import Configuration, configure
-from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
+from compact.policies.threshold import INHERIT, OwnThreshold, check_percent
 from compact.policies.variants import Variant
 
 Vendor: TypeAlias = Literal["openai", "azure", "anthropic", "bedrock", "gemini", "vertex", "openrouter", "compatible"]
@@ -105,12 +105,12 @@ def is_near(host: str) -> bool:
         return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
 
 
-def _percentage(value: float) -> float:
-    if value != INHERIT and not MIN_CONDENSE_THRESHOLD <= value <= MAX_CONDENSE_THRESHOLD:
-        raise ValueError(
-            f"must be from {MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}, or {INHERIT} for what holds elsewhere"
-        )
-    return value
+STORED: Final = MappingProxyType({"stored": True})
+"""The context in which a file of profiles is read: a wrong threshold there is a warning, and is not used."""
+
+
+def _percentage(value: float, info: ValidationInfo) -> float:
+    return value if info.context == STORED else check_percent(value)
 
 
 Price: TypeAlias = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -138,7 +138,7 @@ class Profile(Configuration):
     """What the model is for; one that is only for conversations condenses when no other can."""
     priority: int = 0
     """The lower it is, the sooner it is asked."""
-    threshold: Annotated[float, AfterValidator(_percentage)] = INHERIT
+    threshold: Annotated[float, Field(allow_inf_nan=False), AfterValidator(_percentage)] = INHERIT
     """Condense from this percentage of the window; -1 is whatever holds for all profiles."""
     recipe: Annotated[str, Field(max_length=64)] = ""
     """The recipe that compacts conversations with this model in the gateway, where it is not the default one."""
@@ -208,6 +208,19 @@ class Profile(Configuration):
         return f"{_CATALOGUE.get(self.vendor, self.vendor)}:{self.model}"
 
     @property
+    def own_threshold(self) -> OwnThreshold:
+        """Its threshold, which may be none that can be used."""
+        share = None if self.threshold == INHERIT else self.threshold / 100
+        unused = share is not None and self.use == "condensation"
+        problem = f"profile {self.name}: its threshold is not used, as no conversation is with its model" * unused
+        return OwnThreshold("profile", share, self.name, problem)
+
+    def serves(self, model: str) -> bool:
+        """Whether conversations with the model, however it is spelled, may be with this profile's."""
+        wanted = find_model(model).id
+        return self.use != "condensation" and wanted in (self.model, find_model(self.catalogue_name).id)
+
+    @property
     def recipient(self) -> str:
         """The vendor that gets what is asked, as the catalogue names it; empty for a compatible address."""
         return "" if self.vendor == "compatible" else _CATALOGUE.get(self.vendor, self.vendor)
@@ -270,10 +283,10 @@ class Profiles(Configuration):
         """Who summarizes, in the order of asking: those meant for it by priority, then the conversation's models."""
         return tuple(sorted(self.profiles, key=lambda profile: (profile.use == "conversation", profile.priority)))
 
-    def for_conversation(self) -> tuple[Profile, ...]:
-        """The conversation's models by priority."""
+    def for_conversation(self, model: str = "") -> tuple[Profile, ...]:
+        """The conversation's models by priority; those that serve a model, where one is named."""
         own = (profile for profile in self.profiles if profile.use != "condensation")
-        return tuple(sorted(own, key=lambda profile: profile.priority))
+        return tuple(sorted((one for one in own if not model or one.serves(model)), key=lambda one: one.priority))
 
 
 def default_profile(vendor: Vendor, *, url: str = "", model: str = "") -> Profile:

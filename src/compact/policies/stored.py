@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from compact.messages import Json
 from compact.policies.configuration import Configuration
-from compact.policies.threshold import Threshold
+from compact.policies.threshold import INHERIT, USUAL_TARGET, Threshold, TriggerShare, inherit, target_below
 from compact.policies.variants import Variant
 
 DEFAULT_MAX_INPUT = 128_000
@@ -19,12 +19,12 @@ DEFAULT_MAX_INPUT = 128_000
 class StoredSettings(Configuration):
     """Settings of stored sessions; each may be set globally or for a workspace, the first two for a model, too."""
 
-    threshold: float = Field(default=0.95, gt=0, le=1)
-    """Compress when this share of the model's maximum input is used, the current input included."""
+    threshold: TriggerShare = 0.95
+    """Compress when this share of the model's maximum input is used, the current input included; -1 inherits."""
     retention_tokens: int = Field(default=1000, ge=0)
     """The last messages that fit into this many tokens stay as they are, as long as the target allows it."""
-    target: float = Field(default=0.5, gt=0, le=1)
-    """Compress down to this share of the model's maximum input."""
+    target: float = Field(default=USUAL_TARGET, gt=0, le=1)
+    """Compress down to this share of the model's maximum input; lower by default if the threshold is below 0.85."""
     recipe: str = Field(default="", max_length=200)
     """By which recipe; empty for the default one. Under `layers`, exactly the retention stays beside one summary."""
     minimum_tokens: int = Field(default=2000, ge=0)
@@ -50,9 +50,25 @@ class StoredSettings(Configuration):
     notify: bool = True
     """Tell the user when a compression begins and ends."""
 
-    def trigger(self, share: float | None = None) -> Threshold:
-        """When a session is compressed; a model may have a share of its own."""
-        return Threshold(share=share or self.threshold, minimum=self.minimum_tokens, automatic=self.automatic)
+    @field_validator("target")
+    @classmethod
+    def _lies_below(cls, target: float, info: ValidationInfo) -> float:
+        given = info.data.get("threshold", INHERIT)
+        threshold = cls.model_fields["threshold"].default if given == INHERIT else given
+        if target >= threshold:
+            raise ValueError(f"must lie below threshold ({threshold}), or every request would compress again")
+        return target
+
+    @model_validator(mode="after")
+    def _follows(self) -> StoredSettings:
+        inherit(self, "threshold")
+        if "target" not in self.model_fields_set:
+            self.__dict__["target"] = target_below(self.threshold)
+        return self
+
+    def trigger(self) -> Threshold:
+        """When a session is compressed."""
+        return Threshold(share=self.threshold, minimum=self.minimum_tokens, automatic=self.automatic)
 
 
 _PERCENT = 100

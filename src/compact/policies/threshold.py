@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
+from compact.messages import Json
 from compact.policies.configuration import Configuration
 
 MIN_CONDENSE_THRESHOLD = 5
@@ -15,6 +17,54 @@ MAX_CONDENSE_THRESHOLD = 100
 TOKEN_BUFFER_PERCENTAGE = 0.1
 DEFAULT_RESERVED_OUTPUT = 8192
 INHERIT = -1
+"""The threshold of what has none of its own."""
+LEAST_SHARE = MIN_CONDENSE_THRESHOLD / 100
+USUAL_TARGET = 0.5
+_USUAL_TRIGGER = 0.85
+_RANGE = f"{MIN_CONDENSE_THRESHOLD}% to {MAX_CONDENSE_THRESHOLD}%"
+
+
+def check_share(value: float) -> float:
+    """The threshold as a share of the window; ValueError where it is out of range."""
+    if value != INHERIT and not LEAST_SHARE <= value <= 1:
+        percent = MIN_CONDENSE_THRESHOLD <= value <= MAX_CONDENSE_THRESHOLD
+        hint = f"; {value:g}% is {value / 100:g}" if percent else ""
+        raise ValueError(f"must be a share from {LEAST_SHARE:g} to 1 ({_RANGE}), or {INHERIT} to inherit{hint}")
+    return value
+
+
+def check_percent(value: float) -> float:
+    """The threshold in percent of the window; ValueError where it is out of range."""
+    if value != INHERIT and not MIN_CONDENSE_THRESHOLD <= value <= MAX_CONDENSE_THRESHOLD:
+        raise ValueError(
+            f"must be from {MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}, or {INHERIT} for what holds elsewhere"
+        )
+    return value
+
+
+TriggerShare: TypeAlias = Annotated[
+    float,
+    AfterValidator(check_share),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": LEAST_SHARE, "maximum": 1}, {"const": INHERIT}]}),
+]
+"""A threshold as a share of the window; -1 inherits."""
+
+
+def inherit(settings: Configuration, name: str) -> None:
+    """Take a threshold of -1 as one that was not set."""
+    if getattr(settings, name) == INHERIT:
+        settings.__dict__[name] = type(settings).model_fields[name].default
+        settings.__pydantic_fields_set__.discard(name)
+
+
+def target_below(trigger: float, target: float | None = None) -> float:
+    """The share to come down to: the target that was set if it lies below the trigger, else one that follows it.
+
+    That is half of the window, and at most as much of the trigger as half of the window is of 85%.
+    """
+    if target is not None and target < trigger:
+        return target
+    return min(USUAL_TARGET, round(trigger * USUAL_TARGET / _USUAL_TRIGGER, 3))
 
 
 class Threshold(Configuration):
@@ -45,7 +95,7 @@ class Threshold(Configuration):
         return max(window - reserved, window // 2)
 
 
-MANAGER = Threshold(share=0.85, buffer_tokens=1500)
+MANAGER = Threshold(share=_USUAL_TRIGGER, buffer_tokens=1500)
 """The default of `CompactManager`."""
 
 SESSIONS = Threshold(share=0.95, minimum=2000)
@@ -91,17 +141,61 @@ def should_condense(used: int, window: int, threshold: Threshold) -> Decision:
     return Decision(triggered, reason, used, window, trigger_at, budget, threshold.minimum)
 
 
-def effective_percent(profile: str, default: float, profiles: Mapping[str, float]) -> tuple[float, str]:
-    """A profile's threshold in percent, and a warning where its own is no valid one and the default holds."""
-    own = profiles.get(profile, INHERIT)
-    if own == INHERIT:
-        return default, ""
-    if MIN_CONDENSE_THRESHOLD <= own <= MAX_CONDENSE_THRESHOLD:
-        return own, ""
-    return default, (
-        f"profile {profile!r}: threshold {own} is outside {MIN_CONDENSE_THRESHOLD}-{MAX_CONDENSE_THRESHOLD}; "
-        f"the default of {default} holds"
-    )
+Source: TypeAlias = Literal["profile", "model", "workspace", "global", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnThreshold:
+    """The threshold that was set in one place, as a share; None or -1 where that place inherits.
+
+    `name` is what the place is called, such as a profile's name. `problem` says why it could not be read.
+    """
+
+    source: Source
+    share: Json
+    name: str = ""
+    problem: str = ""
+
+    @property
+    def warning(self) -> str:
+        """Why the threshold cannot be used; empty where it can."""
+        if self.problem or self.share in (None, INHERIT):
+            return self.problem
+        if isinstance(self.share, int | float) and LEAST_SHARE <= self.share <= 1:
+            return ""
+        given = f"{self.share * 100:g}%" if isinstance(self.share, int | float) else repr(self.share)
+        return f"{self.source} {self.name}".rstrip() + f": threshold {given} is outside {_RANGE} and is not used"
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveThreshold:
+    """The threshold that is in force and the target below it, as shares of the window, and where it was set.
+
+    `warnings` are about thresholds that could not be used.
+    """
+
+    share: float
+    target: float
+    source: Source = "default"
+    name: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """Where it was set, for people."""
+        return f"{self.source} {self.name}".rstrip()
+
+
+def effective_threshold(own: Iterable[OwnThreshold], usual: float, target: float | None = None) -> EffectiveThreshold:
+    """The first threshold that was set and can be used, else the usual one; the target lies below it."""
+    warnings = []
+    for each in own:
+        if warning := each.warning:
+            warnings.append(warning)
+        elif isinstance(each.share, int | float) and each.share != INHERIT:
+            below = target_below(each.share, target)
+            return EffectiveThreshold(each.share, below, each.source, each.name, tuple(warnings))
+    return EffectiveThreshold(usual, target_below(usual, target), warnings=tuple(warnings))
 
 
 def _share(threshold: Threshold, window: int) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from compact.disk import json_bytes
 from compact.errors import InvalidInput, NotFound
 from compact.messages import Json
+from compact.policies.threshold import INHERIT, check_share
 from compact.ports.sessions import (
     ConfigSource,
     ModelConfig,
@@ -167,8 +168,10 @@ def model_row(config: ModelConfig, moment: str) -> dict[str, Any]:
         raise InvalidInput(f"{config.id!r} is no vendor:model", field="provider", remedy="Name both; no : in a vendor.")
     if config.source not in _SOURCES:
         raise InvalidInput(f"{config.source!r} is none", field="source", remedy=f"One of: {', '.join(_SOURCES)}.")
-    if config.threshold is not None and not 0 < config.threshold <= 1:
-        raise InvalidInput(f"{config.threshold} is no share", field="threshold", remedy="Above 0, and at most 1.")
+    try:
+        check_share(INHERIT if config.threshold is None else config.threshold)
+    except ValueError as error:
+        raise InvalidInput(str(error), field="threshold", remedy="0.95 is the usual share.") from None
     return {
         "id": key(config.id, "model"),
         "provider": config.provider,

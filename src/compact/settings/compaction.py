@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import SecretStr, ValidationError
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies import CompactConfig, Configuration
+from compact.policies import CompactConfig, Configuration, Policy
 from compact.policies.fields import Setting, settings_of
 from compact.settings.documents import find_document, read_document
 
@@ -54,6 +54,7 @@ OTHERS: Final = frozenset(
 """Variables of Compact's that are no settings of a manager."""
 _FLAT: Final = "policy"  # the group whose settings may be given without its name
 _RECIPE: Final = ("policy.recipe", "policy.provider", "policy.preset")  # names for one thing
+_TARGET: Final = "policy.target_pct"
 _EDITORS: Final = "$schema"
 _COMMA: Final = re.compile(r",(?![^{(\[]*[})\]])")  # not those within a regular expression such as a{1,3}
 
@@ -144,6 +145,20 @@ class Gathered:
             raise self._invalid(problems)
         return config
 
+    @property
+    def policy(self) -> Policy | None:
+        """The policy; None where something is wrong with it."""
+        try:
+            return Policy.model_validate(self._nested().get(_FLAT, {}))
+        except ValidationError:
+            return None
+
+    @property
+    def model(self) -> str:
+        """The model that is named; empty where none is."""
+        (named,) = (value.value for value in self.values if value.setting.path == "model")
+        return named if isinstance(named, str) else ""
+
     def _validated(self, given: Mapping[str, Json]) -> tuple[CompactConfig | None, tuple[Problem, ...]]:
         try:
             return CompactConfig.model_validate(given), ()
@@ -221,7 +236,11 @@ def gather(
             # What has precedence under one name has it over the others.
             for value in [values[path] for path in _RECIPE if values[path].origin.kind != found.origin.kind]:
                 values[value.setting.path] = Value(value.setting, value.setting.default, Origin("default"))
-    return Gathered(file, tuple(values.values()), tuple(strays), tuple(_warnings(variables)))
+    gathered = Gathered(file, tuple(values.values()), tuple(strays), tuple(_warnings(variables)))
+    target = values[_TARGET]
+    if target.origin.kind == "default" and (policy := gathered.policy):
+        values[_TARGET] = replace(target, value=policy.target_pct)  # it follows the trigger
+    return replace(gathered, values=tuple(values.values()))
 
 
 def find_file(folder: Path | None = None) -> Path | None:

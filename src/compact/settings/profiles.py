@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
+from compact.policies.profiles import STORED
 from compact.settings.documents import (
     LARGEST,
     dump_document,
@@ -19,6 +21,7 @@ from compact.settings.documents import (
     read_document,
     read_text,
     replace_private,
+    state_of,
 )
 from compact.settings.home import home
 
@@ -36,14 +39,19 @@ def profiles_path() -> Path:
 def load_profiles() -> Profiles:
     """The profiles that are configured; none where there is no file."""
     path = profiles_path()
-    if not path.is_file():
-        return Profiles()
+    state = state_of(path) if path.is_file() else None
+    return _read(path, state) if state else Profiles()
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, state: tuple[int, int, int]) -> Profiles:  # noqa: ARG001 - a changed file is read again
+    """What the file holds; it is read for every request of a session."""
     value = read_document(path)
     if not isinstance(value, dict):
         remedy = "Write `profiles:` and below it a list; each has a name, a vendor and a model."
         raise InvalidConfiguration("must be an object with profiles", field=str(path), remedy=remedy)
     try:
-        return configure(Profiles, value)
+        return configure(Profiles, value, context=STORED)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(
             error.problem, field=f"{path}: {error.field or 'profiles'}", remedy=_remedy(error)

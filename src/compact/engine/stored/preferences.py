@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from compact.errors import InvalidConfiguration, NotFound
@@ -10,18 +10,33 @@ from compact.messages import Json
 from compact.models import find_model
 from compact.policies import configure
 from compact.policies.stored import StoredSettings, migrate_stored
+from compact.policies.threshold import (
+    INHERIT,
+    SESSIONS,
+    USUAL_TARGET,
+    EffectiveThreshold,
+    OwnThreshold,
+    check_share,
+    effective_threshold,
+)
 from compact.ports import ModelConfig, SessionStore, StoredSession
 
 GLOBAL = "global"
+_SOURCES = ("manual", "api", "default")
+"""Whose word counts most, first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What holds for a session, and for each setting where it comes from: default, global, workspace or model."""
+    """What holds for a session, and for each setting where it comes from: default, global, workspace or model.
+
+    The threshold may come from a profile, too, and a target that follows the threshold comes from that.
+    """
 
     settings: StoredSettings
     model: ModelConfig
     origins: Mapping[str, str]
+    threshold: EffectiveThreshold
 
     @property
     def window(self) -> int:
@@ -33,6 +48,8 @@ class Preferences:
 
     def __init__(self, store: SessionStore) -> None:
         self._store = store
+        self.profile_threshold: Callable[[str], OwnThreshold | None] = _none
+        """The threshold of the profile that serves a model; None where none does."""
 
     def effective(self, session: StoredSession) -> Effective:
         """What holds for the session: its model's own values before its workspace's before the global ones."""
@@ -40,17 +57,33 @@ class Preferences:
 
     def resolve(self, workspace: str, model: ModelConfig) -> Effective:
         """The same for a workspace and a model."""
-        layers = [(GLOBAL, self.settings(GLOBAL))]
-        if workspace:
-            layers.append(("workspace", self.settings(workspace)))
+        layers = {GLOBAL: self.settings(GLOBAL), "workspace": self.settings(workspace) if workspace else {}}
         own = {"threshold": model.threshold, "retention_tokens": model.retention}
-        layers.append(("model", {name: value for name, value in own.items() if value is not None}))
+        layers["model"] = {name: value for name, value in own.items() if value is not None}
         values: dict[str, Json] = {}
         origins = dict.fromkeys(StoredSettings.model_fields, "default")
-        for origin, layer in layers:
+        for origin, layer in layers.items():
             values |= layer
             origins |= dict.fromkeys(layer, origin)
-        return Effective(configure(StoredSettings, values, under="settings"), model, origins)
+        threshold = self._threshold(layers, workspace, model, values.get("target"))
+        if threshold.target != values.get("target", USUAL_TARGET):
+            origins["target"] = "threshold"
+        values |= {"threshold": threshold.share, "target": threshold.target}
+        origins["threshold"] = threshold.source
+        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold)
+
+    def _threshold(
+        self, layers: Mapping[str, Mapping[str, Json]], workspace: str, model: ModelConfig, target: Json
+    ) -> EffectiveThreshold:
+        """The model's own threshold before its profile's before the workspace's before the global one."""
+        own = [
+            OwnThreshold("model", layers["model"].get("threshold"), model.id),
+            self.profile_threshold(model.model),
+            OwnThreshold("workspace", layers["workspace"].get("threshold"), workspace),
+            OwnThreshold("global", layers[GLOBAL].get("threshold")),
+        ]
+        given = target if isinstance(target, int | float) else None
+        return effective_threshold(filter(None, own), SESSIONS.share or 1, given)
 
     def settings(self, scope: str = GLOBAL) -> dict[str, Json]:
         """What is set in a scope: `global`, or a workspace.
@@ -66,6 +99,7 @@ class Preferences:
         if unknown:
             known = ", ".join(StoredSettings.model_fields)
             raise InvalidConfiguration("is no setting", field=unknown[0], remedy=f"Known settings: {known}.")
+        values = {name: None if _inherits(name, value) else value for name, value in values.items()}
         whole = {**self.settings(scope), **values}
         configure(StoredSettings, {name: value for name, value in whole.items() if value is not None})
         self._store.set(scope, values)
@@ -76,14 +110,25 @@ class Preferences:
 
         One that is seen for the first time is stored with what is known of it.
         """
+        return self.known_model(name) or self._store.put_model(default_config(name))
+
+    def known_model(self, name: str) -> ModelConfig | None:
+        """What is stored of a model: by vendor:name that very one, by its name alone that of any vendor; else None.
+
+        What a person has set goes before what a vendor told, and that before what the catalogue says.
+        """
         known = default_config(name)
+        ids, names = (known.id, name), () if name == known.id else (known.model, name)
         stored = self._store.models()
-        wanted = ((known.id, name), (known.model, name))
-        found = [one for one in stored if one.id in wanted[0]] or [one for one in stored if one.model in wanted[1]]
-        return found[0] if found else self._store.put_model(known)
+        found = [one for one in stored if one.id == name] or [
+            one for one in stored if one.id in ids or one.model in names
+        ]
+        return min(found, key=lambda one: (_SOURCES.index(one.source), one.id not in ids), default=None)
 
     def put_model(self, config: ModelConfig) -> ModelConfig:
         """Store what a person says of a model."""
+        if config.threshold == INHERIT:
+            config = replace(config, threshold=None)
         _check(config)
         return self._store.put_model(replace(config, source="manual"))
 
@@ -115,6 +160,14 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
     return ModelConfig(vendor or facts.vendor, facts.id, facts.max_input, facts.max_output)
 
 
+def _none(model: str) -> OwnThreshold | None:
+    """No profiles are known."""
+
+
+def _inherits(name: str, value: Json) -> bool:
+    return name == "threshold" and value == INHERIT
+
+
 def _check(config: ModelConfig) -> None:
     if not config.provider or not config.model:
         raise InvalidConfiguration("must not be empty", field="model", remedy="Give the vendor and the model's name.")
@@ -122,7 +175,9 @@ def _check(config: ModelConfig) -> None:
         raise InvalidConfiguration(
             f"{config.max_input} tokens are too few", field="max_input", remedy="Give 1,000 or more; 128,000 is usual."
         )
-    if config.threshold is not None and not 0 < config.threshold <= 1:
-        raise InvalidConfiguration("must lie between 0 and 1", field="threshold", remedy="0.95 is the usual share.")
+    try:
+        check_share(INHERIT if config.threshold is None else config.threshold)
+    except ValueError as error:
+        raise InvalidConfiguration(str(error), field="threshold", remedy="0.95 is the usual share.") from None
     if config.retention is not None and config.retention < 0:
         raise InvalidConfiguration("must not be negative", field="retention", remedy="1,000 is usual.")

@@ -181,6 +181,7 @@ class SessionService:
         session, began = assembled.active.session, perf_counter()
         job = self._job(assembled, effective, wish, cause)
         facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
+        facts |= {"threshold": effective.threshold.share, "threshold_from": effective.threshold.origin}
         self.tell(session.id, Event("compact.compression_started", facts))
         try:
             ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile)

@@ -18,8 +18,7 @@ from compact.app.profiles import OFFLINE
 from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
-from compact.policies import CompactConfig, Profile
-from compact.policies.threshold import INHERIT
+from compact.policies import CompactConfig, EffectiveThreshold, Profile
 from compact.settings.compaction import find_file, gather
 from compact.settings.recipes import default_recipe
 
@@ -41,12 +40,13 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class _Made:
-    """A manager, the recipe that was to be used when it was made, and how many use it now.
+    """A manager, its profile and the recipe that was to be used when it was made, and how many use it now.
 
     One that is not found any more is closed once it is not used.
     """
 
     manager: CompactManager
+    profile: Profile | None
     recipe: str
     users: int = 0
     found: bool = True
@@ -147,11 +147,11 @@ class Managers:
         recipe = (profile.recipe if profile else "") or default_recipe()
         with self._lock:
             made = self._made.get(key)
-            if made is not None and made.recipe != recipe:
+            if made is not None and (made.profile, made.recipe) != (profile, recipe):
                 left, made = self._leave(key), None
             if made is None:
                 oldest = self._resting() if len(self._made) >= _MOST else None
-                made = _Made(self._make(model, profile), recipe)
+                made = _Made(self._make(model, profile), profile, recipe)
                 left += self._leave(oldest) if oldest is not None else []
                 self._made[key] = made
             self._made.move_to_end(key)
@@ -202,10 +202,15 @@ def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
     """
     if not config.profile and not choose_summarizers():
         config = config.model_copy(update={"profile": OFFLINE})
-    manager = CompactManager(config)
+    manager = CompactManager(config, threshold=_threshold(config, profile))
     if profile is not None:
         manager.vendor = profile.recipient
     return manager
+
+
+def _threshold(config: CompactConfig, profile: Profile | None) -> EffectiveThreshold:
+    """The threshold of the profile that serves the model, else the operator's."""
+    return config.policy.effective_threshold(*([profile.own_threshold] if profile else []))
 
 
 def _key(model: str, profile: Profile | None) -> _Key:
@@ -223,9 +228,7 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
     own = next(value for value in gathered.values if value.setting.path == "storage.path")
     root = home / "gateway" if own.origin.kind == "default" else Path(config.storage.path)
     storage = config.storage.model_copy(update={"path": str(root / folder_name(model, profile))})
-    policy = config.policy
-    if profile and profile.threshold != INHERIT and profile.threshold / 100 > policy.target_pct:
-        policy = policy.model_copy(update={"trigger_pct": profile.threshold / 100})
+    policy = config.policy.triggered_by(_threshold(config, profile))
     if profile and profile.recipe:
         policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
     variant = (profile.variant or variant_at(profile.url) if profile else "") or config.variant

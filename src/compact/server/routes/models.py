@@ -12,6 +12,7 @@ from compact.engine.stored.preferences import default_config
 from compact.errors import InvalidInput, NotFound
 from compact.models import Model, list_models
 from compact.policies.stored import DEFAULT_MAX_INPUT
+from compact.policies.threshold import Source, TriggerShare
 from compact.ports import ModelConfig
 from compact.server.showing import Limit, money, page_of
 from compact.server.stored import Sessions
@@ -32,6 +33,8 @@ class ModelView(BaseModel):
     threshold: float | None
     retention: int | None
     effective_threshold: float
+    threshold_source: Source
+    threshold_name: str = Field(description="Whose it is: the profile's or the model's name.")
     effective_retention: int
     source: str
     changed: bool = Field(description="Whether a person changed what the catalogue says.")
@@ -43,7 +46,7 @@ class ModelEdit(BaseModel):
 
     max_input: int = Field(ge=1_000, le=1_000_000_000, examples=[128_000])
     max_output: int | None = Field(default=None, ge=1, le=1_000_000_000)
-    threshold: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    threshold: TriggerShare | None = Field(default=None, allow_inf_nan=False)
     retention: int | None = Field(default=None, ge=0, le=1_000_000_000)
 
 
@@ -174,7 +177,8 @@ def _found(sessions: StoredSessions, id: str) -> ModelConfig:
 
 
 def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
-    settings = sessions.preferences.resolve("", config).settings
+    effective = sessions.preferences.resolve("", config)
+    settings, threshold = effective.settings, effective.threshold
     known = default_config(config.model, config.provider)
     own = (config.max_input, config.max_output, config.threshold, config.retention)
     return ModelView(
@@ -186,6 +190,8 @@ def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
         threshold=config.threshold,
         retention=config.retention,
         effective_threshold=settings.threshold,
+        threshold_source=threshold.source,
+        threshold_name=showable(threshold.name),
         effective_retention=settings.retention_tokens,
         source=config.source,
         changed=own != (known.max_input, known.max_output, known.threshold, known.retention),

@@ -253,6 +253,7 @@ def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective)
         yield "The last compression failed, and the risk of going on without it was acknowledged."
     if model.source == "default" and model.provider == "unknown":
         yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
+    yield from map(showable, effective.threshold.warnings)
 
 
 def has_open_question(sessions: StoredSessions, session: StoredSession) -> bool:

@@ -13,13 +13,14 @@ from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
 from compact.app.profiles import OFFLINE, find_profile
+from compact.app.thresholds import threshold_for
 from compact.engine.stored.preferences import GLOBAL, default_config
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
-from compact.policies import CompactConfig
+from compact.policies import CompactConfig, EffectiveThreshold, OwnThreshold, Policy, Profile
 from compact.policies.fields import schema_of, settings_of
 from compact.policies.stored import StoredSettings
-from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, effective_percent
+from compact.policies.threshold import INHERIT, Source, effective_threshold
 from compact.providers import registry
 from compact.redaction import Finding, Redactor
 from compact.server.stored import Sessions
@@ -30,7 +31,7 @@ from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_stra
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
 
 Named = Annotated[str, Query(max_length=200)]
-Origin: TypeAlias = Literal["default", "global", "workspace", "model"]
+Origin: TypeAlias = Literal["default", "global", "workspace", "profile", "model", "threshold"]
 _PASSWORD = re.compile(r"(://)[^/@\s]*@")
 SettingName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
 
@@ -79,10 +80,20 @@ class ConfigProblem(BaseModel):
     origins: list[str]
 
 
+class ThresholdInForce(BaseModel):
+    """From which share of the window conversations are compacted, down to which, and where that was set."""
+
+    trigger_pct: float
+    target_pct: float
+    source: Source
+    name: str
+
+
 class ConfigView(BaseModel):
-    """The configuration that a CompactManager would have here."""
+    """The configuration that a CompactManager would have here; `threshold` is none where the policy is wrong."""
 
     file: str | None
+    threshold: ThresholdInForce | None
     settings: list[ConfigValue]
     problems: list[ConfigProblem]
     warnings: list[str]
@@ -111,12 +122,16 @@ class ProvidersView(BaseModel):
 
 
 class ThresholdView(BaseModel):
-    """From which percentage of the window a profile condenses: its own where it has one, else everybody's."""
+    """From which percentage of the window conversations with a profile's model are compacted, and down to which.
+
+    That is the profile's own where it has one, else the configured one, else the default.
+    """
 
     profile: str
     own: float | None
     effective: float
-    origin: Literal["profile", "default"]
+    target: float
+    origin: Source
     warning: str
 
 
@@ -131,8 +146,7 @@ class RedactedText(BaseModel):
 def show_settings(sessions: Sessions, workspace: Named = "", model: Named = "") -> StoredSettingsView:
     """The settings of stored sessions as they hold for a workspace and a model, and where each comes from."""
     _check_scope(workspace)
-    known = default_config(model)
-    config = next((stored for stored in sessions.models() if stored.id == known.id), known)
+    config = sessions.preferences.known_model(model) or default_config(model)
     effective = sessions.preferences.resolve(workspace, config)
     values = effective.settings.model_dump(mode="json")
     return StoredSettingsView(
@@ -176,14 +190,16 @@ def show_config() -> ConfigView:
     """The configuration that a CompactManager would have here: every value, who says so, and what is wrong."""
     gathered = gather()
     problems = gathered.problems(further_problems)
+    threshold = threshold_for(gathered.policy, gathered.model) if gathered.policy else None
     return ConfigView(
         file=str(gathered.file) if gathered.file else None,
+        threshold=_in_force(threshold) if threshold else None,
         settings=[_config_value(value) for value in gathered.values],
         problems=[
             ConfigProblem(field=problem.path, problem=problem.text, origins=[origin.name for origin in problem.origins])
             for problem in problems
         ],
-        warnings=list(gathered.warnings),
+        warnings=[*gathered.warnings, *map(showable, threshold.warnings if threshold else ())],
         json_schema=schema_of(CompactConfig),
     )
 
@@ -200,25 +216,16 @@ def list_providers() -> ProvidersView:
 
 @router.get("/settings/thresholds")
 def list_thresholds(
-    default: Annotated[float, Query(ge=5, le=100, allow_inf_nan=False)] = MAX_CONDENSE_THRESHOLD,
+    default: Annotated[float | None, Query(ge=5, le=100, allow_inf_nan=False)] = None,
 ) -> list[ThresholdView]:
-    """From which percentage of the window each profile condenses, and where that comes from."""
-    profiles = load_profiles().profiles
-    own = {profile.name: profile.threshold for profile in profiles}
-    found = []
-    for profile in profiles:
-        effective, warning = effective_percent(profile.name, default, own)
-        inherited = profile.threshold == INHERIT
-        found.append(
-            ThresholdView(
-                profile=profile.name,
-                own=None if inherited else profile.threshold,
-                effective=effective,
-                origin="default" if inherited or warning else "profile",
-                warning=warning,
-            )
-        )
-    return found
+    """From which percentage of the window conversations with each profile's model are compacted, and why.
+
+    `default` is tried in place of the threshold that is configured for all.
+    """
+    policy = gather().policy or Policy()
+    if default is not None:
+        policy = policy.triggered_by(effective_threshold([OwnThreshold("global", default / 100)], 1))
+    return [_threshold_of(profile, policy) for profile in load_profiles().profiles]
 
 
 @router.post("/redact")
@@ -229,6 +236,23 @@ def try_redaction(
     """What redaction makes of a text, with patterns of one's own if there are any; nothing is kept or sent anywhere."""
     redactor = Redactor(patterns) if patterns else _redactor()
     return RedactedText(text=redactor.text(text), spans=tuple(redactor.findings(text)))
+
+
+def _threshold_of(profile: Profile, policy: Policy) -> ThresholdView:
+    found = policy.effective_threshold(profile.own_threshold)
+    return ThresholdView(
+        profile=profile.name,
+        own=None if profile.threshold == INHERIT else profile.threshold,
+        effective=round(100 * found.share, 4),
+        target=round(100 * found.target, 4),
+        origin=found.source,
+        warning=showable("; ".join(found.warnings)),
+    )
+
+
+def _in_force(threshold: EffectiveThreshold) -> ThresholdInForce:
+    source, name = threshold.source, showable(threshold.name)
+    return ThresholdInForce(trigger_pct=threshold.share, target_pct=threshold.target, source=source, name=name)
 
 
 def _check_scope(workspace: str) -> None:
