@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -52,6 +54,8 @@ def test_settings_say_what_holds_and_who_says_so(fresh: Api) -> None:
     ("values", "field"),
     [
         ({"threshold": 2}, "threshold"),
+        ({"threshold": 0.01}, "threshold"),
+        ({"threshold": 0.4, "target": 0.5}, "target"),
         ({"on_summary_failure": "shrug"}, "on_summary_failure"),
         ({"speed": 1}, "speed"),
         ({"strategy": "poem"}, "strategy"),
@@ -62,6 +66,60 @@ def test_settings_say_what_holds_and_who_says_so(fresh: Api) -> None:
 def test_wrong_settings_are_refused_by_their_names(api: Api, values: dict[str, object], field: str) -> None:
     assert api.refused(400, "PUT", "/settings", {"values": values})["field"] == field
     assert api.get("/settings")["own"] == {}
+
+
+def test_a_threshold_of_minus_one_inherits_and_the_target_follows(fresh: Api) -> None:
+    shown = fresh.put("/settings", {"values": {"threshold": 0.3}})
+    assert _said(shown, "threshold") == (0.3, "global")
+    assert _said(shown, "target") == (0.176, "threshold")
+    shown = fresh.put("/settings", {"values": {"threshold": -1}})
+    assert (_said(shown, "threshold"), _said(shown, "target")) == ((0.95, "default"), (0.5, "default"))
+    added = fresh.post("/models", {"provider": "own", "model": "x", "max_input": 9_000, "threshold": -1})
+    assert (added["threshold"], added["effective_threshold"], added["threshold_source"]) == (None, 0.95, "default")
+    edited = fresh.put("/models/own:x", {"max_input": 9_000, "threshold": 0.05})
+    assert (edited["effective_threshold"], edited["threshold_source"]) == (0.05, "model")
+    wrong = fresh.refused(400, "PUT", "/models/own:x", {"max_input": 9_000, "threshold": 0.01})
+    assert wrong["field"] == "threshold"
+
+
+def test_the_threshold_of_a_profile_is_in_force_and_shown_everywhere(
+    fresh: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = ({"name": "low", "model": "gpt-4o", "threshold": 40}, {"name": "high", "model": "gpt-4.1", "threshold": 500})
+    wrong = {"profiles": [{"vendor": "openai", **one} for one in own]}
+    profiles_path().write_text(json.dumps(wrong))
+    monkeypatch.setenv("COMPACT_MODEL", "gpt-4o")
+    monkeypatch.setenv("COMPACT_TRIGGER_PCT", "0.9")
+    try:
+        low, high = fresh.get("/settings/thresholds")
+        assert (low["effective"], low["target"], low["origin"], low["warning"]) == (40, 23.5, "profile", "")
+        assert (high["own"], high["effective"], high["origin"]) == (500, 90, "global")
+        assert high["warning"] == "profile high: threshold 500% is outside 5% to 100% and is not used"
+        assert fresh.get("/settings/thresholds", default=60)[1]["effective"] == 60
+        in_force = {"trigger_pct": 0.4, "target_pct": 0.235, "source": "profile", "name": "low"}
+        assert fresh.get("/settings/config")["threshold"] == in_force
+        view = fresh.post("/sessions", {"model": "gpt-4o"})
+        assert view["usage"]["trigger"] == math.ceil(0.4 * view["usage"]["window"])
+        (model,) = fresh.get("/models")["models"]
+        assert (model["effective_threshold"], model["threshold_source"], model["threshold_name"]) == (
+            0.4,
+            "profile",
+            "low",
+        )
+        assert _said(fresh.get("/settings", model="gpt-4o"), "threshold") == (0.4, "profile")
+        warned = fresh.post("/sessions", {"model": "gpt-4.1"})["warnings"]
+        assert warned == ["profile high: threshold 500% is outside 5% to 100% and is not used"]
+    finally:
+        profiles_path().unlink()
+
+
+def test_limits_of_a_model_that_are_set_under_another_vendors_name_hold_at_once(fresh: Api) -> None:
+    view = fresh.post("/sessions", {"model": "llama-local"})
+    assert view["usage"]["window"] == 128_000
+    fresh.post("/models", {"provider": "ollama", "model": "llama-local", "max_input": 8_000})
+    again = fresh.get(f"/sessions/{view['session']['id']}")
+    assert (again["usage"]["window"], again["warnings"]) == (8_000, [])
+    assert fresh.get("/settings", model="llama-local")["model"] == "ollama:llama-local"
 
 
 def test_models_are_added_edited_reset_and_deleted(api: Api) -> None:

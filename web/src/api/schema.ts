@@ -1274,7 +1274,9 @@ export interface paths {
         };
         /**
          * List Thresholds
-         * @description From which percentage of the window each profile condenses, and where that comes from.
+         * @description From which percentage of the window conversations with each profile's model are compacted, and why.
+         *
+         *     `default` is tried in place of the threshold that is configured for all.
          */
         get: operations["list_thresholds"];
         put?: never;
@@ -1705,7 +1707,7 @@ export interface components {
         };
         /**
          * ConfigView
-         * @description The configuration that a CompactManager would have here.
+         * @description The configuration that a CompactManager would have here; `threshold` is none where the policy is wrong.
          */
         ConfigView: {
             /** File */
@@ -1718,6 +1720,7 @@ export interface components {
             problems: components["schemas"]["ConfigProblem"][];
             /** Settings */
             settings: components["schemas"]["ConfigValue"][];
+            threshold: components["schemas"]["ThresholdInForce"] | null;
             /** Warnings */
             warnings: string[];
         };
@@ -2316,7 +2319,7 @@ export interface components {
             /** Retention */
             retention?: number | null;
             /** Threshold */
-            threshold?: number | null;
+            threshold?: number | -1 | null;
         };
         /**
          * ModelView
@@ -2348,6 +2351,16 @@ export interface components {
             source: string;
             /** Threshold */
             threshold: number | null;
+            /**
+             * Threshold Name
+             * @description Whose it is: the profile's or the model's name.
+             */
+            threshold_name: string;
+            /**
+             * Threshold Source
+             * @enum {string}
+             */
+            threshold_source: "profile" | "model" | "workspace" | "global" | "default";
             /** Updated */
             updated: string;
         };
@@ -2380,7 +2393,7 @@ export interface components {
             /** Retention */
             retention?: number | null;
             /** Threshold */
-            threshold?: number | null;
+            threshold?: number | -1 | null;
         };
         /**
          * NewSession
@@ -3170,7 +3183,7 @@ export interface components {
              * Origin
              * @enum {string}
              */
-            origin: "default" | "global" | "workspace" | "model";
+            origin: "default" | "global" | "workspace" | "profile" | "model" | "threshold";
             /** Takes */
             takes: string;
             /** Value */
@@ -3347,8 +3360,27 @@ export interface components {
             version: number;
         };
         /**
+         * ThresholdInForce
+         * @description From which share of the window conversations are compacted, down to which, and where that was set.
+         */
+        ThresholdInForce: {
+            /** Name */
+            name: string;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "profile" | "model" | "workspace" | "global" | "default";
+            /** Target Pct */
+            target_pct: number;
+            /** Trigger Pct */
+            trigger_pct: number;
+        };
+        /**
          * ThresholdView
-         * @description From which percentage of the window a profile condenses: its own where it has one, else everybody's.
+         * @description From which percentage of the window conversations with a profile's model are compacted, and down to which.
+         *
+         *     That is the profile's own where it has one, else the configured one, else the default.
          */
         ThresholdView: {
             /** Effective */
@@ -3357,11 +3389,13 @@ export interface components {
              * Origin
              * @enum {string}
              */
-            origin: "profile" | "default";
+            origin: "profile" | "model" | "workspace" | "global" | "default";
             /** Own */
             own: number | null;
             /** Profile */
             profile: string;
+            /** Target */
+            target: number;
             /** Warning */
             warning: string;
         };
@@ -5913,7 +5947,7 @@ export interface operations {
     list_thresholds: {
         parameters: {
             query?: {
-                default?: number;
+                default?: number | null;
             };
             header?: never;
             path?: never;

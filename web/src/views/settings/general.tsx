@@ -110,7 +110,7 @@ function without(draft: Record<string, unknown>, name: string, value: unknown): 
   return draft;
 }
 
-const FROM: Record<Setting["origin"], string> = { default: "the default", global: "set for everything", workspace: "set for this workspace", model: "set for this model" };
+const FROM: Record<Setting["origin"], string> = { default: "the default", global: "set for everything", workspace: "set for this workspace", profile: "set by the model’s profile", model: "set for this model", threshold: "follows the threshold" };
 
 function Origin({ setting, own, dirty, reset }: { setting: Setting; own: boolean; dirty: boolean; reset: () => void }) {
   return (

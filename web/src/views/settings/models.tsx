@@ -61,7 +61,7 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
       <th scope="row"><Plain text={model.model} /> <span className="quiet small">{model.provider}</span></th>
       <td className="end" data-title="Maximum input">{number(model.max_input)}</td>
       <td className="end" data-title="Maximum output">{model.max_output === null ? "–" : number(model.max_output)}</td>
-      <td className="end" data-title="Threshold"><Effective own={model.threshold !== null}>{percent(model.effective_threshold)}</Effective></td>
+      <td className="end" data-title="Threshold"><Effective own={model.threshold !== null} from={model.threshold_source === "profile" ? `Of profile ${model.threshold_name}` : undefined}>{percent(model.effective_threshold)}</Effective></td>
       <td className="end" data-title="Stays"><Effective own={model.retention !== null}>{number(model.effective_retention)} tokens</Effective></td>
       <td data-title="Source"><Badge look={mine(model) ? "accent" : undefined}>{mine(model) ? "set by you" : model.source === "api" ? "vendor" : "catalogue"}</Badge></td>
       <td className="end">
@@ -77,8 +77,8 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
 
 const mine = (model: Model): boolean => model.changed || model.source === "manual";
 
-function Effective({ own, children }: { own: boolean; children: ReactNode }) {
-  return <span className={own ? "strong" : "quiet"} title={own ? "Its own" : "As for every model"}>{children}</span>;
+function Effective({ own, from, children }: { own: boolean; from?: string | undefined; children: ReactNode }) {
+  return <span className={own ? "strong" : "quiet"} title={own ? "Its own" : (from ?? "As for every model")}>{children}</span>;
 }
 
 function ModelForm({ model, suggested, done }: { model: Model | null; suggested: number; done: () => void }) {
@@ -103,7 +103,7 @@ function ModelForm({ model, suggested, done }: { model: Model | null; suggested:
       )}
       <NumberInput label="Maximum input, tokens" hint={`What a request may hold. ${number(suggested)} is usual where nobody knows.`} value={max_input} min={1_000} fault={fault("max_input")} onChange={(value) => setEdit({ ...edit, max_input: value ?? suggested })} />
       <NumberInput label="Maximum output, tokens" optional value={max_output ?? null} min={1} fault={fault("max_output")} onChange={(value) => setEdit({ ...edit, max_output: value })} />
-      <NumberInput label="Threshold of its own" hint="A share of the window; none to use everybody’s." optional format={{ style: "percent", maximumFractionDigits: 1 }} step={0.01} min={0.01} max={1} value={threshold ?? null} fault={fault("threshold")} onChange={(value) => setEdit({ ...edit, threshold: value })} />
+      <NumberInput label="Threshold of its own" hint="5% to 100% of the window; none to use its profile’s or everybody’s." optional format={{ style: "percent", maximumFractionDigits: 1 }} step={0.01} min={0.05} max={1} value={threshold ?? null} fault={fault("threshold")} onChange={(value) => setEdit({ ...edit, threshold: value })} />
       <NumberInput label="Tokens of the last messages that stay" optional value={retention ?? null} min={0} fault={fault("retention")} onChange={(value) => setEdit({ ...edit, retention: value })} />
       <div className="row">
         <Button look="primary" isDisabled={saving.isPending || (!model && !(who.provider && who.model))} onPress={() => saving.mutate(undefined)}>Save</Button>
