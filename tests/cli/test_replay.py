@@ -66,6 +66,11 @@ def test_a_model_without_prices_is_played_all_the_same(run: Run, file: Path) -> 
     assert "Its prices are not known." in told.out
 
 
+def test_a_trigger_below_the_usual_target_brings_its_own(run: Run, file: Path) -> None:
+    told = json.loads(run("replay", file, "--trigger", "0.4", "--recipe", "lossless", "--json").out)
+    assert (told["trigger"], told["target"]) == (0.4, 0.235)
+
+
 def test_a_target_above_the_trigger_is_refused(run: Run, file: Path) -> None:
     told = run("replay", file, "--target", "0.9")
     assert told.status == 2
