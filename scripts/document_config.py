@@ -67,7 +67,7 @@ except InvalidConfiguration as error:
 
 ## Thresholds
 
-A threshold is the share of the window from which on a conversation is compacted: from 5% to 100%, which is 0.05 to 1 for
+A threshold is the share of the window at which a conversation is compacted: from 5% to 100%, which is 0.05 to 1 for
 `trigger_pct` and 5 to 100 for the `threshold` of a [profile](profiles.md). -1 inherits, as if it was not set. The first
 of these that is set is in force:
 
