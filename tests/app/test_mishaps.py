@@ -128,14 +128,22 @@ def test_undo_needs_no_messages_after_a_restart(make: Bench) -> None:
     make().preflight("s", history)
     manager = make()
     assert manager.undo("s") == history
-    with pytest.raises(EditError, match="there are: none"):
+    with pytest.raises(NotFound, match="nothing to undo"):
         manager.undo("s")
     assert manager.preflight("s", [*history[:6]]) == history[:6]
 
 
-def test_undo_of_an_unknown_session_is_told(make: Bench) -> None:
-    with pytest.raises(NotFound, match="preflight"):
+def test_undo_with_nothing_to_undo_says_so(make: Bench) -> None:
+    with pytest.raises(NotFound, match="there is nothing to undo: no compaction of nobody stands"):
         make().undo("nobody")
+    manager = make()
+    manager.preflight("s", talk(2))
+    for compaction in (None, 3):
+        with pytest.raises(NotFound, match="there is nothing to undo: no compaction of s stands"):
+            manager.undo("s", compaction)
+    manager.preflight("s", talk(20))
+    with pytest.raises(EditError, match="there is no compaction 3; there are: 1"):
+        manager.undo("s", 3)
     with pytest.raises(InvalidInput, match="session id"):
         make().report("../nobody")
 

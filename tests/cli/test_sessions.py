@@ -66,7 +66,7 @@ def test_a_summary_is_taken_back_and_a_failure_acknowledged(run: Run, file: Path
     run("sessions", "compact", "limit", "--retention", "3000")
     told = run("sessions", "undo", "limit")
     assert told.out == f"limit: 163 messages, {whole['tokens']:,} tokens for claude-sonnet-4-5\n"
-    assert "no summary" in run("sessions", "undo", "limit").err
+    assert run("sessions", "undo", "limit").err == "error: there is nothing to undo: no compaction of limit stands\n"
     with StoredSessions() as sessions:
         sessions.store.change("limit", {"blocked": "The automatic compression failed.", "acknowledged": False})
     assert json.loads(run("sessions", "acknowledge", "limit", "--json").out)["id"] == "limit"

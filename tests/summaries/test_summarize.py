@@ -94,7 +94,7 @@ def test_where_more_than_a_tenth_is_doubted_the_model_is_asked_once_more() -> No
     assert model.names == ["requested", "retry", "requested", "created"]
     assert model.events[1].properties == {
         "kind": "doubted",
-        "reason": "1 of 2 statements are doubted: 'src/invented.py' occurs nowhere in the sources",
+        "reason": "1 of 2 statements doubted: 'src/invented.py' occurs nowhere in the sources",
         "attempt": 2,
         "part": 1,
         "max_tokens": 600,

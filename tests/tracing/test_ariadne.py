@@ -136,7 +136,7 @@ def test_one_bad_event_loses_no_other(capsys: pytest.CaptureFixture[str]) -> Non
     assert exporter.lost == 1
     told = capsys.readouterr().err.splitlines()
     assert told[0].startswith(f"[Ariadne] {viewer_url(told[0])} answered 400")
-    assert told[1:] == ["[Ariadne] 1 spans were lost"]
+    assert told[1:] == ["[Ariadne] 1 span was lost"]
 
 
 def viewer_url(line: str) -> str:

@@ -10,6 +10,7 @@ from compact import formats, models
 from compact.app.counting import DEFAULT_MODEL, choose_model, counter_for
 from compact.app.recipes import resolve_recipe
 from compact.engine import Asker, AskModel, Gauge, Goal, Inputs, NoModel, Outcome, Report, compact, floor_of, report_of
+from compact.engine.callback import require_callback
 from compact.engine.variants import choose_variant, require_variant
 from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
@@ -83,6 +84,7 @@ def condense(
     """
     if unknown := names.keys() - OtherNames.__annotations__.keys():
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
+    require_callback(ask)
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
     condensation = Condensation(given, model, target, variant=variant)

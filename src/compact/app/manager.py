@@ -24,7 +24,7 @@ from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line, Projection
 from compact.engine.recalling import Recalled
 from compact.engine.searching import Hits
-from compact.engine.sessions import Session, Sessions
+from compact.engine.sessions import Session, Sessions, nothing_to_undo
 from compact.engine.telling import (
     told_compaction,
     told_decision,
@@ -190,7 +190,7 @@ class CompactManager(Closeable):
         """The messages without a compaction, by default the last one, with their `meta`; later turns stay.
 
         Later compactions that were built on it go with it. Of a session that has not been at work since a restart,
-        what was kept is given: the messages up to its last compaction. NotFound where there is nothing of it,
+        what was kept is given: the messages up to its last compaction. NotFound where there is nothing to undo,
         StoredPlanMismatch where that cannot be read, DamagedOriginals where what was kept is damaged.
         """
         with self._sessions.hold(check_session_id(session_id)) as session, self._keeper.reporting_damage():
@@ -242,6 +242,8 @@ class CompactManager(Closeable):
             with storing():
                 session.recollect(self._keeper.kept)
         before = session.current.compactions
+        if not before and not session.unfit:
+            raise nothing_to_undo(session.id)
         number = compaction if compaction is not None else (before[-1].number if before else 0)
         if session.unfit and all(done.number != number for done in before):
             raise session.unfit[0]

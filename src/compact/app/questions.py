@@ -11,6 +11,7 @@ from compact.app.costing import Metered
 from compact.app.profiles import open_access
 from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.engine import Asker, AskModel, NoModel
+from compact.engine.callback import require_callback
 from compact.engine.question_limits import LIMITED, LimitedQuestions
 from compact.errors import InvalidConfiguration
 from compact.models.spending import Charge, Spending
@@ -31,6 +32,7 @@ class Questions(Closeable):
     """
 
     def __init__(self, config: CompactConfig, recipe: Recipe, ask: AskModel | None) -> None:
+        require_callback(ask)
         self._config = config
         self._recipe = recipe
         self._ask = ask

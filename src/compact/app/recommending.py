@@ -8,6 +8,7 @@ from decimal import Decimal
 from compact.app.costing import Option
 from compact.app.pricing import Summarizer
 from compact.messages import Json
+from compact.quantities import counted
 
 _NO_MONEY = Decimal(0)
 
@@ -96,4 +97,4 @@ def _named(summarizer: Summarizer | None) -> str:
 
 
 def _requests(turns: int) -> str:
-    return "1 request" if turns == 1 else f"{turns:,} requests"
+    return counted(turns, "request")

@@ -18,6 +18,7 @@ from compact.messages import Conversation, Image, Json, Message, Text, is_summar
 from compact.models import find_model
 from compact.policies import Profile, model_of
 from compact.ports import Answer, Completion, Failure
+from compact.quantities import counted
 from compact.settings.keys import reveal_key
 from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
@@ -103,7 +104,7 @@ def answer_offline(conversation: Conversation, tokens: int) -> str:
     """An answer made by rules: what was given, and the sentences in it that have most of the question's words."""
     messages = conversation.messages
     summaries = sum(map(is_summary, messages))
-    held = f"{len(messages)} message{'s' * (len(messages) != 1)}, {tokens:,} tokens"
+    held = f"{counted(len(messages), 'message')}, {tokens:,} tokens"
     summary = "with a summary of what came before" if summaries else "without a summary"
     lines = [
         f"{OFFLINE}: no model is configured, so rules have picked what follows.",

@@ -18,6 +18,7 @@ from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
 from compact.app.thresholds import profile_threshold
 from compact.engine import Asker, AskModel, NoModel
+from compact.engine.callback import require_callback
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import SessionService, Wish
 from compact.errors import InvalidConfiguration
@@ -80,6 +81,7 @@ class StoredSessions(SessionService, Closeable):
     ) -> None:
         from compact.sessions import open_store
 
+        require_callback(ask)
         self._open = ExitStack()
         store = open_store(url or database())
         self._open.callback(store.close)

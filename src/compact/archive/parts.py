@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from compact.disk import json_bytes
+from compact.quantities import counted
 
 _KEY = "compact.archived"
 _MARK = b'{"%s":' % _KEY.encode()
@@ -213,7 +214,7 @@ def _within(pieces: Sequence[Piece], run: Run) -> list[Piece]:
             found.append(piece)
         before += count
     if run.last > before:
-        raise BrokenPart(run.file, f"is damaged: it has {before} messages, and {run.last} are referred to")
+        raise BrokenPart(run.file, f"is damaged: it has {counted(before, 'message')}, and {run.last} are referred to")
     return found
 
 

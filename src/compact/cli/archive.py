@@ -10,13 +10,14 @@ import typer
 
 from compact.app import dump_json
 from compact.archive import Entry, Shelf, export, open_archive, show, verify
-from compact.cli.console import AsJson, busy, counted, print_json, screen
+from compact.cli.console import AsJson, busy, print_json, screen
 from compact.cli.options import Output
 from compact.cli.output import emit
 from compact.cli.tables import Table, numeric
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.policies.session_ids import check_session_id
+from compact.quantities import counted
 
 _LIST = (
     "Examples: compact archive list · compact archive list SESSION --json · compact archive list --path s3://logs/ai"

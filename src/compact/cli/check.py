@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from compact.cli.console import AsJson, File, FormatName, counted, print_json, read, screen, styled
+from compact.cli.console import AsJson, File, FormatName, print_json, read, screen, styled
 from compact.cli.options import VariantName
 from compact.cli.tables import Column, numeric, table_of
 from compact.formats import violations
 from compact.messages import Violation
+from compact.quantities import counted
 
 EXAMPLES = "Examples: compact check request.json · compact check --variant bedrock --json request.json"
 

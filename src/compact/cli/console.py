@@ -64,11 +64,6 @@ def legible(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def counted(number: int, what: str) -> str:
-    """The number of things, in words: 1 message, 2,000 messages."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner on the terminal while something takes its time."""

@@ -15,12 +15,13 @@ from compact.app.counting import choose_model
 from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars, option_facts, recommend
-from compact.cli.console import AsJson, File, busy, counted, print_json, read, screen, styled
+from compact.cli.console import AsJson, File, busy, print_json, read, screen, styled
 from compact.cli.options import ForModel, Target, VariantName, grouped, read_target
 from compact.cli.tables import Column, numeric, table_of
 from compact.messages import Json
 from compact.models import Model
 from compact.models.spending import accuracy
+from compact.quantities import counted
 from compact.settings.spending import load_spending
 
 EXAMPLES = (

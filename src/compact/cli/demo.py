@@ -17,6 +17,7 @@ from compact.formats import FORMATS, render, request_body, violations
 from compact.messages import Conversation, Json, exchanges
 from compact.models import find_model
 from compact.policies import MANAGER, should_condense
+from compact.quantities import counted
 from compact.settings.recipes import DEFAULT
 
 _MODELS = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
@@ -50,7 +51,7 @@ def _show_formats(sessions: dict[str, Conversation], originals: dict[str, Json])
         equal = json.dumps(request_body(conversation)) == json.dumps(originals[name])
         found = violations(conversation)
         numbers = f"{len(conversation):,}", f"{len(exchanges(conversation.messages)):,}"
-        valid = styled(f"{len(found)} violations", "red") if found else "yes"
+        valid = styled(counted(len(found), "violation"), "red") if found else "yes"
         rows.append((name, *numbers, "yes" if equal else styled("no", "red"), valid))
     columns = "format", numeric("messages"), numeric("exchanges"), "renders back equal", "valid for its vendor"
     screen().print(Table(columns, rows))
@@ -66,12 +67,12 @@ def _show_tokens(conversation: Conversation) -> None:
 
 
 def _model_row(conversation: Conversation, model: str) -> dict[str | Column, str]:
-    counted, window = count(conversation, model=model), find_model(model).context_window
-    decision = should_condense(counted.total, window, MANAGER)
+    total, window = count(conversation, model=model), find_model(model).context_window
+    decision = should_condense(total.total, window, MANAGER)
     return {
         "model": model,
-        numeric("tokens"): f"{counted.total:,}",
-        "counted": counted.precision,
+        numeric("tokens"): f"{total.total:,}",
+        "counted": total.precision,
         numeric("window"): f"{window:,}",
         numeric("in use"): f"{decision.usage:.1%}",
         "condense at 85%?": "yes" if decision.triggered else "not yet",

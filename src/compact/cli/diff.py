@@ -12,9 +12,10 @@ from rich.table import Table
 
 from compact.app.planfile import load_plan
 from compact.cli.comparing import Change, Pair, pair_by_content, pair_by_plan
-from compact.cli.console import AsJson, File, FormatName, busy, counted, print_json, read, read_bytes, screen, styled
+from compact.cli.console import AsJson, File, FormatName, busy, print_json, read, read_bytes, screen, styled
 from compact.errors import InvalidInput
 from compact.messages import Json
+from compact.quantities import counted
 
 EXAMPLES = (
     "Examples: compact diff chat.json small.json · compact diff small.json --plan chat.plan.json · "

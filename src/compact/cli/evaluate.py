@@ -16,7 +16,7 @@ from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
 from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
 from compact.app.summarizers import Summarizers, choose_summarizers
-from compact.cli.console import AsJson, busy, counted, print_json, read, screen
+from compact.cli.console import AsJson, busy, print_json, read, screen
 from compact.cli.options import ForModel, VariantName, grouped
 from compact.cli.summarizing import Summarized, condense_with
 from compact.cli.tables import Column, numeric, table_of
@@ -29,6 +29,7 @@ from compact.lab.questions import read_questions
 from compact.messages import Conversation, Json
 from compact.policies import Profile
 from compact.providers import Recipe
+from compact.quantities import counted
 from compact.settings.documents import read_text
 from compact.summaries.model.strategy import DEFAULT, Strategy, custom_strategy, find_strategy
 

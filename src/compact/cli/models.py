@@ -15,6 +15,7 @@ from compact.cli.tables import Column, Table, numeric
 from compact.errors import InvalidInput
 from compact.messages import Json
 from compact.models import Model, find_model, list_models
+from compact.quantities import counted
 
 EXAMPLES = (
     "Examples: compact models gpt-5 · compact models --vendor anthropic · compact models claude --json · "
@@ -106,7 +107,7 @@ def _show_detection(detection: Detection) -> None:
     if detection.problem:
         output.print(f"{detection.profile}: {detection.problem}", soft_wrap=True)
         return
-    counts = f"{detection.named:,} models listed, the limits of {detection.told:,} told"
+    counts = f"{counted(detection.named, 'model')} listed, the limits of {detection.told:,} told"
     output.print(f"{detection.profile}: {counts}, {len(detection.stored):,} stored", soft_wrap=True)
     if detection.stored:
         rows = ((one.model, one.provider, _shown(one.max_input), _shown(one.max_output)) for one in detection.stored)

@@ -9,11 +9,12 @@ from typing import Annotated, TypeAlias
 import typer
 
 from compact.app.keeping import storing
-from compact.cli.console import AsJson, counted, print_json, screen, tracked
+from compact.cli.console import AsJson, print_json, screen, tracked
 from compact.errors import DamagedOriginals, NotFound
 from compact.messages import Json
 from compact.originals import FileOriginals, Problem, Repair
 from compact.policies.session_ids import check_session_id
+from compact.quantities import counted
 
 _VERIFY = "Examples: compact originals verify · compact originals verify SESSION --storage /srv/agent/.compact --json"
 _REPAIR = "Examples: compact originals repair · compact originals repair SESSION --storage /srv/agent/.compact --json"

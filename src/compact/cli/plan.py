@@ -20,7 +20,6 @@ from compact.cli.console import (
     AsJson,
     File,
     busy,
-    counted,
     legible,
     print_json,
     read,
@@ -32,6 +31,7 @@ from compact.cli.tables import Cell, Column, Table, numeric, table_of
 from compact.engine.report import percent
 from compact.errors import InvalidInput
 from compact.messages import Conversation, Json, Message
+from compact.quantities import counted
 from compact.settings.recipes import default_recipe
 
 if TYPE_CHECKING:

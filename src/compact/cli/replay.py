@@ -12,7 +12,7 @@ import typer
 from compact.app.counting import choose_model
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
-from compact.cli.console import AsJson, File, Screen, busy, counted, print_json, read, screen, styled
+from compact.cli.console import AsJson, File, Screen, busy, print_json, read, screen, styled
 from compact.cli.options import ForModel, VariantName, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.cli.tables import BARS, Cell, Column, Table, numeric, table_of
@@ -23,6 +23,7 @@ from compact.lab.tuning import Rehearsal, Trial, best_of_each, settings_of, tune
 from compact.messages import Conversation, Json
 from compact.policies.threshold import target_below
 from compact.providers import Recipe
+from compact.quantities import counted
 from compact.settings.documents import dump_document
 
 EXAMPLES = (
@@ -189,7 +190,7 @@ def _show(terms: Terms, played: Sequence[Played]) -> None:
     out = screen()
     requests = len(played[0].sent)
     out.print(
-        styled(f"{requests:,} requests", "bold"),
+        styled(counted(requests, "request"), "bold"),
         f"to {terms.model.id}, which reads {terms.window:,} tokens; compacted at {terms.trigger:.0%} "
         f"down to {terms.target:.0%}, {terms.gap:g} seconds apart",
     )

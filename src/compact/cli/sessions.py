@@ -11,7 +11,7 @@ from rich.text import Text
 
 from compact.app import session_files
 from compact.app.stored import StoredSessions
-from compact.cli.console import AsJson, File, busy, counted, name_of, print_json, read_bytes, screen, styled
+from compact.cli.console import AsJson, File, busy, name_of, print_json, read_bytes, screen, styled
 from compact.cli.options import ForModel, Output, grouped, require_database
 from compact.cli.output import emit
 from compact.cli.tables import Column, Table, numeric, shares_table, table_of
@@ -21,6 +21,7 @@ from compact.errors import InvalidInput
 from compact.formats import parse
 from compact.messages import Json, Message, message_texts
 from compact.ports import Found, StoredMessage, StoredSession
+from compact.quantities import counted
 
 _LIST = "Examples: compact sessions list · compact sessions list --workspace support --limit 20 --json"
 _SHOW = "Examples: compact sessions show ID · compact sessions show ID --json"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compact.cli.console import busy, counted, screen
+from compact.cli.console import busy, screen
 from compact.cli.tables import Column, numeric, table_of
 from compact.lab.evaluating import Means, condense_body
 from compact.lab.findings import Experiment
 from compact.messages import Json
 from compact.providers import Recipe
+from compact.quantities import counted
 from compact.testing.worlds import Count, Tally, Topic, World, judge, make_world, tally
 
 WORLDS = 24

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from compact.engine.callback import failed_answers, read_answers
 from compact.engine.driver import AskModel, Judge
 from compact.messages import Message, Text, ToolResult, Where, message_texts, untouchable
-from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.ports import Answer, Ask, Completion, Failure
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.summarize import SHARE, summarize_offline
 
@@ -50,22 +51,9 @@ def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
 def _asked(ask: AskModel, asks: Sequence[Ask]) -> tuple[Answer, ...]:
     """One answer to each question; the function is the application's own, and may give anything."""
     try:
-        answers = tuple(map(_read, ask(asks)))
+        return read_answers(ask(asks), asks)
     except Exception as error:  # noqa: BLE001 - the application's own code; a provider can cope with a Failure
-        return _failures(asks, f"{type(error).__name__}: {error}")
-    if len(answers) == len(asks):
-        return answers
-    return _failures(asks, f"{len(asks)} questions were asked, and {len(answers)} answers came")
-
-
-def _failures(asks: Sequence[Ask], why: str) -> tuple[Answer, ...]:
-    return tuple(Failure(why) for _ in asks)
-
-
-def _read(given: object) -> Answer:
-    if isinstance(given, Completion | Refusal | Failure):
-        return given
-    return Failure(f"a {type(given).__name__} is no answer: give a Completion, a Refusal or a Failure")
+        return failed_answers(error, asks)
 
 
 def _only(message: Message, place: Where | None) -> Message:

@@ -29,6 +29,7 @@ from compact.messages import (
 )
 from compact.ports import Answer, Ask, Completion, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
+from compact.quantities import counted
 
 AskModel: TypeAlias = Callable[[Sequence[Ask]], tuple[Answer, ...]]
 
@@ -130,7 +131,7 @@ class Judge:
             if not drops or drops == tried:
                 continue
             tried = drops
-            note = f"{len(drops)} blocks of reasoning went with what they were bound to"
+            note = f"{counted(len(drops), 'block of reasoning')} went, bound to what changed"
             freed, done = apply(after, Pass("Reasoning dropped", drops, (note,)))
             left = self._problems(freed, {drop.where.message for drop in drops})
             if not left:

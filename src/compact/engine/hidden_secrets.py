@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from compact.engine.callback import read_answers
 from compact.engine.driver import AskModel
 from compact.messages import Conversation
 from compact.ports import Answer, Ask, Completion
@@ -46,7 +47,7 @@ class _WithoutSecrets:
         hidden = tuple(
             replace(ask, instructions=known.hide(ask.instructions), material=known.hide(ask.material)) for ask in asks
         )
-        return tuple(_revealed(known, answer) for answer in self._ask(hidden))
+        return tuple(_revealed(known, answer) for answer in read_answers(self._ask(hidden), hidden))
 
     def _learned(self) -> Placeholders:
         """The secrets of the whole conversation: a question may show a value without its field name."""

@@ -115,9 +115,7 @@ class Session:
         """Take up what was kept of the session last; NotFound where nothing was, StoredPlanMismatch where it cannot."""
         records = {record.number: record for record in originals.records(self.id)} if originals else {}
         if originals is None or not records:
-            raise NotFound(
-                f"nothing is known of {self.id}", field="session_id", remedy="Call preflight with its messages first."
-            )
+            raise nothing_to_undo(self.id)
         last = records[max(records)]
         chain_of(last, records)  # a newer version may know formats that this one does not
         known = _replayed(self._framed(last.format), last, records, originals)
@@ -256,3 +254,8 @@ def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], 
             raise mismatch(record, "its plan does not fit the messages that were kept with it")
         projection = done
     return projection.sound()
+
+
+def nothing_to_undo(session: str) -> NotFound:
+    """The error of an undo where no compaction stands."""
+    return NotFound(f"there is nothing to undo: no compaction of {session} stands")

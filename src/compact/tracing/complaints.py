@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from compact.quantities import counted
+
 QUIET: Final = 10.0
 """Seconds without a failure that end a burst."""
 
@@ -44,7 +46,8 @@ class Complaints:
 
     def _settle(self) -> None:
         if self.lost > self._counted:
-            self._tell(f"{self.lost - self._counted} spans were lost")
+            lost = self.lost - self._counted
+            self._tell(f"{counted(lost, 'span')} {'was' if lost == 1 else 'were'} lost")
         self._counted = self.lost
         self._failing = False
 

@@ -133,7 +133,7 @@ def test_undo_brings_back_what_stood_before(desk: Desk) -> None:
     assert desk.sessions.context("a").messages == [*first, *(m for n in range(30, 35) for m in turn(n))]
     desk.sessions.summaries.undo("a")
     assert desk.sessions.context("a").messages[: len(before)] == before
-    with pytest.raises(NotFound, match="no summary"):
+    with pytest.raises(NotFound, match="there is nothing to undo: no compaction of a stands"):
         desk.sessions.summaries.undo("a")
 
 

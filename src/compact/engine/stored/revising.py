@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compact.engine.sessions import nothing_to_undo
 from compact.engine.stored.context import Assembled
 from compact.engine.stored.service import WAIT, Cause, Compression, SessionService, Wish, require_alone
-from compact.engine.stored.snapshots import SummarySnapshot, describe_summary, read_summary
+from compact.engine.stored.snapshots import SummarySnapshot, describe_summary, read_summary, require_known
 from compact.errors import CompactionBlocked, InvalidInput
 from compact.ports import Event, Snapshot
 
@@ -49,7 +50,10 @@ class Revisions:
 
     def undo(self, id: str) -> None:
         """Take the last summary back; what stood before it stands again: the words it replaced, or the messages."""
-        current = self._reader.summary(id)
+        current = self._reader.store.active(id).summary
+        if current is None:
+            raise nothing_to_undo(id)
+        require_known(current)
         replaced = describe_summary(current).replaces
         before = next((one for one in self._store.snapshots(id, retired=True) if one.id == replaced), None)
         if before is None:

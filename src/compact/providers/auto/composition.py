@@ -34,6 +34,7 @@ from compact.providers.auto.ladders import BINDING, LINES, RECENT, ROOMS, WORTH_
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
+from compact.quantities import counted
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import LONG, SHORT
@@ -213,12 +214,11 @@ class Composition:
         whole = sum(self._is_whole(at, done) for at in own)
         told = sum(Level.NONE < done.levels[at] < Level.CUT for at in own)
         gone = sum(done.levels[at] is Level.NONE for at in own)
+        kept = f"{counted(whole, 'exchange')} whole"
         if summary:
             cut = len(own) - whole - gone
-            return (f"{whole} exchanges whole, {cut} cut, {gone} in the summary of a model",)
-        return (
-            f"{whole} exchanges whole, {len(own) - whole - told - gone} cut, {told} told in the account, {gone} not",
-        )
+            return (f"{kept}, {cut} cut, {gone} in the summary of a model",)
+        return (f"{kept}, {len(own) - whole - told - gone} cut, {told} told in the account, {gone} not",)
 
     def _is_whole(self, at: int, done: Allocation) -> bool:
         ladder = self.ladders[at]

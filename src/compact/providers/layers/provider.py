@@ -28,6 +28,7 @@ from compact.messages import (
 from compact.policies import Configuration
 from compact.providers.folding import Declined, fold, summary_budget, summary_room
 from compact.providers.provider import Capabilities, Steps, Task, propose
+from compact.quantities import counted
 from compact.summaries.model.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
 from compact.summaries.model.summarize import NoSummary, OnFailure, Request, Summary, summarize
 
@@ -173,8 +174,7 @@ def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: in
         elif not calls and heard < 2 * turns and first.role in _SPEAKERS and not is_summary(first):
             recent.add(group)
             heard += 1
-    counted = (f"{count} {what}{'s' * (count != 1)}" for count, what in ((turns, "turn"), (pairs, "call")))
-    return Layers(" and ".join(counted), _older(messages, eligible, recent))
+    return Layers(f"{counted(turns, 'turn')} and {counted(pairs, 'call')}", _older(messages, eligible, recent))
 
 
 def _layers_by_tokens(task: Task, eligible: Sequence[Exchange], room: int) -> Layers:

@@ -23,6 +23,7 @@ from compact.providers.folding import Declined, fold, standing
 from compact.providers.provider import Applied, Steps, Task, propose
 from compact.providers.smart.selecting import foldable
 from compact.providers.smart.settings import BatchSettings, PassSettings
+from compact.quantities import counted
 from compact.summaries.model.strategy import Style
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
 
@@ -120,8 +121,8 @@ def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | No
     if isinstance(folded, Declined):
         return Pass(title, (), (f"no summary: {folded.reason}",))
     if isinstance(summary, Summary):
-        return Pass(title, (folded,), (f"{len(chosen)} messages summarized", *summary.notes))
-    return Pass(title, (folded,), (f"{len(chosen)} messages removed without a summary: {summary.reason}",))
+        return Pass(title, (folded,), (f"{counted(len(chosen), 'message')} summarized", *summary.notes))
+    return Pass(title, (folded,), (f"{counted(len(chosen), 'message')} removed without a summary: {summary.reason}",))
 
 
 def _answered(conversation: Conversation, chosen: list[Message]) -> int:

@@ -19,6 +19,7 @@ from compact.providers.truncation.places import Kind, Place, Shortening, places,
 from compact.providers.truncation.provider import as_pass
 from compact.providers.truncation.settings import TruncationSettings
 from compact.providers.truncation.targeting import PRECISION, fit_last, oversized
+from compact.quantities import counted
 from compact.summaries.model.check import Refused, check_summary
 from compact.summaries.model.ladder import is_hopeless
 from compact.summaries.model.sources import Sources
@@ -119,7 +120,9 @@ def _rewritten(work: _Work, positions: Sequence[int], parallel: int) -> Generato
     else:
         followed = follow(work.done, followers, work.shortened, work.markers, task.measure)
     notes = [f"{count} without a summary: {reason}" for reason, count in work.failures.items()]
-    notes += [f"{work.doubted} statements of the model are doubted"] if work.doubted else []
+    if work.doubted:
+        verb = "is" if work.doubted == 1 else "are"
+        notes.append(f"{counted(work.doubted, 'statement of the model')} {verb} doubted")
     return as_pass(settings.title, work.done + followed, notes)
 
 

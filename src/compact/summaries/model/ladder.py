@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from compact.ports import Answer, Ask, Event, Failure, Refusal
+from compact.quantities import counted
 from compact.summaries.model.check import MOST_LOST, Checked, Doubt, check_summary
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Draft, Statement
@@ -143,7 +144,8 @@ class Ladder:
             return Stop("failure" if verdict.kind == "error" else verdict.kind, verdict.reason)
         if verdict.doubted > MOST_LOST and not question.doubted:
             return Stop(
-                "doubted", f"{len(verdict.doubts)} of {verdict.size} statements are doubted: {verdict.doubts[0].why}"
+                "doubted",
+                f"{len(verdict.doubts)} of {counted(verdict.size, 'statement')} doubted: {verdict.doubts[0].why}",
             )
         return Good(answer.text, verdict.draft, verdict.doubts)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from compact.ports import Ask, Event, Measure
+from compact.quantities import counted
 from compact.summaries.model.ladder import Good, Stop, Trouble
 from compact.summaries.model.material import Material, OnFailure, Request
 from compact.summaries.model.merging import fit, merge
@@ -90,16 +91,19 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
     if doubts:
         removed = sum(doubt.removed for doubt in doubts)
         told = f"{removed} removed, {len(doubts) - removed} called unconfirmed"
-        notes.append(f"{len(doubts)} statements of the model are doubted ({told}): {doubts[0].why}")
+        verb = "is" if len(doubts) == 1 else "are"
+        notes.append(f"{counted(len(doubts), 'statement of the model')} {verb} doubted ({told}): {doubts[0].why}")
     whole = material.earlier
     for answer in answers:
         whole = merge(whole, Draft(answer.draft.statements))
     whole = merge(whole, Draft(changes=tuple(change for answer in answers for change in answer.draft.changes)))
     kept = fit(whole, strategy, material.limit, count)
     if not kept:
-        return Stop("over_long", f"none of {len(whole)} statements fits into {material.limit:,} tokens")
+        return Stop("over_long", f"none of {counted(len(whole), 'statement')} fits into {material.limit:,} tokens")
     if len(kept) < len(whole):
-        notes.append(f"{len(whole) - len(kept)} statements were left out to keep to {material.limit:,} tokens")
+        less = len(whole) - len(kept)
+        left = f"{counted(less, 'statement')} {'was' if less == 1 else 'were'} left out"
+        notes.append(f"{left} to keep to {material.limit:,} tokens")
     return Summary(render(kept, strategy), tuple(notes))
 
 

@@ -18,6 +18,7 @@ from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
 from compact.history.speech import without_announcements
 from compact.messages import Exchange, Message, exchanges
+from compact.quantities import counted
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import names_in, outline, pick, pick_mentioned, scalars_in, words_in
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
@@ -272,7 +273,7 @@ def tell_following(messages: Sequence[Message]) -> str:
     told = [each for each in tell(messages, groups, read(messages)) if each.said or each.actions]
     lines = [each.line(SHORT) for each in told[-_FOLLOWING:]]
     earlier = len(told) - len(lines)
-    return "\n".join([f"({earlier} exchanges before these)", *lines] if earlier else lines)
+    return "\n".join([f"({counted(earlier, 'exchange')} before these)", *lines] if earlier else lines)
 
 
 def _distinct(actions: Sequence[Action]) -> list[Action]:
