@@ -63,7 +63,7 @@ class Model:
         raise AssertionError(asks)
 
 
-TAKEN = [None, lambda asks: [], lambda *asks: [], Model(), Model().answer, tuple]
+TAKEN: list[Any] = [None, lambda asks: [], lambda *asks: [], Model(), Model().answer, tuple]
 
 
 @pytest.mark.parametrize("ask", TAKEN, ids=range(len(TAKEN)))
