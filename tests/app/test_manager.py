@@ -7,8 +7,10 @@ import copy
 import json
 import random
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
+from threading import Event as Flag
+from threading import Thread, Timer
 from time import process_time
 
 import pytest
@@ -193,7 +195,7 @@ def test_three_layer_output_structure(make: Bench) -> None:
     assert summaries(sent) == [sent[2]["content"]]
     assert sent[3:] == messages[-len(sent[3:]) :]
     layers = make.watcher.last("pruned_messages").properties["layers"]
-    assert layers == {"pinned": 1, "summary": 1, "recent": len(sent) - 2}
+    assert layers == {"pinned": 1, "first": 1, "summary": 1, "recent": len(sent) - 3}
 
 
 def test_rolling_session_summary_replacement(make: Bench) -> None:
@@ -211,7 +213,7 @@ def test_token_estimate_trigger_decision_and_summary_events_have_their_propertie
     told = {event.name: event.properties for event in make.watcher.events}
     assert {"model", "t_est", "max_tokens", "usage_pct", "breakdown"} <= set(told["compact.token_estimate"])
     assert {"triggered", "reason", "policy", "kept", "pruned_count"} <= set(told["compact.trigger_decision"])
-    assert {"session_id", "step", "storage_adapter", "path"} <= set(told["compact.archival"])
+    assert {"session_id", "step", "storage_adapter", "file_path"} <= set(told["compact.archival"])
     assert {"pruned_count", "layers", "kept"} <= set(told["compact.pruned_messages"])
     assert {"strategy", "input_messages", "summary_tokens", "compression_ratio", "summary"} <= set(
         told["compact.summary_created"]
@@ -228,7 +230,7 @@ def test_filesystem_storage_adapter(make: Bench) -> None:
     assert json.loads((folder / "summary-001.json").read_text())["summary"].startswith("<COMPACT-SUMMARY v1>")
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     assert any("compact.archival" in str(event) for event in events)
-    places = [event.properties["path"] for event in make.watcher.named("archival")]
+    places = [event.properties["file_path"] for event in make.watcher.named("archival")]
     assert all(Path(place).exists() for place in places)
     assert places
 
@@ -398,3 +400,50 @@ def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     assert sent == messages
     assert sent[0] is messages[0]
     assert not list(make.folder.rglob("*"))
+
+
+def test_every_event_has_a_time_and_its_session(make: Bench) -> None:
+    before = datetime.now(UTC).isoformat(timespec="milliseconds")
+    manager = make()
+    manager.preflight("one", talk(20))
+    sent = manager.prepare("two", talk(2))
+    manager.close()
+    events = make.watcher.events
+    assert {event.session_id for event in events} == {"one", "two"}
+    assert [event.at for event in events] == sorted(event.at for event in events)
+    assert before <= events[0].at.replace("Z", "+00:00") <= datetime.now(UTC).isoformat()
+    assert {event.session_id for event in sent.events} == {"two"}
+    lines = (make.folder / "archive" / "one" / "events.jsonl").read_text().splitlines()
+    assert [(line["at"], line["session_id"], line["name"]) for line in map(json.loads, lines)] == [
+        (event.at, "one", event.name) for event in events if event.session_id == "one"
+    ]
+    assert all(event.name.startswith("compact.") for event in events)
+
+
+def test_a_summary_says_who_wrote_it_by_which_strategy_and_how_long_that_took(make: Bench) -> None:
+    said = "## Overview\n- Questions 0 to 9 were asked and answered. [0]"
+    native = {"policy": {"provider": "native"}}
+    wrote = answering(Refusal("no"), Completion(said, model="gpt-4o-mini"))
+
+    def slowly(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        Timer(0.05, gate.set).start()
+        gate.wait()
+        gate.clear()
+        return wrote(asks)
+
+    gate = Flag()
+    make(ask=slowly, **native).preflight("s", talk(20))
+    event = make.watcher.last("summary_created")
+    assert (event.properties["strategy"], event.properties["written_by"]) == ("brief", ["gpt-4o-mini"])
+    assert "why_offline" not in event.properties
+    whole = make.watcher.last("condensed")
+    assert 0.1 <= event.seconds < whole.seconds
+    assert whole.properties["custom_handler"] is True
+
+    make(ask=answering(Refusal("no")), policy={"provider": "native", "on_summary_failure": "offline"}).preflight(
+        "t", talk(20)
+    )
+    event = make.watcher.last("summary_created")
+    assert event.properties["strategy"] == "native"
+    assert event.properties["why_offline"] == make.watcher.last("condensed").properties["why_offline"]
+    assert make.watcher.last("condensed").properties["custom_handler"] is False

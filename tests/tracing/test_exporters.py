@@ -163,6 +163,7 @@ def test_otlp_receivers_get_real_spans(receiver: Receiver) -> None:
         "compact.mixed": "[1,{}]",
         "compact.x": "\ufffd",
         "compact.tokens_before": 2**52,
+        "compact.session_id": "s1",
     }
     assert [one.status.code for one in receiver.spans] == [
         Status.STATUS_CODE_OK,

@@ -59,7 +59,12 @@ def traced(*events: Event, redact: Any = None) -> list[Span]:
 def test_an_event_is_a_span_that_ended_just_now() -> None:
     (span,) = traced(Event("compact.archival", {"step": 1}, seconds=1.5))
     assert span.trace_id == trace_id_of("s1")
-    assert (span.name, span.status, span.parent_id, dict(span.data)) == ("compact.archival", "ok", None, {"step": 1})
+    assert (span.name, span.status, span.parent_id, dict(span.data)) == (
+        "compact.archival",
+        "ok",
+        None,
+        {"step": 1, "session_id": "s1"},
+    )
     assert span.ended_at - span.started_at == timedelta(seconds=1.5)
     assert abs(datetime.now(UTC) - span.ended_at) < timedelta(seconds=5)
     assert len(bytes.fromhex(span.trace_id)) == 16
@@ -131,7 +136,7 @@ def test_values_are_taken_as_they_are_when_the_event_is_emitted() -> None:
     properties["list"].append(2)
     gate.set()
     tracer.close()
-    assert kept.spans[0].data == {"breakdown": {"system": 1}, "list": [1]}
+    assert kept.spans[0].data == {"breakdown": {"system": 1}, "list": [1], "session_id": "s1"}
 
 
 def test_nothing_leaves_before_it_is_redacted() -> None:
@@ -211,6 +216,7 @@ def test_hostile_values_become_plain_json() -> None:
         "words": "plain",
         "null": None,
         "7": "seven",
+        "session_id": "s1",
     }
 
 

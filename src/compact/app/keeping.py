@@ -26,6 +26,7 @@ from compact.redaction.patterns import compile_patterns
 from compact.tracing import AgentsSdkExporter, AriadneExporter, ConsoleExporter, JsonLinesExporter, OtlpExporter, Tracer
 from compact.tracing.complaints import Complaints
 
+_PLACES = {"fs": "file_path", "s3": "s3_key"}
 _WAITING = 1000
 """Events of a session that wait for the next write to its archive; the oldest go first."""
 
@@ -153,8 +154,9 @@ class Keeper:
         name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
         yield Event(name, event.properties, event.seconds, event.failed)
 
-    def emit(self, session: str, event: Event) -> None:
-        """Tell of an event; the archive gets it with the next compaction."""
+    def emit(self, session: str, event: Event) -> Event:
+        """Report an event with its time and session, and return it so; the archive gets it with the next compaction."""
+        event = replace(event, at=_now(), session_id=session)
         if self._heard:
             self._tracer.emit(session, event)
         if self._observe is not None:
@@ -164,6 +166,7 @@ class Keeper:
                 self._complaints.failed(f"observe failed ({type(error).__name__}: {error})")
         if self._archive is not None:
             self._events[session].append(event)
+        return event
 
     def report_damage(self, error: CompactError) -> None:
         """Emit an event for damaged originals, once for each place."""
@@ -218,8 +221,10 @@ class Keeper:
             # Taken one by one: a thread that prepares a compaction may be adding to them.
             while waiting:
                 event = waiting.popleft()
-                line = {"name": event.name, "seconds": event.seconds, "failed": event.failed, **event.properties}
-                lines.append(self._clean(line))
+                head = {"at": event.at, "session_id": event.session_id, "name": event.name}
+                lines.append(
+                    self._clean({**head, "seconds": event.seconds, "failed": event.failed, **event.properties})
+                )
             if lines and self._archive is not None:
                 self._archive.note(session, lines)
         except Exception as error:  # noqa: BLE001 - a door: events are for reading along, and never fail a request
@@ -239,7 +244,7 @@ class Keeper:
         step, places = _saved(archive, export)
         for place in places:
             facts: dict[str, Json] = {"session_id": session, "step": step, "storage_adapter": archive.adapter}
-            yield Event("compact.archival", {**facts, "path": place})
+            yield Event("compact.archival", {**facts, _PLACES.get(archive.adapter, "path"): place})
 
     @property
     def redactor(self) -> Callable[[], Redactor] | None:

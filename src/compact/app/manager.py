@@ -313,8 +313,8 @@ class CompactManager(Closeable):
         session.projection, session.report, call.report = after, report, report
         for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
             call.emit(event)
-        custom, asked = bool(getattr(recipe.settings, "prompt", "")), self._questions.can_ask
-        call.emit(told_result(report, automatic=not note, custom_prompt=custom, custom_handler=asked))
+        custom = bool(getattr(recipe.settings, "prompt", ""))
+        call.emit(told_result(report, automatic=not note, custom_prompt=custom))
         self._keeper.write_events(session.id)
 
     def _is_behind(self, session: Session) -> bool:

@@ -40,8 +40,7 @@ class Call:
     report: Report | None = None
 
     def emit(self, event: Event) -> None:
-        self.events.append(event)
-        self.keeper.emit(self.session.id, event)
+        self.events.append(self.keeper.emit(self.session.id, event))
 
     def relay(self, event: Event) -> None:
         """Pass on an event of the engine."""

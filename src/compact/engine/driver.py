@@ -51,7 +51,7 @@ Asker: TypeAlias = AskModel | NoModel | None
 class Outcome:
     """The result of a run: the conversation, the accepted passes, a report of each pass, accepted or not, the events.
 
-    `models` are those that answered questions; `unasked` says why none was asked.
+    `models` are those that answered questions, which took `asking` seconds; `unasked` says why none was asked.
     """
 
     conversation: Conversation
@@ -60,6 +60,7 @@ class Outcome:
     events: tuple[Event, ...] = ()
     models: tuple[str, ...] = ()
     unasked: str = ""
+    asking: float = 0.0
 
 
 class Judge:
@@ -80,6 +81,7 @@ class Judge:
         self._cost: Decimal | None = None
         self._asked = 0
         self._models: dict[str, None] = {}
+        self._asking = 0.0
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
@@ -102,8 +104,9 @@ class Judge:
         proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
         return self._record(proposal, Applied(visible(after), self.measure.conversation(after)))
 
-    def note_answers(self, answers: Sequence[Answer]) -> None:
+    def note_answers(self, answers: Sequence[Answer], seconds: float) -> None:
         """Charge the next pass with what its questions cost."""
+        self._asking += seconds
         self._asked += len(answers)
         for answer in answers:
             if not isinstance(answer, Failure) and answer.cost is not None:
@@ -148,7 +151,8 @@ class Judge:
 
     def outcome(self) -> Outcome:
         passes, events = tuple(self._charged()), tuple(self._events)
-        return Outcome(self.conversation, tuple(self._plan), passes, events, tuple(self._models))
+        models = tuple(self._models)
+        return Outcome(self.conversation, tuple(self._plan), passes, events, models, asking=self._asking)
 
     def _charged(self) -> list[PassReport]:
         """The reports; the last pass is charged with questions that none followed."""
@@ -230,7 +234,8 @@ def _reply(judge: Judge, step: object, ask: AskModel) -> Verdict | tuple[Answer,
         judge.note(step)
         return None
     if isinstance(step, tuple) and all(isinstance(one, Ask) for one in step):
+        began = perf_counter()
         answers = ask(step)
-        judge.note_answers(answers)
+        judge.note_answers(answers, perf_counter() - began)
         return answers
     raise TypeError(f"a provider yields a Pass, an Event or a tuple of Asks, not {step!r}"[:200])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from compact.engine.driver import Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
-from compact.messages import Conversation, Fold, Json, is_removed_marker, is_summary, summary_handle
+from compact.messages import Conversation, Fold, Json, Message, is_removed_marker, is_summary, summary_handle
 from compact.policies import Decision, EffectiveThreshold, Policy
 from compact.ports import Event
 
@@ -53,11 +54,12 @@ def told_decision(
     }
     if conversation is not None:
         messages = conversation.messages
-        pinned = sum(message.fixed or message.role in policy.roles_never_prune for message in messages)
+        pinned = len(_pinned(messages, policy))
+        first = len(_first(messages) - _pinned(messages, policy))
         turns = min(policy.keep_recent_turns, sum(message.from_user for message in messages))
         pairs = min(policy.keep_tool_io_pairs, sum(len(message.calls) for message in messages))
         properties["kept"] = {"pinned": pinned, "recent_turns": turns, "tool_pairs": pairs}
-        properties["pruned_count"] = max(0, len(messages) - pinned - 2 * (turns + pairs))
+        properties["pruned_count"] = max(0, len(messages) - pinned - first - 2 * (turns + pairs))
     return Event("compact.trigger_decision", properties)
 
 
@@ -73,13 +75,19 @@ def told_compaction(
     view = outcome.conversation.messages
     kept = {message.id for message in view}
     gone = sum(message.id not in kept for message in before.messages)
-    pinned = sum(message.fixed or message.role in policy.roles_never_prune for message in view)
+    fixed = _pinned(before.messages, policy)
+    pinned, first = len(fixed & kept), len((_first(before.messages) - fixed) & kept)
     summaries = sum(map(is_summary, view))
     yield Event(
         "compact.pruned_messages",
         {
             "pruned_count": gone,
-            "layers": {"pinned": pinned, "summary": summaries, "recent": len(view) - pinned - summaries},
+            "layers": {
+                "pinned": pinned,
+                "first": first,
+                "summary": summaries,
+                "recent": len(view) - pinned - first - summaries,
+            },
             "kept": {
                 "pinned": pinned,
                 "recent_turns": sum(message.from_user and not is_summary(message) for message in view),
@@ -94,14 +102,39 @@ def told_compaction(
         yield Event(
             "compact.summary_created",
             {
-                "strategy": policy.strategy,
+                "strategy": _strategy(outcome, report) or policy.strategy,
                 "input_messages": len(fold.messages),
                 "summary_tokens": size,
                 "compression_ratio": round(size / source, 4) if source else 0.0,
                 "summary": fold.text,
+                **_author(report),
             },
-            report.seconds,
+            outcome.asking or sum(done.seconds for done in outcome.passes),
         )
+
+
+def _pinned(messages: Sequence[Message], policy: Policy) -> set[str]:
+    """The ids of the messages that are protected, or whose role is."""
+    return {message.id for message in messages if message.fixed or message.role in policy.roles_never_prune}
+
+
+def _first(messages: Sequence[Message]) -> set[str]:
+    """The id of the first task, which stays too."""
+    said = (message.id for message in messages if message.from_user and not is_summary(message))
+    return set(islice(said, 1))
+
+
+def _strategy(outcome: Outcome, report: Report) -> str:
+    """The strategy that the summary was written by; after a refusal, that is another than the first one asked for."""
+    asked = [event.properties.get("strategy") for event in outcome.events if event.name == "summary_requested"]
+    return str(asked[-1 if report.written_by else 0]) if asked else ""
+
+
+def _author(report: Report) -> dict[str, Json]:
+    """Who wrote the account: models, or why none did."""
+    if report.written_by:
+        return {"written_by": list(report.written_by)}
+    return {"why_offline": report.why_offline} if report.why_offline else {}
 
 
 def told_prepared(outcome: Outcome, messages: int, seconds: float) -> Event:
@@ -122,13 +155,13 @@ def _passes(outcome: Outcome) -> dict[str, Json]:
     return {**told, "cost": str(sum(spent))} if spent else told
 
 
-def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_handler: bool) -> Event:
+def told_result(report: Report, *, automatic: bool, custom_prompt: bool) -> Event:
     """What a compaction came to."""
     properties: dict[str, Json] = {
         "provider": report.provider,
         "automatic": automatic,
         "custom_prompt": custom_prompt,
-        "custom_handler": custom_handler,
+        "custom_handler": bool(report.written_by),
         "tokens_before": report.tokens_before,
         "tokens_after": report.tokens_after,
         "seconds": round(report.seconds, 6),
@@ -138,10 +171,7 @@ def told_result(report: Report, *, automatic: bool, custom_prompt: bool, custom_
             if not done.skipped
         ],
     }
-    if report.written_by:
-        properties["written_by"] = list(report.written_by)
-    if report.why_offline:
-        properties["why_offline"] = report.why_offline
+    properties |= _author(report)
     if report.cost is not None:
         properties["cost"] = str(report.cost)
     return Event("compact.condensed", properties, report.seconds)

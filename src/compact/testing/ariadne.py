@@ -15,6 +15,8 @@ from compact.testing.vendors.server import Arrived, Fake
 from compact.testing.vendors.wire import Answer, decode
 
 LIMIT: Final = 256 * 1024
+_LONGEST_NAME: Final = 1024
+_LONGEST_VALUE: Final = 100 * 1024
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z", re.ASCII)
 
 
@@ -25,6 +27,30 @@ class Received:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSpan:
+    """A span in the viewer's tree, with those below it by the time at which they began."""
+
+    name: str
+    children: tuple[ShownSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTrace:
+    """A trace in the viewer's tree."""
+
+    label: str
+    spans: tuple[ShownSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAgent:
+    """An agent in the viewer's tree, with its traces as they came."""
+
+    label: str
+    traces: tuple[ShownTrace, ...]
 
 
 class FakeAriadne(Fake):
@@ -58,6 +84,20 @@ class FakeAriadne(Fake):
         with self._lock:
             return [event for event in self._events if event["type"] == "trace"]
 
+    def shown(self) -> list[ShownAgent]:
+        """What the viewer's page shows of what was taken: agents, their traces, the trees of their spans."""
+        with self._lock:
+            events = list(self._events)
+        agents: dict[str, tuple[str, list[ShownTrace]]] = {}
+        for trace_id in dict.fromkeys(event["trace_id"] for event in events):
+            own = [event for event in events if event["trace_id"] == trace_id]
+            title = next((event for event in reversed(own) if event["type"] == "trace"), {})
+            id, label = _agent_of(title, trace_id)
+            spans = [event for event in own if event["type"] == "span"]
+            name = str(title.get("name") or "").strip() or trace_id
+            agents.setdefault(id, (label, []))[1].append(ShownTrace(name, _below(spans, None)))
+        return [ShownAgent(label, tuple(traces)) for label, traces in agents.values()]
+
     def _answer(self, arrived: Arrived) -> Answer:
         if (arrived.method, arrived.target) != ("POST", "/ingest"):
             return _answered(404, {"error": "Not found"})
@@ -82,7 +122,7 @@ def ingest(body: bytes) -> tuple[list[dict[str, Json]], str]:
         return [], "Validation failed: a bare array"
     if not isinstance(payload, dict) or not isinstance(payload.get("batch", []), list):
         return [], "Internal server error"
-    events = payload.get("batch", [payload])
+    events = [_cut(event) for event in payload.get("batch", [payload])]
     problems = [f"{number}: {problem}" for number, event in enumerate(events) if (problem := _wrong_with(event))]
     if problems:
         return [], "Validation failed: " + "; ".join(problems)
@@ -178,3 +218,48 @@ def _moment(instant: str) -> datetime:
 
 def _answered(status: int, said: Json) -> Answer:
     return Answer(status, {"content-type": "application/json"}, (json.dumps(said).encode(),))
+
+
+def _cut(event: Json) -> Json:
+    """The event with its long texts cut, which the viewer does before it looks at anything else."""
+    if not isinstance(event, dict):
+        return event
+    cut = dict(event)
+    if isinstance(event.get("name"), str):
+        cut["name"] = _cut_text(event["name"], _LONGEST_NAME)
+    if event.get("type") == "span" and isinstance(event.get("data"), dict):
+        cut["data"] = _cut_values(event["data"])
+    return cut
+
+
+def _cut_values(data: dict[str, Json]) -> dict[str, Json]:
+    # Texts in lists stay as they are.
+    cut: dict[str, Json] = {}
+    for key, value in data.items():
+        if isinstance(value, str):
+            cut[key] = _cut_text(value, _LONGEST_VALUE)
+        else:
+            cut[key] = _cut_values(value) if isinstance(value, dict) else value
+    return cut
+
+
+def _cut_text(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + "... [truncated]"
+
+
+def _agent_of(title: Mapping[str, Json], trace_id: str) -> tuple[str, str]:
+    """Below whose id a trace is shown, and under which label."""
+    known = title.get("metadata", {})
+    keys = ("agent", "agent_id", "agent_name")
+    id = next(filter(None, (*map(known.get, keys), title.get("group_id"), title.get("name"))), trace_id)
+    labels = (known.get("agent_name"), known.get("agent"), known.get("agent_id"), title.get("name"))
+    id = str(id).strip() or trace_id
+    return id, str(next(filter(None, labels), id))
+
+
+def _below(spans: list[dict[str, Json]], parent: str | None) -> tuple[ShownSpan, ...]:
+    """The spans below one, or those at the top: they have no parent, or one that is not there."""
+    ids = {span["span_id"] for span in spans}
+    found = [span for span in spans if (span.get("parent_id") if span.get("parent_id") in ids else None) == parent]
+    found.sort(key=lambda span: _moment(span["started_at"]).timestamp() if "started_at" in span else 0)
+    return tuple(ShownSpan(str(span.get("name", "")), _below(spans, span["span_id"])) for span in found)

@@ -13,6 +13,7 @@ from compact.tracing.line import CAPACITY
 from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
 from compact.tracing.shorten import write_within
+from compact.tracing.tree import SESSION
 from compact.tracing.written import encode, span_to_json
 
 URL: Final = "http://127.0.0.1:5175"
@@ -46,16 +47,18 @@ class AriadneExporter(Sender):
             # Names may be among what was lost; and a viewer that was away has forgotten them.
             self._known_lost = self.lost
             self._named.clear()
-        piece = _written(span, self._title(span.trace_id))
+        piece = _written(span, self._title(span))
         self._named[span.trace_id] = None
         if len(self._named) > _NAMED:
             self._named.popitem(last=False)
         return piece
 
-    def _title(self, trace_id: str) -> bytes:
-        if trace_id in self._named:
+    def _title(self, span: Span) -> bytes:
+        if span.trace_id in self._named:
             return b""
-        title = {"type": "trace", "trace_id": trace_id, "name": f"session {trace_id[:8]}"}
+        named = span.data.get(SESSION)
+        session = named if isinstance(named, str) and named else f"session {span.trace_id[:8]}"
+        title = {"type": "trace", "trace_id": span.trace_id, "name": session, "group_id": session}
         return encode(title | {"metadata": {"agent_name": "compact", "agent_id": "compact"}}).encode() + b","
 
 

@@ -15,7 +15,7 @@ from compact.ports.spans import Exporter, Span
 from compact.tracing.capture import capture, repaired, writable
 from compact.tracing.complaints import Complaints
 from compact.tracing.line import LINGER, Line
-from compact.tracing.tree import Tree
+from compact.tracing.tree import SESSION, Tree
 
 PATIENCE: Final = 2.0
 """Seconds that closing, also at the end of the program, waits for what has not left yet."""
@@ -86,14 +86,17 @@ class Tracer:
 
     def _export_event(self, at: float, session_id: str, taken: Event) -> None:
         try:
-            session, event = str(session_id), self._read(taken)
+            session = str(session_id)
+            event = self._read(session, taken)
         except Exception as error:  # noqa: BLE001 - a door, as in `emit`: the caller goes on
             session, event = "", _unreadable(error)
         self.export(self._tree.spans(session, event, at))
 
-    def _read(self, taken: Event) -> Event:
-        name = repaired(str(taken.name))
-        told = self._leaving(name, writable(taken.properties))
+    def _read(self, session: str, taken: Event) -> Event:
+        name, facts = repaired(str(taken.name)), writable(taken.properties)
+        if session and isinstance(facts, dict):
+            facts.setdefault(SESSION, repaired(session))
+        told = self._leaving(name, facts)
         return Event(name, told, float(taken.seconds), bool(taken.failed))
 
     def _leaving(self, name: str, properties: Json) -> dict[str, Json]:

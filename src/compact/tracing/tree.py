@@ -10,12 +10,15 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Final
 
+from compact.messages import Json
 from compact.ports import Event
 from compact.ports.spans import Span, Status
 
 KIND: Final = "compaction"
 OPEN: Final = 4096
 """Compactions that may be under way at once; the one that was heard of longest ago counts as given up."""
+SESSION: Final = "session_id"
+"""The property that names the session, in every span."""
 _LONGEST: Final = 366 * 86_400.0
 _DECISION, _ESTIMATE, _RESULT = "compact.trigger_decision", "compact.token_estimate", "compact.condensed"
 
@@ -43,7 +46,7 @@ class Tree:
             if trace in self._open:
                 yield self._open.pop(trace)
             if event.properties.get("triggered") is True:
-                self._open[trace] = replace(span, span_id=token_hex(8), name="compact.unfinished", data={})
+                self._open[trace] = replace(span, span_id=token_hex(8), name="compact.unfinished", data=_session(span))
         compaction = self._open.get(trace)
         if compaction is None or event.name == _ESTIMATE:
             yield span
@@ -62,6 +65,10 @@ class Tree:
         """The compactions of which no end was heard."""
         while self._open:
             yield self._open.popitem(last=False)[1]
+
+
+def _session(span: Span) -> dict[str, Json]:
+    return {key: value for key, value in span.data.items() if key == SESSION}
 
 
 def _span(trace: str, event: Event, ended: float) -> Span:
