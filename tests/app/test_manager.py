@@ -422,7 +422,6 @@ def test_every_event_has_a_time_and_its_session(make: Bench) -> None:
 
 def test_a_summary_says_who_wrote_it_by_which_strategy_and_how_long_that_took(make: Bench) -> None:
     said = "## Overview\n- Questions 0 to 9 were asked and answered. [0]"
-    native = {"policy": {"provider": "native"}}
     wrote = answering(Refusal("no"), Completion(said, model="gpt-4o-mini"))
 
     def slowly(asks: Sequence[Ask]) -> tuple[Answer, ...]:
@@ -432,7 +431,7 @@ def test_a_summary_says_who_wrote_it_by_which_strategy_and_how_long_that_took(ma
         return wrote(asks)
 
     gate = Flag()
-    make(ask=slowly, **native).preflight("s", talk(20))
+    make(ask=slowly, policy={"provider": "native"}).preflight("s", talk(20))
     event = make.watcher.last("summary_created")
     assert (event.properties["strategy"], event.properties["written_by"]) == ("brief", ["gpt-4o-mini"])
     assert "why_offline" not in event.properties

@@ -10,7 +10,7 @@ import pytest
 from compact.cli.config import commands
 from compact.policies import CompactConfig
 from compact.settings.compaction import all_settings, load_config, variables_of
-from compact.settings.profiles import load_prompt, profiles_path
+from compact.settings.profiles import load_profiles, load_prompt, profiles_path
 from scripts.document_config import PAGE, SCHEMA, document, schema
 from tests.cli.conftest import Run
 
@@ -236,6 +236,22 @@ def test_older_settings_become_a_file_with_remarks(run: Run) -> None:
     assert again.status == 2
     assert "compact.yaml: exists, and is not overwritten" in again.err
     assert "lawyer.md: exists" in run("config", "migrate", "old.json", "--prompt", "lawyer").err
+
+
+def test_older_settings_are_kept_with_their_values(run: Run) -> None:
+    configs = {"cheap": {"id": "a1", "apiProvider": "openai-native", "apiModelId": "gpt-4o-mini"}}
+    old = {**OLD, "version": "v2", "v2": {"toolResultThreshold": 900}, "profileThresholds": {"a1": 60}}
+    Path("old.json").write_text(json.dumps({"providerProfiles": {"apiConfigs": configs}, "globalSettings": old}))
+    told = run(
+        "config", "migrate", "old.json", "--model", "gpt-5", "--apply", "--prompt", "lawyer", "-o", "compact.yaml"
+    )
+    assert (told.status, load_config().policy.preset) == (0, "migrated-v2")
+    assert "# " not in Path("compact.yaml").read_text()  # nothing is left to do by hand
+    assert load_profiles().profiles[0].threshold == 60
+    assert load_profiles().profiles[0].prompt == "file:lawyer"
+    assert load_prompt("lawyer") == "Write for a lawyer."
+    again = run("config", "migrate", "old.json", "--apply")
+    assert (again.status, "profile cheap: exists, and is not replaced" in again.err) == (2, True)
 
 
 def test_migrated_settings_are_printed(run: Run) -> None:

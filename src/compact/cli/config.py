@@ -12,6 +12,7 @@ import typer
 
 from compact.app import dump_json
 from compact.app.configuring import document_of, further_problems, template
+from compact.app.migrating import applied, keep_belongings, read_belongings
 from compact.app.thresholds import threshold_for
 from compact.cli.console import AsJson, print_json, screen, styled
 from compact.cli.options import Output
@@ -111,18 +112,27 @@ def migrate(
     prompt: Annotated[
         str | None, typer.Option("--prompt", help="Save the custom prompt under this name, for profiles.")
     ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Keep their presets, profiles and prompt in Compact's folder, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn older settings into a compact.yaml: Roo Code's, or those with a version v1, v2 or v3.
 
-    Comments say what became something else, or nothing. No file is overwritten.
+    Comments say what became something else, or nothing. No file is overwritten. With --apply, details of versions and
+    providers become a preset, API profiles become profiles with their thresholds, and a custom prompt is saved.
     """
     migration = _migrated(file)
+    belongings = read_belongings(migration, prompt or "") if apply else None
+    if belongings is not None:
+        migration = applied(migration, belongings)
     to_file = output if output is not None and str(output) != "-" else None
     text = document_of(migration, model, to_file or Path("compact.yaml"))
     if to_file is not None and to_file.exists():
         raise taken(to_file)  # before the prompt is saved
-    if prompt is not None:
+    if belongings is not None:
+        keep_belongings(belongings)
+    elif prompt is not None:
         _save_prompt(prompt, migration.prompt)
     if to_file is not None:
         create_file(to_file, text)

@@ -22,7 +22,7 @@ MOST = 4
 """Compactions that are prepared at the same time; a session beyond that tries again with its next request."""
 _CLOSING = 2.0
 
-Tell: TypeAlias = Callable[[str, Event], None]
+Tell: TypeAlias = Callable[[str, Event], object]
 
 
 @dataclass(slots=True, eq=False)

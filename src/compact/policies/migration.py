@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
@@ -41,13 +41,15 @@ class Migration:
     """Older settings in today's words.
 
     `config` is what belongs into compact.yaml. `thresholds` are the percentages of profiles, for profiles.yaml, and
-    `prompt` is a text for a file of prompts. `remarks` say what became something else, or nothing.
+    `prompt` is a text for a file of prompts. `remarks` say what became something else, or nothing. `old` is what
+    was given.
     """
 
     config: Mapping[str, Json]
     thresholds: Mapping[str, float]
     prompt: str
     remarks: tuple[str, ...]
+    old: Mapping[str, Json] = field(default_factory=dict)
 
 
 def migrate(old: Mapping[str, Json]) -> Migration:
@@ -55,7 +57,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
 
     They may stand by themselves, in an exported file of Roo Code's, or in an editor's settings.
     """
-    settings = _unwrapped(old)
+    settings = unwrapped(old)
     if not any(key in settings for key in _KEYS):
         raise InvalidConfiguration(
             "there is nothing to migrate", field="settings", remedy=f"Known older settings: {', '.join(_KEYS)}."
@@ -78,10 +80,12 @@ def migrate(old: Mapping[str, Json]) -> Migration:
         thresholds,
         prompt.strip() if isinstance(prompt, str) else "",
         remarks,
+        old,
     )
 
 
-def _unwrapped(old: Mapping[str, Json]) -> dict[str, Json]:
+def unwrapped(old: Mapping[str, Json]) -> dict[str, Json]:
+    """The older settings by themselves, wherever they stand in what was given."""
     inner = old.get("globalSettings")
     given = inner if isinstance(inner, dict) else old
     return {str(key).removeprefix(_PREFIX): value for key, value in given.items() if value is not None}

@@ -1,0 +1,111 @@
+"""What older settings become beside a compact.yaml: a preset, profiles and a prompt, kept under Compact's home."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compact.app.presets import keep_presets, troubles
+from compact.errors import InvalidConfiguration
+from compact.policies import Profile, Profiles, configure
+from compact.policies.migration import Migration, unwrapped
+from compact.policies.older_settings import Details, read_details, read_profiles
+from compact.providers.presets import Preset, find_preset
+from compact.settings.profiles import FROM_FILE, load_profiles, prompt_path, save_profiles, save_prompt
+
+PROMPT = "condensing"
+"""What a migrated prompt is called where no name is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """A preset, profiles and a prompt of older settings; `remarks` say what has no counterpart."""
+
+    preset: Preset | None
+    profiles: tuple[Profile, ...]
+    prompt: str
+    text: str
+    remarks: tuple[str, ...]
+
+
+def read_belongings(migration: Migration, prompt: str = "") -> Belongings:
+    """What belongs beside the configuration; InvalidConfiguration names a value that nothing can be made of."""
+    details, remarks = read_details(unwrapped(migration.old)), list[str]()
+    preset = _preset(details) if details else None
+    for trouble in troubles(preset) if preset else ():
+        raise InvalidConfiguration(trouble.message, field=".".join(map(str, trouble.path)), remedy="Correct it first.")
+    remarks += details.remarks if details else ()
+    name = prompt or PROMPT if migration.prompt else ""
+    profiles, chosen = [], migration.config.get("profile")
+    for values, why in read_profiles(migration.old):
+        if not values:
+            remarks.append(why)
+            continue
+        own = chosen == values["name"]
+        values["use"] = "condensation" if own else "conversation" if chosen else "both"
+        if values["name"] in migration.thresholds:
+            values["threshold"] = migration.thresholds[values["name"]]
+        if name and (own or not chosen):
+            values["prompt"] = f"{FROM_FILE}{name}"
+        profiles.append(configure(Profile, values, under=f"apiConfigs.{values['name']}"))
+    return Belongings(preset, tuple(profiles), name, migration.prompt, tuple(remarks))
+
+
+def keep_belongings(given: Belongings) -> None:
+    """Keep the preset, the profiles beside those of before, and the prompt; nothing of the same name is replaced."""
+    known = load_profiles().profiles
+    for profile in given.profiles:
+        if any(profile.name == one.name for one in known):
+            raise _taken(f"profile {profile.name}")
+    if given.prompt and prompt_path(given.prompt).exists():
+        raise _taken(str(prompt_path(given.prompt)))
+    if given.profiles:
+        save_profiles(Profiles(profiles=(*known, *given.profiles)))
+    if given.prompt:
+        save_prompt(given.prompt, given.text)
+    if given.preset:
+        keep_presets([given.preset])
+
+
+def applied(migration: Migration, given: Belongings) -> Migration:
+    """The configuration that names the preset, and the remarks that are left once all that is kept."""
+    names = [profile.name for profile in given.profiles]
+    done = [f"profile: {name} must be configured" for name in names]
+    done += [f"below profile {name} in profiles.yaml" for name in names]
+    done += ["customCondensingPrompt: save it"] if given.prompt else []
+    details = ("v1.", "v2.", "v3.", "nativeConfig", "losslessConfig", "truncationConfig", "smartConfig")
+    left = [
+        remark
+        for remark in migration.remarks
+        if not any(part in remark for part in done) and not (given.preset and remark.startswith(details))
+    ]
+    if given.prompt and not any(profile.prompt for profile in given.profiles):
+        left.append(f"customCondensingPrompt: is the prompt {given.prompt}; name it in a profile: file:{given.prompt}")
+    config, policy = dict(migration.config), dict(migration.config.get("policy", {}))
+    if given.preset is not None:
+        policy = {key: value for key, value in policy.items() if key not in ("preset", "provider")}
+        config["policy"] = {**policy, "preset": given.preset.name}
+    return replace(migration, config=config, remarks=(*left, *given.remarks))
+
+
+def _preset(details: Details) -> Preset:
+    name = f"migrated-{details.base or details.provider}"
+    said = f"The older settings of {details.base or details.provider}."
+    if not details.base:
+        return Preset(name, said, details.provider, dict(details.settings))
+    base = find_preset(details.base)
+    settings: Any = copy.deepcopy(dict(base.settings))
+    if details.base != "v3":
+        return replace(base, name=name, description=said, settings={**settings, **details.settings})
+    changes: Mapping[str, Any] = details.settings
+    (only,) = settings["passes"]
+    only["selection"] |= changes.get("selection", {})
+    for kind, operation in only["individual"]["defaults"].items():
+        operation |= {**changes.get("summaries", {}), **changes.get(kind, {})}
+    return replace(base, name=name, description=said, settings=settings | changes.get("", {}))
+
+
+def _taken(what: str) -> InvalidConfiguration:
+    return InvalidConfiguration("exists, and is not replaced", field=what, remedy="Rename or remove it first.")

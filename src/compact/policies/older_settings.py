@@ -1,0 +1,183 @@
+"""The details of older settings in today's words: versions, configurations of providers, Roo Code's API profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from compact.messages import Json
+
+_TRUNCATION = {
+    "preserveRecentCount": "preserve_recent",
+    "maxToolResultLines": "max_result_lines",
+    "maxParamLength": "max_parameter_chars",
+    "maxToolParamChars": "max_parameter_chars",
+    "targetReductionPercent": "target_reduction",
+    "toolResultThreshold": "result_threshold",
+    "toolParamThreshold": "parameter_threshold",
+    "truncationPriority": "priority",
+}
+_V3 = {
+    "preserveRecentCount": ("selection", "keep_recent"),
+    "toolResultThreshold": ("selection", "result_threshold"),
+    "toolParamThreshold": ("selection", "parameter_threshold"),
+    "truncationPriority": ("selection", "priority"),
+    "maxToolResultLines": ("tool_results", "max_lines"),
+    "maxParamLength": ("tool_parameters", "max_chars"),
+    "summaryMaxTokens": ("summaries", "max_tokens"),
+    "maxParallelCalls": ("", "max_parallel"),
+}
+_SWITCHES = {"truncateToolResults": "tool_results", "truncateToolParams": "tool_parameters"}
+_LOSSLESS = {
+    "deduplicateFileReads": "deduplicate_file_reads",
+    "consolidateToolResults": "consolidate_tool_results",
+    "removeObsoleteState": "remove_obsolete_state",
+}
+_SMART = _LOSSLESS | {
+    "losslessPrelude": "lossless_prelude",
+    "keepRecentCount": "keep_recent",
+    "keepPercentage": "keep_percentage",
+    "batchConfig": "batch",
+    "individualConfig": "individual",
+    "keepFirst": "keep_first",
+    "keepLast": "keep_last",
+    "tokenThreshold": "token_threshold",
+    "messageText": "message_text",
+    "toolParameters": "tool_parameters",
+    "toolResults": "tool_results",
+    "maxChars": "max_chars",
+    "maxLines": "max_lines",
+    "maxTokens": "max_tokens",
+    "apiProfile": "profile",
+    "customPrompt": "prompt",
+    "maxParallelCalls": "max_parallel",
+}
+_INLINE = ("operations", "summarizationConfig", "condition", "params", "truncate", "summarize")
+"""Objects whose fields stand one level higher now."""
+_CONTENT = ("message_text", "tool_parameters", "tool_results")
+_VENDORS: Mapping[str, tuple[str, str]] = {
+    "anthropic": ("anthropic", "apiModelId"),
+    "openai-native": ("openai", "apiModelId"),
+    "openai": ("compatible", "openAiModelId"),
+    "openrouter": ("openrouter", "openRouterModelId"),
+    "bedrock": ("bedrock", "apiModelId"),
+    "vertex": ("vertex", "apiModelId"),
+    "gemini": ("gemini", "apiModelId"),
+}
+_PLACES = {"openAiBaseUrl": "url", "awsRegion": "region", "vertexRegion": "region", "vertexProjectId": "project"}
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The details of a version or a provider: what they change in the preset `base`, or in the provider's defaults.
+
+    `remarks` say what has no counterpart.
+    """
+
+    base: str
+    provider: str
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def read_details(settings: Mapping[str, Json]) -> Details | None:
+    """The details of the version or the provider that is chosen; None where there are none."""
+    version, provider = settings.get("version"), settings.get("provider")
+    if version in ("v1", "v2", "v3"):
+        given = settings.get(version)
+        return _version(version, given) if isinstance(given, dict) and given else None
+    given = settings.get(f"{provider}Config")
+    if not isinstance(given, dict) or not given:
+        return None
+    if provider == "truncation":
+        return _truncation("", given, "truncationConfig")
+    names = {"lossless": _LOSSLESS, "smart": _SMART, "native": {"customPrompt": "prompt", "apiProfile": "profile"}}
+    if provider == "smart":
+        return Details("", "smart", _renamed(given))
+    if provider not in names:
+        return None
+    known = names[str(provider)]
+    left = tuple(f"{provider}Config.{key}: has no counterpart" for key in given if key not in known)
+    return Details("", str(provider), {known[key]: value for key, value in given.items() if key in known}, left)
+
+
+def read_profiles(old: Mapping[str, Json]) -> Iterator[tuple[dict[str, Json], str]]:
+    """Roo Code's API profiles as profiles, without their keys; or an empty one, and why it cannot be one."""
+    given = old.get("providerProfiles")
+    configs = given.get("apiConfigs") if isinstance(given, dict) else None
+    for name, config in configs.items() if isinstance(configs, dict) else ():
+        if not isinstance(config, dict):
+            continue
+        vendor, model = _VENDORS.get(str(config.get("apiProvider")), ("", ""))
+        if not vendor or not isinstance(config.get(model), str):
+            yield {}, f"apiConfigs.{name}: its provider or its model has no counterpart; left out"
+            continue
+        places = {_PLACES[key]: value for key, value in config.items() if key in _PLACES and isinstance(value, str)}
+        # A region and an address belong to some vendors only.
+        own = {key: value for key, value in places.items() if vendor in _WITH[key]}
+        yield {"name": str(name), "vendor": vendor, "model": config[model], **own}, ""
+
+
+_WITH = {"url": ("compatible",), "region": ("bedrock", "vertex"), "project": ("vertex",)}
+
+
+def _version(version: str, given: Mapping[str, Json]) -> Details:
+    if version != "v3" or given.get("useLLMSummarization") is False:
+        base = "v2" if version == "v3" else version
+        own = {key: value for key, value in given.items() if key not in ("useLLMSummarization", *_ASKING)}
+        return _truncation(base, own, version)
+    changes: dict[str, Json] = {}
+    left = []
+    for key, value in given.items():
+        if key in _V3:
+            group, name = _V3[key]
+            changes.setdefault(group, {})[name] = value
+        elif key != "useLLMSummarization":
+            left.append(f"{version}.{key}: has no counterpart")
+    return Details("v3", "smart", changes, tuple(left))
+
+
+_ASKING = ("maxParallelCalls", "summaryMaxTokens")
+
+
+def _truncation(base: str, given: Mapping[str, Json], under: str) -> Details:
+    changes: dict[str, Json] = {}
+    left = []
+    for key, value in given.items():
+        if key == "targetReductionPercent" and isinstance(value, int | float):
+            changes["target_reduction"] = value / 100
+        elif key in _TRUNCATION:
+            changes[_TRUNCATION[key]] = value
+        elif key in _SWITCHES:
+            changes[_SWITCHES[key]] = "truncate" if value else "keep"
+        elif key == "truncationMode":
+            changes |= dict.fromkeys(_SWITCHES.values(), value)
+        else:
+            left.append(f"{under}.{key}: has no counterpart")
+    return Details(base, "truncation", changes, tuple(left))
+
+
+def _renamed(value: Json) -> Json:
+    """The configuration of passes with today's names, fields of some objects one level higher."""
+    if isinstance(value, list):
+        return [_renamed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made: dict[str, Json] = {}
+    for key, item in value.items():
+        name = str(_SMART.get(key, key))
+        if key == "addEllipsis":
+            continue  # a cut is always marked
+        if key in _INLINE and isinstance(item, dict):
+            made |= _renamed(item)
+        elif name in _CONTENT and isinstance(item, str):
+            made[name] = {"operation": item}
+        elif key == "overrides" and isinstance(item, list):
+            made[name] = {one["messageIndex"]: _renamed(one.get("operations", {})) for one in item if _is_override(one)}
+        else:
+            made[name] = _renamed(item)
+    return made
+
+
+def _is_override(one: Json) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("messageIndex"), int)

@@ -1,0 +1,151 @@
+"""Older settings with their values: presets, profiles and prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compact.app.migrating import applied, keep_belongings, read_belongings
+from compact.app.recipes import resolve_recipe
+from compact.errors import InvalidConfiguration
+from compact.messages import Json
+from compact.policies.migration import migrate
+from compact.settings.profiles import load_profiles, load_prompt
+
+ROO: dict[str, Json] = {
+    "providerProfiles": {
+        "apiConfigs": {
+            "cheap": {"id": "a1", "apiProvider": "openai-native", "apiModelId": "gpt-4o-mini", "apiKey": "sk-123"},
+            "dear": {"id": "b2", "apiProvider": "anthropic", "apiModelId": "claude-sonnet-4-5", "openAiBaseUrl": "x"},
+            "mine": {
+                "id": "c3",
+                "apiProvider": "openai",
+                "openAiModelId": "qwen",
+                "openAiBaseUrl": "http://localhost:1/v1",
+            },
+            "odd": {"id": "d4", "apiProvider": "human-relay"},
+        }
+    },
+    "globalSettings": {
+        "autoCondenseContext": True,
+        "autoCondenseContextPercent": 75,
+        "profileThresholds": {"a1": 60, "b2": -1, "z9": 70},
+        "condensingApiConfigId": "a1",
+        "customCondensingPrompt": "Write for a lawyer.",
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path))
+    return tmp_path
+
+
+def settings_of(old: dict[str, Json]) -> Any:
+    """The settings of the recipe that the migrated configuration names."""
+    migration = migrate(old)
+    given = read_belongings(migration)
+    keep_belongings(given)
+    return resolve_recipe(preset=applied(migration, given).config["policy"]["preset"]).settings
+
+
+def test_profiles_have_their_thresholds_and_the_prompt_and_no_key() -> None:
+    migration = migrate(ROO)
+    given = read_belongings(migration)
+    keep_belongings(given)
+    cheap, dear, mine = load_profiles().profiles
+    assert (cheap.vendor, cheap.model, cheap.threshold) == ("openai", "gpt-4o-mini", 60)
+    assert (cheap.use, cheap.prompt, cheap.key) == ("condensation", "file:condensing", "")
+    assert (dear.vendor, dear.model, dear.threshold, dear.use) == ("anthropic", "claude-sonnet-4-5", -1, "conversation")
+    assert (mine.vendor, mine.model, mine.url) == ("compatible", "qwen", "http://localhost:1/v1")
+    assert load_prompt("condensing") == "Write for a lawyer."
+    after = applied(migration, given)
+    assert after.config == {"profile": "cheap", "policy": {"trigger_pct": 0.75}}
+    assert after.remarks == (
+        "profileThresholds: write `threshold: 70` below profile z9 in profiles.yaml",
+        "apiConfigs.odd: its provider or its model has no counterpart; left out",
+    )
+    with pytest.raises(InvalidConfiguration, match="profile cheap: exists, and is not replaced"):
+        keep_belongings(given)
+
+
+def test_versions_keep_their_details() -> None:
+    first = settings_of(
+        {"version": "v1", "v1": {"preserveRecentCount": 3, "maxToolResultLines": 7, "maxParamLength": 50}}
+    )
+    assert (first.mode, first.preserve_recent, first.max_result_lines) == ("mechanical", 3, 7)
+    assert first.max_parameter_chars == 50
+    details = {"targetReductionPercent": 60, "toolResultThreshold": 900, "toolParamThreshold": 90}
+    second = settings_of({"version": "v2", "v2": {**details, "truncationPriority": "age"}})
+    assert (second.target_reduction, second.result_threshold, second.parameter_threshold) == (0.6, 900, 90)
+    assert second.priority == "age"
+    asking = {"useLLMSummarization": True, "maxParallelCalls": 2, "summaryMaxTokens": 80, "maxToolResultLines": 3}
+    third = settings_of({"version": "v3", "v3": {**details, **asking}})
+    (only,) = third.passes
+    assert (third.max_parallel, only.selection.result_threshold, only.selection.parameter_threshold) == (2, 900, 90)
+    defaults = only.individual.defaults
+    assert (defaults.tool_results.max_tokens, defaults.tool_results.max_lines) == (80, 3)
+    assert (defaults.tool_results.operation, defaults.tool_parameters.max_tokens) == ("summarize", 80)
+
+
+def test_version_3_without_a_model_is_version_2() -> None:
+    settings = settings_of({"version": "v3", "v3": {"useLLMSummarization": False, "toolResultThreshold": 900}})
+    assert (settings.mode, settings.result_threshold) == ("targeted", 900)
+
+
+def test_passes_are_read_as_they_were_written() -> None:
+    operations = {"messageText": "keep", "toolParameters": "truncate", "toolResults": "suppress"}
+    result = {"operation": "truncate", "params": {"truncate": {"maxChars": 300, "maxLines": 4, "addEllipsis": True}}}
+    passes = [
+        {
+            "id": "one",
+            "name": "Truncate old results",
+            "selection": {"type": "preserve_recent", "keepRecentCount": 8},
+            "mode": "individual",
+            "individualConfig": {
+                "defaults": {**operations, "toolResults": result},
+                "overrides": [{"messageIndex": 2, "operations": {"toolResults": "keep"}}],
+            },
+            "execution": {"type": "always"},
+        },
+        {
+            "id": "two",
+            "name": "Summarize if needed",
+            "selection": {"type": "preserve_percent", "keepPercentage": 30},
+            "mode": "batch",
+            "batchConfig": {
+                "operation": "summarize",
+                "summarizationConfig": {"apiProfile": "cheap", "keepFirst": 1, "keepLast": 2},
+            },
+            "execution": {"type": "conditional", "condition": {"tokenThreshold": 40000}},
+        },
+    ]
+    prelude = {"enabled": True, "operations": {"deduplicateFileReads": True, "removeObsoleteState": False}}
+    settings = settings_of({"provider": "smart", "smartConfig": {"losslessPrelude": prelude, "passes": passes}})
+    assert settings.lossless_prelude.enabled
+    assert settings.lossless_prelude.remove_obsolete_state is False
+    one, two = settings.passes
+    assert one.selection.keep_recent == 8
+    assert (one.individual.defaults.tool_results.max_chars, one.individual.defaults.tool_results.max_lines) == (300, 4)
+    assert one.individual.defaults.tool_parameters.operation == "truncate"
+    assert one.individual.overrides[2].tool_results.operation == "keep"
+    assert (two.batch.profile, two.batch.keep_first, two.batch.keep_last) == ("cheap", 1, 2)
+    assert (two.execution.type, two.execution.token_threshold) == ("conditional", 40000)
+    assert two.selection.keep_percentage == 30
+
+
+def test_configurations_of_other_providers_become_presets() -> None:
+    old = {"provider": "lossless", "losslessConfig": {"consolidateToolResults": False}}
+    assert settings_of(old).consolidate_tool_results is False
+    old = {"provider": "truncation", "truncationConfig": {"truncationMode": "suppress", "preserveRecentCount": 9}}
+    settings = settings_of(old)
+    assert (settings.tool_results, settings.tool_parameters, settings.preserve_recent) == ("suppress", "suppress", 9)
+
+
+def test_a_value_that_nothing_can_be_made_of_is_an_error_and_nothing_is_kept(home: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"settings\.result_threshold"):
+        read_belongings(migrate({"version": "v2", "v2": {"toolResultThreshold": "many"}}))
+    assert list(home.iterdir()) == []
