@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from compact.app.configuring import document_of, further_problems, template
 from compact.app.migrating import applied, keep_belongings, read_belongings
 from compact.app.thresholds import threshold_for
 from compact.cli.console import AsJson, print_json, screen, styled
-from compact.cli.options import Output
+from compact.cli.options import Output, grouped
 from compact.cli.output import create_file, emit, taken
 from compact.cli.tables import Cell, Table
 from compact.errors import InvalidConfiguration, InvalidInput
@@ -104,39 +105,47 @@ def init(
     create_file(file, template(model))
 
 
-@commands.command("migrate", epilog="Examples: compact config migrate roo-code-settings.json -m gpt-5 -o compact.yaml")
-def migrate(
-    file: ConfigFile,
-    output: Output = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="The model the conversations are with.")] = None,
+@dataclass(frozen=True, slots=True)
+class Migrate:
+    """The options of `compact config migrate`."""
+
+    file: ConfigFile
+    output: Output = None
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The model the conversations are with.")] = None
     prompt: Annotated[
         str | None, typer.Option("--prompt", help="Save the custom prompt under this name, for profiles.")
-    ] = None,
+    ] = None
     apply: Annotated[
         bool, typer.Option("--apply", help="Keep their presets, profiles and prompt in Compact's folder, too.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+    ] = False
+    as_json: AsJson = False
+
+
+@commands.command(
+    "migrate", epilog="Examples: compact config migrate roo-code-settings.json --apply -m gpt-5 -o compact.yaml"
+)
+@grouped
+def migrate(options: Migrate) -> None:
     """Turn older settings into a compact.yaml: Roo Code's, or those with a version v1, v2 or v3.
 
     Comments say what became something else, or nothing. No file is overwritten. With --apply, details of versions and
     providers become a preset, API profiles become profiles with their thresholds, and a custom prompt is saved.
     """
-    migration = _migrated(file)
-    belongings = read_belongings(migration, prompt or "") if apply else None
+    migration = _migrated(options.file)
+    belongings = read_belongings(migration, options.prompt or "") if options.apply else None
     if belongings is not None:
         migration = applied(migration, belongings)
-    to_file = output if output is not None and str(output) != "-" else None
-    text = document_of(migration, model, to_file or Path("compact.yaml"))
+    to_file = options.output if options.output is not None and str(options.output) != "-" else None
+    text = document_of(migration, options.model, to_file or Path("compact.yaml"))
     if to_file is not None and to_file.exists():
-        raise taken(to_file)  # before the prompt is saved
+        raise taken(to_file)  # before anything is kept
     if belongings is not None:
         keep_belongings(belongings)
-    elif prompt is not None:
-        _save_prompt(prompt, migration.prompt)
+    elif options.prompt is not None:
+        _save_prompt(options.prompt, migration.prompt)
     if to_file is not None:
         create_file(to_file, text)
-    if as_json:
+    if options.as_json:
         facts = {"config": dict(migration.config), "thresholds": dict(migration.thresholds)}
         print_json({**facts, "prompt": migration.prompt, "remarks": list(migration.remarks)})
     elif to_file is None:
