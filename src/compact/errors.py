@@ -10,6 +10,7 @@ CompactError
 ├── EditError (ValueError)               cannot be done: an edit addresses nothing, or something it may not touch
 ├── InsufficientBudget (RuntimeError)    cannot be done: what must stay takes more than the window has
 ├── CompactionBlocked (RuntimeError)     cannot be done: there is no summary, and the policy forbids to prune without
+│   └── NothingToCompact                 everything is pinned or recent
 ├── CondensationStalled (RuntimeError)   cannot be done: condensing again and again freed next to nothing
 ├── StoredPlanMismatch (ValueError)      cannot be done: what was stored of a compaction does not fit any more
 │   └── NewerVersion                     what was stored was written by a newer Compact: upgrade
@@ -33,6 +34,7 @@ __all__ = [
     "InvalidInput",
     "NewerVersion",
     "NotFound",
+    "NothingToCompact",
     "StorageError",
     "StoredPlanMismatch",
     "TokenCountError",
@@ -87,6 +89,10 @@ class InsufficientBudget(CompactError, RuntimeError):
 
 class CompactionBlocked(CompactError, RuntimeError):
     """No summary could be had, and the policy forbids to prune without one; nothing was changed."""
+
+
+class NothingToCompact(CompactionBlocked):
+    """Everything is pinned or recent: there is nothing that a summary could stand for."""
 
 
 class CondensationStalled(CompactError, RuntimeError):

@@ -214,12 +214,50 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     expect(alert).to_have_count(0)
     expect(page.get_by_text("the risk of going on without it was acknowledged")).to_be_visible()
     vendor.reply(lambda _: Reply("## Context\n- Words were said. [m0]"))
-    opened.button("Summarize conversation history").click()
-    opened.button("Summarize now").click()
+    opened.button("Ask again").click()  # which tries the compression again, too
     expect(page.get_by_role("region", name="Summary of what was said before")).to_be_visible()
-    opened.button("Ask again").click()
+    expect(page.get_by_text("the risk of going on without it was acknowledged")).to_have_count(0)
     expect(_thread(opened).get_by_role("article").last).to_contain_text("Words were said.")
     expect(opened.button("Ask again")).to_have_count(0)
+
+
+def test_a_failed_summary_says_why_and_is_made_without_a_model_by_one_click(
+    open_page: Open, server: Server, vendor: FakeVendors
+) -> None:
+    configure(vendor)
+    id = server.transcript(orchard(), "refused.json")
+    vendor.fail(Fault("quota"))
+    opened = open_page(f"chat/{id}")
+    page = opened.page
+    message = page.get_by_role("textbox", name="Message")
+    message.fill("/summarize keep the figs")
+    message.press("Enter")
+    failed = page.get_by_role("alert").filter(has_text="The summary failed")
+    expect(failed).to_contain_text("no summary")
+    expect(failed).to_contain_text("You may go on without it")
+    expect(opened.button("Ask again")).to_have_count(0)
+    opened.photograph("chat-failed")
+    opened.hold_to_axe()
+    asked = len(vendor.requests)
+    failed.get_by_role("button", name="Try again").click()
+    expect(failed.get_by_role("button", name="Try again")).to_be_enabled()
+    assert len(vendor.requests) > asked
+    opened.button("Summarize conversation history").click()
+    panel = page.get_by_role("region", name="Summarize conversation history")
+    panel.get_by_role("button", name="Summarize now").click()
+    expect(panel.get_by_role("alert")).to_contain_text("The summary failed")
+    panel.get_by_role("button", name="Close").first.click()
+    asked = len(vendor.requests)
+    failed.get_by_role("button", name="Summarize without a model").click()
+    expect(page.get_by_role("region", name="Summary of what was said before")).to_be_visible()
+    expect(failed).to_have_count(0)
+    assert len(vendor.requests) == asked
+    message.fill("/summarize")
+    message.press("Enter")
+    nothing = page.get_by_role("note").filter(has_text="There is nothing to summarize")
+    expect(nothing.get_by_role("button", name="Try again")).to_have_count(0)
+    assert [text for text in opened.complaints if "409" not in text] == []
+    opened.complaints.clear()
 
 
 def test_hostile_messages_are_only_shown(open_page: Open) -> None:

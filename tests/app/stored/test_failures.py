@@ -130,6 +130,33 @@ def test_fr_5_1_1_who_acknowledges_may_go_on_while_it_fits(desk: Desk) -> None:
         desk.sessions.prepare("a", [user("Go on.")])
 
 
+def test_after_an_acknowledgement_a_compression_is_tried_again_and_a_success_lifts_the_block(desk: Desk) -> None:
+    fill(desk)
+    desk.model.answer = lambda _: Failure("down")
+    with pytest.raises(CompactionBlocked):
+        desk.sessions.prepare("a", [user("Go on.")])
+    desk.sessions.acknowledge("a")
+    desk.model.asked.clear()
+    going_on = desk.sessions.prepare("a", [user("Go on.")])
+    assert desk.model.asked
+    assert (going_on.compression, "down" in going_on.failure) == (None, True)
+    assert desk.sessions.session("a").acknowledged
+    desk.model.answer = lambda _: Completion("Fine.", trusted=True)
+    done = desk.sessions.prepare("a", [user("Go on.")])
+    assert "Fine." in account_in(done.messages)
+    session = desk.sessions.session("a")
+    assert (done.failure, session.blocked, session.acknowledged) == ("", "", False)
+
+
+def test_an_acknowledgement_before_any_failure_takes_no_risk(desk: Desk) -> None:
+    fill(desk)
+    desk.sessions.acknowledge("a")
+    desk.model.answer = lambda _: Failure("down")
+    with pytest.raises(CompactionBlocked):
+        desk.sessions.prepare("a", [user("Go on.")])
+    assert not desk.sessions.session("a").acknowledged
+
+
 def test_fr_5_1_2_after_a_failed_manual_compression_one_may_go_on(desk: Desk) -> None:
     desk.say(30)
     desk.model.answer = lambda _: Failure("down")

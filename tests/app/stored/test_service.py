@@ -11,7 +11,14 @@ import pytest
 
 from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Wish
-from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidConversation, InvalidInput, NotFound
+from compact.errors import (
+    CompactionBlocked,
+    InvalidConfiguration,
+    InvalidConversation,
+    InvalidInput,
+    NotFound,
+    NothingToCompact,
+)
 from compact.formats import parse, violations
 from compact.messages import Json
 from compact.models import find_model
@@ -116,7 +123,7 @@ def test_reasoning_that_is_bound_to_what_went_goes_with_it(desk: Desk) -> None:
 def test_what_all_fits_into_the_retention_stays(desk: Desk) -> None:
     desk.say(5)
     before = desk.sessions.context("a").messages
-    with pytest.raises(CompactionBlocked, match="everything is pinned or recent"):
+    with pytest.raises(NothingToCompact, match="everything is pinned or recent"):
         desk.sessions.compress("a", Wish(retention=3000))
     assert desk.model.asked == []
     assert desk.sessions.context("a").messages == before

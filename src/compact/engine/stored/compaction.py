@@ -10,7 +10,7 @@ from compact.engine.driver import Asker, Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
-from compact.errors import CompactionBlocked, InsufficientBudget
+from compact.errors import CompactionBlocked, InsufficientBudget, NothingToCompact
 from compact.messages import Fold, Seal, is_bridge, seen, stands_for, untouchable
 from compact.models import find_model
 from compact.policies.stored import StoredSettings
@@ -119,15 +119,15 @@ def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, rete
 def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Compacted:
     """Compact what would be sent now.
 
-    CompactionBlocked where nothing may go, or where no summary could be had and none may be done without;
+    NothingToCompact where nothing may go; CompactionBlocked where no summary could be had and none may be done without;
     InsufficientBudget where what must stay does not fit.
     """
     outcome = compact(job.assembled.conversation, job.recipe, job.goal, replace(job.inputs, observe=observe), ask)
     failed = next((done.skipped for done in outcome.passes if done.skipped.startswith(_NO_SUMMARY)), "")
     if failed and job.settings.on_summary_failure == "block":
-        raise CompactionBlocked(f"{failed}. Try again, compact without a model, or acknowledge the risk.")
+        raise CompactionBlocked(f"{failed}. Try again, or compact without a model.")
     if not outcome.plan:
-        raise CompactionBlocked("everything is pinned or recent. Unpin messages, or keep fewer tokens of recent ones.")
+        raise NothingToCompact("everything is pinned or recent. Unpin messages, or keep fewer tokens of recent ones.")
     standing = {fold_of(message) for message in outcome.conversation.messages}
     gone = tuple(one for id, one in job.assembled.messages.items() if id not in standing)
     summary = _summary(job, outcome, standing, gone)

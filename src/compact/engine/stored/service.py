@@ -79,13 +79,17 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is to be sent: `messages` beside the session's own `system` and `tools`; and how full the model is."""
+    """What is to be sent: `messages` beside the session's own `system` and `tools`; and how full the model is.
+
+    `failure` says why the session was not compressed, where that was tried in vain and the risk is acknowledged.
+    """
 
     session: StoredSession
     messages: list[Json]
     decision: Decision
     summary: Snapshot | None
     compression: Compression | None = None
+    failure: str = ""
 
     @property
     def tokens(self) -> int:
@@ -146,14 +150,13 @@ class SessionService:
         """What is to be sent, compressed first where it has reached the threshold.
 
         CompactionBlocked where a summary failed and the risk was not acknowledged; InsufficientBudget where what must
-        be sent does not fit. While another process compacts the session this waits, and goes on with the old context
-        if that takes longer and still fits.
+        be sent does not fit. Where the risk was acknowledged, a compression is tried again, and a success lifts the
+        block. While another process compacts the session this waits, and goes on with the old context if that takes
+        longer and still fits.
         """
         context = self.context(id, input)
-        session = context.session
-        if session.blocked and not session.acknowledged:
-            raise CompactionBlocked(f"{session.blocked} Retry the compression, or acknowledge the risk.")
-        if context.decision.triggered and not session.blocked:
+        require_unblocked(context.session)
+        if context.decision.triggered:
             with self.store.compacting(id, wait) as alone:
                 context = self._prepared(id, input) if alone else self.context(id, input)
         return _sendable(context)
@@ -232,7 +235,11 @@ class SessionService:
         try:
             done = self.run(*self.reader.base(id, input), Wish(), Cause(_AUTOMATIC))
         except (CompactionBlocked, InsufficientBudget) as error:
-            self.store.change(id, {"blocked": f"The automatic compression failed: {error}", "acknowledged": False})
+            going_on = bool(context.session.blocked) and context.session.acknowledged
+            reason = f"The automatic compression failed: {error}"
+            self.store.change(id, {"blocked": reason, "acknowledged": going_on})
+            if going_on:
+                return replace(self.context(id, input), failure=str(error))
             raise
         return replace(self.context(id, input), compression=done)
 
@@ -295,6 +302,12 @@ def _sendable(context: Context) -> Context:
             budget=decision.window,
         )
     return context
+
+
+def require_unblocked(session: StoredSession) -> None:
+    """CompactionBlocked where a compression of the session failed and the risk was not acknowledged."""
+    if session.blocked and not session.acknowledged:
+        raise CompactionBlocked(f"{session.blocked} To go on without a summary, acknowledge the risk.")
 
 
 def require_alone(alone: bool) -> None:  # noqa: FBT001 - it is the whole question

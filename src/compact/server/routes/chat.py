@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from compact.app.inspecting import showable
 from compact.app.responding import Responder, responder_for, wire_of
 from compact.app.stored import StoredSessions
-from compact.engine.stored.service import Context, Wish
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidInput
+from compact.engine.stored.service import Context, Wish, require_unblocked
+from compact.errors import CompactError, InsufficientBudget, InvalidInput
 from compact.ports import Completion, Failure, Refusal
 from compact.server.routes.sessions import Answering, answering_of, has_open_question
 from compact.server.showing import (
@@ -160,8 +160,7 @@ class Exchange:
             if not has_open_question(self.sessions, session):
                 raise InvalidInput("every question has its answer", field="text", remedy="Say something.")
             return self.sessions.history(self.id, after=session.messages - 2, limit=1)[-1].id
-        if session.blocked and not session.acknowledged:
-            raise CompactionBlocked(f"{session.blocked} Retry the compression, or acknowledge the risk.")
+        require_unblocked(session)
         window = self.sessions.preferences.effective(session).window
         tokens = self.sessions.reader.counter_for(session.model).text(self.text)
         if tokens > window:
@@ -177,12 +176,13 @@ class Exchange:
 
     def _prepared(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:
         done = compression_of(context.compression) if context.compression else None
+        failed = [f"The session was not compressed: {showable(context.failure)}"] if context.failure else []
         return Prepared(
             message=message,
             usage=usage_now(self.sessions, self.id),
             compression=done,
             answering=answering_of(responder),
-            warnings=done.warnings if done else [],
+            warnings=[*(done.warnings if done else []), *failed],
         )
 
     def _answered(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:

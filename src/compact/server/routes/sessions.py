@@ -250,7 +250,10 @@ def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective)
     elif not effective.settings.automatic and usage.used >= usage.trigger:
         yield "Automatic compression is off, and the threshold is reached."
     if session.acknowledged:
-        yield "The last compression failed, and the risk of going on without it was acknowledged."
+        yield (
+            "The last compression failed, and the risk of going on without it was acknowledged. "
+            f"Each request from {usage.trigger:,} tokens on tries again; one above {usage.window:,} is refused."
+        )
     if model.source == "default" and model.provider == "unknown":
         yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
     yield from map(showable, effective.threshold.warnings)

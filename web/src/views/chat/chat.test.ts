@@ -6,7 +6,7 @@ import { ago } from "../../parts/time";
 import { folded } from "./folding";
 import { news } from "./live";
 import { readPlace } from "./place";
-import { heard, isCommand, SILENT } from "./talk";
+import { heard, isCommand, noteIn, SILENT } from "./talk";
 
 // The client asks where the page is as soon as it is loaded.
 vi.hoisted(() => vi.stubGlobal("location", { origin: "http://localhost" }));
@@ -20,7 +20,7 @@ describe("events", () => {
     const one = heard({ ...SILENT, phase: "preparing" }, { type: "delta", text: "Hel" });
     expect(heard(one, { type: "delta", text: "lo" }).answer).toBe("Hello");
     const failed = heard(one, { type: "error", kind: "quota", text: "No quota.", field: "", remedy: "Ask again.", message: 1, blocked: { blocked: false, reason: "", acknowledged: false } });
-    expect([failed.phase, failed.trouble]).toEqual(["failed", "No quota. Ask again."]);
+    expect([failed.phase, failed.kind, failed.trouble]).toEqual(["failed", "quota", "No quota. Ask again."]);
   });
   it("are told in words", () => {
     const happening = { session: "s", at: "", seconds: 1, failed: false, name: "compact.compression_finished", properties: { messages: 1, tokens: 12_000, after: 900 } };
@@ -64,6 +64,7 @@ describe("long texts", () => {
 });
 
 it("knows the command from a word that begins like it", () => {
+  expect(noteIn(" /summarize keep names ")).toBe("keep names");
   expect([isCommand("/summarize"), isCommand(" /summarize keep names"), isCommand("/summarizer")]).toEqual([true, true, false]);
 });
 

@@ -1,13 +1,14 @@
 /** What summarizing would do and cost, and one button that does it. */
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { api, got, type Schemas } from "../../api/client";
+import { api, ApiError, got, type Schemas } from "../../api/client";
 import { Button, Choose, IconButton, NumberInput, Segments, Switch, TextInput } from "../../parts/controls";
 import { Failure, Loading } from "../../parts/surfaces";
 import { change, dollars, number, plural } from "../../parts/text";
 import { tellFailure } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
-import { compress, renew, useChange, type Wish } from "./queries";
+import { FailedSummary } from "./notices";
+import { compress, renew, useChange, type Session, type Wish } from "./queries";
 
 const STAYS = [
   { id: "usual", name: "As set" },
@@ -17,13 +18,13 @@ const STAYS = [
 type Stays = (typeof STAYS)[number]["id"];
 
 interface CompressPanelProps {
-  session: string;
-  notify: boolean;
+  session: Session;
   busy: boolean;
   close: () => void;
 }
 
-export function CompressPanel({ session, notify, busy, close }: CompressPanelProps) {
+export function CompressPanel({ session: { session: row, notify, usage }, busy, close }: CompressPanelProps) {
+  const session = row.id;
   const [stays, setStays] = useState<Stays>("usual");
   const [tokens, setTokens] = useState(1_000);
   const [note, setNote] = useState("");
@@ -35,7 +36,7 @@ export function CompressPanel({ session, notify, busy, close }: CompressPanelPro
     return () => (before instanceof HTMLElement ? before.focus() : undefined);
   }, []);
   const wish: Wish = { retention: stays === "usual" ? null : stays === "none" ? 0 : tokens, note, strategy, offline: false };
-  const running = useChange(session, () => compress(session, wish).then(close));
+  const running = useChange(session, (offline: boolean) => compress(session, { ...wish, offline }).then(close), undefined, true);
   return (
     <section
       className="squeeze"
@@ -62,11 +63,21 @@ export function CompressPanel({ session, notify, busy, close }: CompressPanelPro
       <footer className="row wrap">
         <Notify session={session} value={notify} />
         <span className="push">
-          <Button look="primary" icon="summary" isDisabled={running.isPending || busy} onPress={() => running.mutate(undefined)}>
+          <Button look="primary" icon="summary" isDisabled={running.isPending || busy} onPress={() => running.mutate(false)}>
             {running.isPending || busy ? "Summarizing…" : "Summarize now"}
           </Button>
         </span>
       </footer>
+      {running.error && (
+        <FailedSummary
+          kind={running.error instanceof ApiError ? running.error.type : ""}
+          reason={running.error.message}
+          window={usage.window}
+          busy={busy}
+          run={(offline) => running.mutate(offline)}
+          close={running.reset}
+        />
+      )}
       {(running.isPending || busy) && <div className="progress" role="progressbar" aria-label="Summarizing" />}
     </section>
   );

@@ -9,10 +9,10 @@ import { Composer } from "./composer";
 import { Head, type Side } from "./head";
 import { History } from "./history";
 import { Said } from "./message";
-import { Notices, Unanswered } from "./notices";
-import { useKept, useSession, type Session } from "./queries";
+import { FailedSummary, Notices, Unanswered } from "./notices";
+import { compress, useChange, useKept, useSession, type Session } from "./queries";
 import { SummaryCard } from "./summary";
-import { useTalk, type Exchange } from "./talk";
+import { noteIn, useTalk, type Exchange } from "./talk";
 import { Thread, type Jump } from "./thread";
 
 interface ConversationProps {
@@ -35,7 +35,7 @@ export function Conversation({ id, side, jump, busy }: ConversationProps) {
       </div>
       <Notices session={session.data} />
       {squeezing && (
-        <CompressPanel session={id} notify={session.data.notify} busy={busy} close={() => setSqueezing(false)} />
+        <CompressPanel session={session.data} busy={busy} close={() => setSqueezing(false)} />
       )}
       {side === "history" ? <History session={session.data} at={jump} /> : <Active session={session.data} busy={busy} />}
     </section>
@@ -53,7 +53,10 @@ function Active({ session, busy }: { session: Session; busy: boolean }) {
     void talk.begin(text);
   };
   const { blocked } = session.blocked;
-  const open = !blocked && !talk.busy && (session.open_question || talk.exchange.trouble !== "");
+  const { trouble, kind, command } = talk.exchange;
+  const failed = trouble !== "" && command !== "";
+  const open = !blocked && !talk.busy && !failed && (session.open_question || trouble !== "");
+  const offline = useChange(id, () => compress(id, { note: noteIn(command), strategy: "", offline: true }).then(talk.forget));
   return (
     <>
       {session.summary && <SummaryCard key={id} session={id} summary={session.summary} busy={busy} />}
@@ -74,14 +77,24 @@ function Active({ session, busy }: { session: Session; busy: boolean }) {
         />
       )}
       <div className="chat-foot">
-        {open && <Unanswered trouble={talk.exchange.trouble} busy={talk.busy} ask={() => void talk.begin(null)} />}
+        {failed && (
+          <FailedSummary
+            kind={kind}
+            reason={trouble}
+            window={session.usage.window}
+            busy={offline.isPending}
+            run={(without) => (without ? offline.mutate(undefined) : void talk.begin(command))}
+            close={talk.forget}
+          />
+        )}
+        {open && <Unanswered trouble={trouble} busy={talk.busy} ask={() => void talk.begin(null)} />}
         <Composer
           text={text}
           onChange={setText}
           send={send}
           busy={talk.busy}
           offline={session.answering.offline}
-          closed={blocked ? "Retry the compression, or acknowledge the risk, to go on." : ""}
+          closed={blocked ? "Try again, summarize without a model, or acknowledge the risk, to go on." : ""}
         />
       </div>
     </>

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { Button } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
-import { legible } from "../../parts/text";
+import { legible, number } from "../../parts/text";
 import { acknowledge, retry, useChange, type Session } from "./queries";
 
 function Notice({ look, title, children, actions }: { look: "warn" | "bad"; title?: string; children: ReactNode; actions?: ReactNode }) {
@@ -20,7 +20,7 @@ function Notice({ look, title, children, actions }: { look: "warn" | "bad"; titl
 
 export function Notices({ session }: { session: Session }) {
   const { id } = session.session;
-  const trying = useChange(id, () => retry(id));
+  const trying = useChange(id, (offline: boolean) => retry(id, offline));
   const taking = useChange(id, () => acknowledge(id), () => "You may go on; what does not fit is still refused.");
   const { blocked, reason } = session.blocked;
   if (!blocked && session.warnings.length === 0) return null;
@@ -32,9 +32,7 @@ export function Notices({ session }: { session: Session }) {
           title="This session is blocked"
           actions={
             <>
-              <Button look="primary" icon="refresh" isDisabled={trying.isPending} onPress={() => trying.mutate(undefined)}>
-                Retry
-              </Button>
+              <Again busy={trying.isPending} run={(offline) => trying.mutate(offline)} />
               <Button isDisabled={taking.isPending} onPress={() => taking.mutate(undefined)}>
                 Acknowledge and go on
               </Button>
@@ -50,6 +48,52 @@ export function Notices({ session }: { session: Session }) {
         </Notice>
       ))}
     </div>
+  );
+}
+
+function Again({ busy, run }: { busy: boolean; run: (offline: boolean) => void }) {
+  return (
+    <>
+      <Button look="primary" icon="refresh" isDisabled={busy} onPress={() => run(false)}>
+        Try again
+      </Button>
+      <Button isDisabled={busy} onPress={() => run(true)}>
+        Summarize without a model
+      </Button>
+    </>
+  );
+}
+
+interface FailedSummaryProps {
+  /** The class of the error, as the server names it. */
+  kind: string;
+  reason: string;
+  /** How many tokens the model reads. */
+  window: number;
+  busy: boolean;
+  run: (offline: boolean) => void;
+  close: () => void;
+}
+
+/** Why a summary that was asked for was not made, and what can be done instead. */
+export function FailedSummary({ kind, reason, window, busy, run, close }: FailedSummaryProps) {
+  const hopeless = kind === "NothingToCompact";
+  return (
+    <Notice
+      look={hopeless ? "warn" : "bad"}
+      title={hopeless ? "There is nothing to summarize" : "The summary failed"}
+      actions={
+        <>
+          {!hopeless && <Again busy={busy} run={run} />}
+          <Button look="ghost" onPress={close}>
+            Close
+          </Button>
+        </>
+      }
+    >
+      {legible(reason)}
+      {!hopeless && ` You may go on without it; a request of more than ${number(window)} tokens is refused.`}
+    </Notice>
   );
 }
 

@@ -51,19 +51,20 @@ export async function renew(client: QueryClient, id: string): Promise<void> {
   await Promise.all(["session", "kept", "messages"].map((name) => client.invalidateQueries({ queryKey: [name, id] })));
 }
 
-/** A change of a session; what is shown of it is read anew, and a failure is told. */
-export function useChange<T, R>(id: string, run: (given: T) => Promise<R>, told?: (result: R) => string) {
+/** A change of a session; what is shown of it is read anew, and a failure is told unless it is `shown` in its place. */
+export function useChange<T, R>(id: string, run: (given: T) => Promise<R>, told?: (result: R) => string, shown = false) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: run,
     onSuccess: (result) => told && toast(told(result)),
-    onError: tellFailure,
+    onError: (error: Error) => (shown ? undefined : tellFailure(error)),
     onSettled: () => renew(client, id),
   });
 }
 
 export const compress = (id: string, body: Wish) => got(api.POST("/api/sessions/{id}/compress", { ...at(id), body }));
-export const retry = (id: string) => got(api.POST("/api/sessions/{id}/retry", at(id)));
+export const retry = (id: string, offline: boolean) =>
+  got(api.POST("/api/sessions/{id}/retry", { ...at(id), body: { note: "", strategy: "", offline } }));
 export const acknowledge = (id: string) => got(api.POST("/api/sessions/{id}/acknowledge", at(id)));
 export const regenerate = (id: string) => got(api.POST("/api/sessions/{id}/summary/regenerate", { ...at(id), body: { note: "", strategy: "", offline: false } }));
 export const undo = (id: string) => got(api.DELETE("/api/sessions/{id}/summary", at(id)));

@@ -12,9 +12,13 @@ export interface Exchange {
   answer: string;
   phase: "idle" | "preparing" | "answering" | "failed";
   trouble: string;
+  /** The class of the error, as the server names it. */
+  kind: string;
+  /** The command that failed, and can be tried again. */
+  command: string;
 }
 
-export const SILENT: Exchange = { question: null, answer: "", phase: "idle", trouble: "" };
+export const SILENT: Exchange = { question: null, answer: "", phase: "idle", trouble: "", kind: "", command: "" };
 
 /** What the exchange is after an event. */
 export function heard(exchange: Exchange, event: ChatEvent): Exchange {
@@ -26,11 +30,14 @@ export function heard(exchange: Exchange, event: ChatEvent): Exchange {
     case "done":
       return exchange;
     case "error":
-      return { ...exchange, phase: "failed", trouble: [event.text, event.remedy].filter(Boolean).join(" ") };
+      return { ...exchange, phase: "failed", kind: event.kind, trouble: [event.text, event.remedy].filter(Boolean).join(" ") };
   }
 }
 
 export const isCommand = (text: string): boolean => /^\/summarize(\s|$)/.test(text.trim());
+
+/** What the command says matters. */
+export const noteIn = (command: string): string => command.trim().replace(/^\/summarize/, "").trim().slice(0, 2_000);
 
 /** `refused` is told what could not be stored, so that it is not lost. */
 export function useTalk(id: string, refused: (text: string) => void) {
@@ -41,13 +48,13 @@ export function useTalk(id: string, refused: (text: string) => void) {
   const begin = async (text: string | null) => {
     stop.current = new AbortController();
     const command = text !== null && isCommand(text);
-    setExchange({ ...SILENT, question: command ? null : text, phase: "preparing" });
+    setExchange({ ...SILENT, question: command ? null : text, command: command ? text : "", phase: "preparing" });
     try {
       for await (const event of say(id, text, stop.current.signal)) {
         if ("usage" in event) {
           client.setQueryData<Session>(["session", id], (known) => known && { ...known, usage: event.usage });
         }
-        if (event.type === "error" && event.message === null && text !== null) refused(text);
+        if (event.type === "error" && event.message === null && text !== null && !command) refused(text);
         if (event.type === "done" || event.type === "error") await renew(client, id);
         setExchange((now) => (event.type === "done" ? SILENT : { ...heard(now, event), ...(event.type === "error" && { question: null }) }));
       }
@@ -59,5 +66,6 @@ export function useTalk(id: string, refused: (text: string) => void) {
       await renew(client, id);
     }
   };
-  return { exchange, begin, busy: exchange.phase === "preparing" || exchange.phase === "answering" };
+  const forget = () => setExchange(SILENT);
+  return { exchange, begin, forget, busy: exchange.phase === "preparing" || exchange.phase === "answering" };
 }
