@@ -380,10 +380,19 @@ def test_the_async_twins_do_the_same(make: Bench) -> None:
     assert len(summaries(sent)) == len(summaries(manual)) == 1
 
 
-@pytest.mark.parametrize("id", ["", "../x", "a/b", "con", "x" * 200, "ü"])
-def test_session_ids_that_could_become_paths_are_refused(make: Bench, id: str) -> None:
+@pytest.mark.parametrize("id", ["", "a\n", "x" * 257])
+def test_what_is_no_session_id_is_refused(make: Bench, id: str) -> None:
     with pytest.raises(InvalidInput, match="session_id"):
         make().preflight(id, talk(1))
+
+
+@pytest.mark.parametrize("id", ["user:42", "ann@example.org", "../x", "con", "Ü"])
+def test_a_session_may_have_any_name_and_is_found_again_after_a_restart(make: Bench, id: str) -> None:
+    manager = make()
+    sent = manager.manual_compact(id, talk(20))
+    assert summaries(sent)
+    manager.close()
+    assert make().preflight(id, talk(20)) == sent
 
 
 @pytest.mark.clock

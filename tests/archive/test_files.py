@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from compact.archive import FileArchive, S3Archive, export, open_archive, show, verify
 from compact.errors import InvalidInput
 from compact.messages import Json
+from compact.policies.session_ids import file_name
 from compact.ports import Archive, Export
 from tests.crash.faults import HastyDisk
 from tests.originals.test_originals import MESSAGES
@@ -139,8 +140,25 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(which: str, tmp_path: P
     assert [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("session", ["", "..", "../up", "a/b", "a\\b", "/etc", "con", "a\0", "x" * 129])
-def test_a_session_id_cannot_leave_the_folder(session: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "session", ["..", "../up", "a/b", "a\\b", "/etc", "con", "user:42", "\N{LATIN SMALL LETTER U WITH DIAERESIS}" * 256]
+)
+def test_any_session_has_a_folder_of_its_own_inside_the_archive(session: str, tmp_path: Path) -> None:
+    archive = FileArchive(tmp_path / "root")
+    archive.save(Export("plain", 1, HELLO, SUMMARY))
+    archive.save(Export(session, 1, HELLO, SUMMARY))
+    archive.note(session, [{"name": "e"}])
+    assert {path.name for path in (tmp_path / "root" / "archive").iterdir()} == {"plain", file_name(session)}
+    assert {path.parent.parent for path in tmp_path.rglob("*.json*")} == {tmp_path / "root" / "archive"}
+    assert show(archive, session, 1).transcript == HELLO
+    assert [entry.session for entry in archive.entries(session)] == [session] * 3
+    assert list(verify(archive)) == []
+    short = len(session) < 100
+    assert {entry.session for entry in archive.entries()} == {"plain", session if short else file_name(session)}
+
+
+@pytest.mark.parametrize("session", ["", "a\0", "a\n", "x" * 257])
+def test_what_is_no_session_id_is_refused(session: str, tmp_path: Path) -> None:
     archive = FileArchive(tmp_path / "root")
     for attempt in (
         lambda: archive.save(Export(session, 1, HELLO, SUMMARY)),

@@ -19,6 +19,7 @@ import pytest
 from compact.archive import S3Archive, export, show, verify
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
+from compact.policies.session_ids import file_name
 from compact.ports import Export
 from tests.archive.s3_server import KMS_KEY, Server, find_weed, running
 from tests.archive.test_parts import A_STEP, bytes_of, grow, history
@@ -149,9 +150,15 @@ def test_a_part_that_is_missing_is_named(make: Make, server: Server) -> None:
 
 
 def test_a_session_id_cannot_leave_the_prefix(make: Make) -> None:
-    for session in ("../other", "a/b", "", "a\\b", ".hidden"):
-        with pytest.raises(InvalidInput, match="session_id"):
-            make("here").save(Export(session, 1, MESSAGES, {}))
+    archive = make("here")
+    for session in ("../other", "a/b", "a\\b", ".hidden", "user:42"):
+        places = archive.save(Export(session, 1, MESSAGES, {}))
+        assert {place.rpartition("/")[0].rpartition("/")[2] for place in places} == {file_name(session)}
+        assert show(archive, session, 1).transcript == MESSAGES
+        assert {entry.session for entry in archive.entries(session)} == {session}
+    assert {entry.session for entry in archive.entries()} == {"../other", "a/b", "a\\b", ".hidden", "user:42"}
+    with pytest.raises(InvalidInput, match="session_id"):
+        archive.save(Export("", 1, MESSAGES, {}))
 
 
 class Bucket(ThreadingHTTPServer):

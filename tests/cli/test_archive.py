@@ -104,7 +104,8 @@ def test_what_is_not_there_is_told_with_a_remedy(command: Command, filled: FileA
     status, output = command("verify", "gamma")
     assert (status, output) == (2, "error: SESSION: nothing is archived of gamma. See: compact archive list.\n")
     assert command("verify", "gamma", "--json")[0] == 2
-    status, output = command("show", "../etc")
+    assert "nothing is archived of ../etc" in command("show", "../etc")[1]
+    status, output = command("show", "x" * 257)
     assert (status, "session_id" in output) == (2, True)
 
 

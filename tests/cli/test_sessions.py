@@ -183,7 +183,7 @@ def test_lists_go_on_where_a_page_ended(run: Run, tmp_path: Path) -> None:
         (("compact", "nobody"), "there is no session 'nobody'"),
         (("export", "nobody"), "there is no session 'nobody'"),
         (("import", "nowhere.json"), "cannot be read: No such file or directory."),
-        (("import", "-", "--id", "../x"), "is no session id"),
+        (("import", "-", "--id", "x" * 257), "is no session id"),
         (("list", "--database", "oracle://x"), "is no database that Compact knows"),
         (("compact", "a", "--retention", "-1"), "--retention"),
         (("search", ""), "WORDS: must hold a word."),

@@ -126,12 +126,12 @@ def test_the_other_filter_gets_what_is_left(managers: Managers, store: SQLiteSes
 def test_a_failure_lets_the_input_go_as_it_is(
     managers: Managers, store: SQLiteSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = work(filtered(compact_input_filter(managers(), "no/id")), store, turns=3)
+    asked = work(filtered(compact_input_filter(managers(), "no\nid")), store, turns=3)
     assert [len(items) for items in asked] == [1, 3, 5, 7, 9, 11]
     logged = [record for record in caplog.records if record.name == "compact.integrations"]
     assert {record.levelno for record in logged} == {logging.ERROR}
     assert len(logged) == 6
-    assert "session no/id was not compacted" in caplog.text
+    assert "session no\nid was not compacted" in caplog.text
     assert "no session id" in caplog.text
 
 
@@ -145,7 +145,7 @@ def test_strict_raises(managers: Managers, store: SQLiteSession) -> None:
     with pytest.raises(InsufficientBudget):
         work(filtered(compact_input_filter(managers(1000), "s", strict=True)), store, turns=1)
     with pytest.raises(InvalidInput, match="session_id"):
-        work(filtered(compact_input_filter(managers(), "no/id", strict=True)), store, turns=1)
+        work(filtered(compact_input_filter(managers(), "no\nid", strict=True)), store, turns=1)
 
 
 def test_a_session_that_compacts_on_its_own_is_warned_about(managers: Managers, store: SQLiteSession) -> None:

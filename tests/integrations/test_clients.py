@@ -129,7 +129,7 @@ def test_async_clients_do_the_same(managers: Managers, vendors: FakeVendors) -> 
 
 def test_what_holds_no_history_goes_as_it_is(managers: Managers, vendors: FakeVendors) -> None:
     with OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
-        create = compacted(client.responses.create, managers(WINDOW), "no/id")
+        create = compacted(client.responses.create, managers(WINDOW), "no\nid")
         create(model="gpt-4o", input="Hello")
         with pytest.raises(ValueError, match="session_id"):
             create(model="gpt-4o", input=[{"role": "user", "content": "Hello"}])

@@ -193,8 +193,11 @@ def test_the_client_may_name_its_session(narrow: Served, vendor: FakeVendors) ->
     ask = {"model": "gpt-4o", "messages": [{"role": "user", "content": "named"}]}
     named = narrow.ask("POST", CHAT, json=ask, headers={"x-compact-session": "my-chat.1"})
     assert named.headers["x-compact-session"] == "my-chat.1"
+    for id in (b"user:42", b"ann@example.org", "\N{LATIN CAPITAL LETTER U WITH DIAERESIS}/\N{SNOWMAN}".encode()):
+        called = narrow.ask("POST", CHAT, json=ask, headers={"x-compact-session": id})
+        assert [value for name, value in called.headers.raw if name == b"x-compact-session"] == [id]
     before = len(vendor.requests)
-    wrong = narrow.ask("POST", CHAT, json=ask, headers={"x-compact-session": "../etc/passwd"})
+    wrong = narrow.ask("POST", CHAT, json=ask, headers={"x-compact-session": "x" * 257})
     assert wrong.status_code == 400
     assert "is no session id" in wrong.json()["error"]["message"]
     assert len(vendor.requests) == before

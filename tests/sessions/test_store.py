@@ -46,12 +46,22 @@ def test_an_id_is_taken_once(store: DatabaseStore) -> None:
         new(store)
 
 
-@pytest.mark.parametrize("id", ["", "../x", "a\0", "\udc80", "x" * 129])
+@pytest.mark.parametrize("id", ["", "a\n", "a\0", "\udc80", "x" * 257])
 def test_an_id_that_is_none_is_refused_and_never_found(store: DatabaseStore, id: str) -> None:
     with pytest.raises(InvalidInput, match="is no session id"):
         new(store, id)
     with pytest.raises(NotFound):
         store.session(id)
+
+
+@pytest.mark.parametrize("id", ["user:42", "ann@example.org", "x/y", "a|b", "Ü", "x" * 256])
+def test_an_id_may_be_any_text(store: DatabaseStore, id: str) -> None:
+    new(store, id)
+    new(store, "later")
+    assert store.session(id).id == id
+    later = store.sessions(limit=1)[0]
+    assert [one.id for one in store.sessions(after=cursor_of(later))] == [id]
+    assert store.sessions(after=cursor_of(store.session(id))) == store.sessions(after=id) == []
 
 
 def test_what_is_not_there_is_not_found(store: DatabaseStore) -> None:

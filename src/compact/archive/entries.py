@@ -14,7 +14,7 @@ from compact.archive.parts import BrokenPart, Past, Piece, Run, join_parts, read
 from compact.disk import json_bytes
 from compact.errors import InvalidInput
 from compact.messages import Json
-from compact.policies.session_ids import check_session_id
+from compact.policies.session_ids import check_session_id, file_name
 from compact.ports import Export
 
 EVENTS = "events.jsonl"
@@ -26,13 +26,22 @@ _PAIR: tuple[Kind, Kind] = ("transcript", "summary")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the archive; `size` is None where it should be there and is not, or cannot be opened."""
+    """One file of the archive; `size` is None where it should be there and is not, or cannot be opened.
+
+    `folder` is where it was found. Of a session whose id is too long for a folder's name, `session` is that name.
+    """
 
     session: str
     name: str
     kind: Kind
     step: int | None
     size: int | None
+    folder: str = ""
+
+    @property
+    def place(self) -> str:
+        """The name of the folder that the file is in."""
+        return self.folder or file_name(check_session_id(self.session))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +259,8 @@ def _lines(entry: Entry, data: bytes) -> list[bytes]:
     return split_lines(data)
 
 
-def listed(session: str, sizes: Mapping[str, int | None]) -> Iterator[Entry]:
-    """The files of the archive among those, by name."""
+def listed(session: str, folder: str, sizes: Mapping[str, int | None]) -> Iterator[Entry]:
+    """The files of the archive among those in the folder, by name."""
     for name in sorted(sizes):
         if (known := read_name(name)) is not None:
-            yield Entry(session, name, known[0], known[1], sizes[name])
+            yield Entry(session, name, known[0], known[1], sizes[name], folder)

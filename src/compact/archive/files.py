@@ -27,9 +27,8 @@ from compact.disk import (
     read_all,
     write_all,
 )
-from compact.errors import InvalidInput
 from compact.messages import Json
-from compact.policies.session_ids import check_session_id
+from compact.policies.session_ids import check_session_id, file_name, session_of
 from compact.ports import Export
 
 SUMS = "SHA256SUMS"
@@ -56,7 +55,7 @@ class FileArchive:
     def save(self, export: Export) -> tuple[str, ...]:
         """Write transcript and summary, durable and verified when it returns; again with the same is no harm."""
         draft = draft_of(export)
-        with self._entered(export.session, make=True) as folder:
+        with self._entered(file_name(export.session), make=True) as folder:
             with opened(self._disk, folder, SUMS, APPEND | CREATE) as sums, locked(self._disk, sums):
                 files = self._divided(folder, export.session, draft)
                 there = {name: self._content(folder, name) for name in files}
@@ -79,11 +78,12 @@ class FileArchive:
     def note(self, session: str, events: Sequence[Json]) -> None:
         """Append to the session's events; they are for reading along, so it does not wait for the drive."""
         lines = b"".join(json_bytes(event, "event") + b"\n" for event in events)
+        own = file_name(check_session_id(session))
         with contextlib.ExitStack() as open_folders:
             try:
-                folder = open_folders.enter_context(self._entered(check_session_id(session)))
+                folder = open_folders.enter_context(self._entered(own))
             except FileNotFoundError:
-                folder = open_folders.enter_context(self._entered(session, make=True))
+                folder = open_folders.enter_context(self._entered(own, make=True))
             with opened(self._disk, folder, EVENTS, APPEND | CREATE) as file, locked(self._disk, file):
                 self._cut(file)
                 write_all(self._disk, file, lines)
@@ -91,15 +91,15 @@ class FileArchive:
     def entries(self, session: str | None = None) -> tuple[Entry, ...]:
         """The files of the session, or of all; also those that were saved and are gone."""
         found: list[Entry] = []
-        for name in self._sessions() if session is None else [session]:
-            with contextlib.suppress(InvalidInput, FileNotFoundError, NotADirectoryError):  # none of ours
-                found += self._listed(check_session_id(name))
+        for name in self._sessions() if session is None else [file_name(check_session_id(session))]:
+            if (owner := session or session_of(name)) is not None:
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # none of ours
+                    found += self._listed(owner, name)
         return tuple(found)
 
     def load(self, entry: Entry) -> tuple[bytes, str | None]:
         """The file, and the SHA-256 it was saved with; FileNotFoundError where it is not there."""
-        session = check_session_id(entry.session)
-        with self._entered(session) as folder, opened(self._disk, folder, entry.name, READ) as file:
+        with self._entered(entry.place) as folder, opened(self._disk, folder, entry.name, READ) as file:
             return read_all(self._disk, file), self._sums(folder).get(entry.name)
 
     def _divided(self, folder: Folder, session: str, draft: Draft) -> dict[str, bytes]:
@@ -115,10 +115,10 @@ class FileArchive:
             past.refresh(signed, load)
             return draft.files(past, self._content(folder, draft.transcript))
 
-    def _listed(self, session: str) -> Iterator[Entry]:
-        with self._entered(session) as folder:
+    def _listed(self, session: str, place: str) -> Iterator[Entry]:
+        with self._entered(place) as folder:
             names = filter(read_name, {*self._disk.names(folder), *self._sums(folder)})
-            yield from listed(session, {name: self._size(folder, name) for name in names})
+            yield from listed(session, place, {name: self._size(folder, name) for name in names})
 
     def _sessions(self) -> list[str]:
         try:

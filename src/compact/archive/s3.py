@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from compact.archive.entries import Draft, Entry, conflict, draft_of, is_transcript, listed
 from compact.archive.parts import Pasts
 from compact.disk import json_bytes
-from compact.errors import InvalidConfiguration, InvalidInput
+from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies.session_ids import check_session_id
+from compact.policies.session_ids import check_session_id, file_name, session_of
 from compact.ports import Export
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class S3Archive:
     def save(self, export: Export) -> tuple[str, ...]:
         """Upload transcript and summary, durable and verified when it returns; again with the same is no harm."""
         files = self._divided(export.session, draft_of(export))
-        keys = {f"{export.session}/{name}": data for name, data in files.items()}
+        keys = {f"{file_name(export.session)}/{name}": data for name, data in files.items()}
         for key, data in keys.items():
             self._create(key, data)
         return tuple(map(self._place, keys))
@@ -56,23 +56,23 @@ class S3Archive:
         """Keep events, as one object, beside the session's transcripts."""
         data = b"".join(json_bytes(event, "event") + b"\n" for event in events)
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-        self._create(f"{check_session_id(session)}/events/{now}-{sha256(data).hexdigest()[:16]}.json", data)
+        self._create(f"{file_name(check_session_id(session))}/events/{now}-{sha256(data).hexdigest()[:16]}.json", data)
 
     def entries(self, session: str | None = None) -> tuple[Entry, ...]:
         """The objects of the session, or of all."""
         sizes: dict[str, dict[str, int | None]] = {}
-        for found in self._objects(None if session is None else f"{check_session_id(session)}/"):
+        for found in self._objects(None if session is None else f"{file_name(check_session_id(session))}/"):
             owner, _, name = found["path"].partition("/")
             sizes.setdefault(owner, {})[name] = found["size"]
         entries: list[Entry] = []
         for owner in sorted(sizes):
-            with contextlib.suppress(InvalidInput):  # something else in the bucket
-                entries += listed(check_session_id(owner), sizes[owner])
+            if (found_session := session or session_of(owner)) is not None:  # else something else in the bucket
+                entries += listed(found_session, owner, sizes[owner])
         return tuple(entries)
 
     def load(self, entry: Entry) -> tuple[bytes, str | None]:
         """The object, and the SHA-256 it was saved with."""
-        return self._get(f"{check_session_id(entry.session)}/{entry.name}")
+        return self._get(f"{entry.place}/{entry.name}")
 
     def _get(self, key: str) -> tuple[bytes, str | None]:
         with self._asking(key):
@@ -86,11 +86,12 @@ class S3Archive:
 
     def _divided(self, session: str, draft: Draft) -> dict[str, bytes]:
         """The objects to upload: of the messages only those that no other transcript has."""
-        found = {each["path"].removeprefix(f"{session}/"): each for each in self._objects(f"{session}/")}
+        own = file_name(session)
+        found = {each["path"].removeprefix(f"{own}/"): each for each in self._objects(f"{own}/")}
         stamps = {name: f"{each['size']} {each['e_tag']}" for name, each in found.items() if is_transcript(name)}
-        there = self._get(f"{session}/{draft.transcript}")[0] if draft.transcript in stamps else None
+        there = self._get(f"{own}/{draft.transcript}")[0] if draft.transcript in stamps else None
         with self._pasts.held(session) as past:
-            past.refresh(stamps, lambda name: self._get(f"{session}/{name}"))
+            past.refresh(stamps, lambda name: self._get(f"{own}/{name}"))
             return draft.files(past, there)
 
     def _create(self, key: str, data: bytes) -> None:

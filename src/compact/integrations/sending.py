@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from compact.errors import InvalidInput
 from compact.messages import without_meta
-from compact.policies import check_session_id
+from compact.policies.session_ids import is_plain
 
 Wire: TypeAlias = dict[str, Any]
 
@@ -57,8 +56,8 @@ def going_on(session: object, *, strict: bool) -> Iterator[None]:
 
 
 def usable_id(id: str) -> str:
-    """The id, or a digest of one that a manager would refuse; frameworks let people call a conversation anything."""
-    try:
-        return check_session_id(id)
-    except InvalidInput:
-        return hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    """The id where it is plain, else its digest: frameworks let people call a conversation anything.
+
+    What was kept of a conversation by earlier versions is under that digest.
+    """
+    return id if is_plain(id) else hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -27,6 +27,7 @@ from compact.server.gateway.endpoints import GONE, in_form_for
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
 from compact.server.security import Guard, authorised, error_body, json_only, unfolds
+from compact.server.session_paths import SessionPaths
 from compact.server.state import ServerState, State, state_of
 
 _STATUSES: Final[tuple[tuple[type[errors.CompactError], int], ...]] = (
@@ -91,6 +92,7 @@ def create_app(state: ServerState) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.compact = state
+    app.add_middleware(SessionPaths)
     app.add_middleware(Guard, state=state, tell=in_form_for)
     _tell_errors(app)
     # First, because routes are tried in turn, and here milliseconds count.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from fastapi import Path, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
@@ -18,11 +19,13 @@ from compact.engine.stored.snapshots import describe_summary
 from compact.formats import parse
 from compact.messages import ROLES_NEVER_PRUNED, Conversation
 from compact.policies import should_condense
+from compact.policies.session_ids import LONGEST_ID
 from compact.ports import Snapshot, StoredSession
 from compact.tokens import Counter
 
 FormatName: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
-SessionId: TypeAlias = Annotated[str, Path(max_length=200)]
+SessionId: TypeAlias = Annotated[str, Path(max_length=3 * LONGEST_ID), AfterValidator(unquote)]
+"""A session's id in an address, in which `SessionPaths` leaves slashes and per cent signs escaped."""
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
 T = TypeVar("T")
 C = TypeVar("C")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from compact.ports.sessions import StoredSession
 
-_BETWEEN = "|"  # in no session's id
+_BETWEEN = "|"
+_CURSOR = re.compile(r"(\d{4}-\d\d-\d\dT[^|]*)\|(.+)", re.DOTALL)
 
 
 def cursor_of(session: StoredSession) -> str:
@@ -17,5 +20,5 @@ def cursor_of(session: StoredSession) -> str:
 
 def place_of(cursor: str) -> tuple[str, str] | None:
     """When the session at that place had been changed, and its id; None where the text is not of `cursor_of`."""
-    updated, between, id = cursor.rpartition(_BETWEEN)
-    return (updated, id) if between else None
+    found = _CURSOR.fullmatch(cursor)
+    return (found[1], found[2]) if found else None

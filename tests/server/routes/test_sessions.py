@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
+from compact.ports import StoredSession
+from compact.server.stored import sessions_of
 from tests.server.routes.conversing import Api
 
 
@@ -156,3 +160,17 @@ def test_a_page_of_sessions_goes_on_where_the_last_one_ended(fresh: Api) -> None
     assert [row["id"] for row in fresh.get("/sessions", after=first["next"])["sessions"]] == rest
     assert [row["id"] for row in fresh.get("/sessions", after=made[1])["sessions"]] == [made[0]]
     fresh.refused(404, "GET", "/sessions", after="nowhere")
+
+
+@pytest.mark.parametrize("id", ["user:42", "ann@example.org", "x/y", "a%2Fb", "x/messages", "Ü \N{SNOWMAN}", "z" * 256])
+def test_a_session_may_have_any_name(fresh: Api, id: str) -> None:
+    sessions_of(fresh.state).create(StoredSession(id=id, model="gpt-4o", format="openai-chat"))
+    at = f"/sessions/{quote(id, safe='')}"
+    assert fresh.get(at)["session"]["id"] == id
+    assert fresh.ask("PATCH", at, {"title": "Named"}).json()["session"]["title"] == "Named"
+    assert fresh.get(f"{at}/messages")["messages"] == []
+    assert fresh.say(quote(id, safe=""), "Hello")[-1]["type"] == "done"
+    assert fresh.ask("GET", f"{at}/export").headers["content-disposition"].startswith('attachment; filename="session-')
+    assert [one["id"] for one in fresh.get("/sessions")["sessions"]] == [id]
+    fresh.delete(at)
+    assert fresh.get("/sessions")["sessions"] == []

@@ -111,7 +111,7 @@ class Outgoing:
         """What the client is told."""
         told: dict[str, str | int | None] = {
             "x-compact-compaction": self.done,
-            "x-compact-session": self.session or None,
+            "x-compact-session": self.session.encode().decode("latin-1") or None,
             "x-compact-tokens-before": self.before,
             "x-compact-tokens-after": self.after,
         }

@@ -41,9 +41,17 @@ async def _call(request: Request, path: str) -> Call:
 
 async def _converse(request: Request, path: str, format: str) -> Response:
     gateway = cast("Gateway", request.app.state.gateway)
-    session = request.headers.get("x-compact-session", "").strip()
+    session = _written(request.headers.get("x-compact-session", "")).strip()
     call = await _call(request, path)
     return await _unless_gone(request, gateway.converse(call, format, session))
+
+
+def _written(header: str) -> str:
+    """A header as clients write it: in UTF-8, which arrives as one character a byte."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Response]) -> Response:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from compact.app.inspecting import showable
 from compact.messages import Json
+from compact.policies.session_ids import LONGEST_ID
 from compact.server.state import State
 from compact.server.stored import TOPIC
 
@@ -29,7 +30,7 @@ class Happening(BaseModel):
 @router.get("/events", response_class=EventSourceResponse)
 async def watch_sessions(
     state: State,
-    session: Annotated[str, Query(max_length=200)] = "",
+    session: Annotated[str, Query(max_length=LONGEST_ID)] = "",
 ) -> AsyncIterator[Happening]:
     """Compressions that begin, end or fail, and summaries that change: of one session, or of all of them."""
     async with state.events.subscribe(TOPIC) as happenings:

@@ -13,6 +13,7 @@ from compact.app.stored import StoredSessions
 from compact.engine.stored.snapshots import read_summary
 from compact.formats import parse
 from compact.messages import message_bytes, unfold
+from compact.policies.session_ids import LONGEST_ID
 from compact.ports import Found, Snapshot, StoredMessage, StoredSession
 from compact.server.showing import Limit, SessionId, page_of
 from compact.server.stored import Sessions
@@ -128,7 +129,7 @@ def pin_message(
 def search_messages(
     sessions: Sessions,
     text: Annotated[str, Query(min_length=1, max_length=1_000)],
-    session: Annotated[str | None, Query(max_length=200)] = None,
+    session: Annotated[str | None, Query(max_length=LONGEST_ID)] = None,
     workspace: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> Matches:

@@ -13,6 +13,7 @@ from compact.app.profiles import find_profile
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
 from compact.policies import Profile
+from compact.policies.session_ids import LONGEST_ID
 from compact.ports import Ask
 from compact.server.routes.profiles import pick_conversation
 from compact.server.stored import Sessions
@@ -49,7 +50,7 @@ class PromptTrial(BaseModel):
     prompt: str = Field(default="", max_length=20_000)
     detail: Literal["detailed", "concise"] = "detailed"
     profile: str = Field(default="", max_length=64)
-    session: str = Field(default="", max_length=200)
+    session: str = Field(default="", max_length=LONGEST_ID)
 
 
 class PromptRequest(BaseModel):

@@ -16,6 +16,7 @@ from compact.engine.stored.preferences import Effective
 from compact.errors import InvalidInput
 from compact.formats import parse
 from compact.messages import Conversation, Json
+from compact.policies.session_ids import LONGEST_ID, file_name
 from compact.ports import StoredSession
 from compact.server.security import Uploaded
 from compact.server.showing import (
@@ -111,7 +112,7 @@ class SessionView(BaseModel):
 def list_sessions(
     sessions: Sessions,
     workspace: Annotated[str | None, Query(max_length=200)] = None,
-    after: Annotated[str | None, Query(max_length=200)] = None,
+    after: Annotated[str | None, Query(max_length=LONGEST_ID + 100)] = None,
     limit: Limit = 50,
 ) -> SessionPage:
     """The sessions, the one changed last first."""
@@ -195,7 +196,7 @@ def export_session(id: SessionId, sessions: Sessions, what: Literal["history", "
         else list(map(json.loads, session_files.stored_bytes(sessions, id)))
     )
     whole: Conversation = parse(wires, format=session.format, system=session.system, tools=session.tools)
-    return download(write_transcript(whole), f"session-{session.id[:40]}.json")
+    return download(write_transcript(whole), f"session-{file_name(session.id)[:40]}.json")
 
 
 def row_of(session: StoredSession) -> SessionRow:

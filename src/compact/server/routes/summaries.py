@@ -11,6 +11,7 @@ from compact.engine.stored.service import Preview, Wish
 from compact.errors import InvalidConfiguration
 from compact.models import Usage
 from compact.policies import model_of
+from compact.policies.session_ids import LONGEST_ID
 from compact.server.routes.sessions import SessionView, view_of
 from compact.server.showing import CompressionDone, SessionId, Sizes, SummaryView, compression_of, money, summary_of
 from compact.server.stored import Sessions
@@ -98,7 +99,7 @@ def edit_summary(
 
 @router.post("/summary/import")
 def import_summary(
-    id: SessionId, source: Annotated[str, Body(embed=True, min_length=1, max_length=200)], sessions: Sessions
+    id: SessionId, source: Annotated[str, Body(embed=True, min_length=1, max_length=LONGEST_ID)], sessions: Sessions
 ) -> SummaryView:
     """Give the session what the summary of another one says."""
     return summary_of(sessions.summaries.take_over(id, source))

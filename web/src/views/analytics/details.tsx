@@ -96,7 +96,7 @@ export function CacheEffects({ cache }: { cache: Shown["cache"] }) {
             <tbody>
               {cache.map((each, index) => (
                 <tr key={index}>
-                  <th scope="row"><a href={`#/chat/${each.session}`}><Plain text={each.title || "Untitled"} /></a> <span className="quiet small">{ago(each.at)}</span></th>
+                  <th scope="row"><a href={`#/chat/${encodeURIComponent(each.session)}`}><Plain text={each.title || "Untitled"} /></a> <span className="quiet small">{ago(each.at)}</span></th>
                   <td className="end">{number(each.tokens_before)} → {number(each.tokens_after)}</td>
                   <td className="end">{dollars(each.rewrite)}</td>
                   <td className="end good">{dollars(each.saved_per_request)}</td>

@@ -5,7 +5,7 @@ import { segmentsOf } from "../../parts/usage";
 import { ago } from "../../parts/time";
 import { folded } from "./folding";
 import { news } from "./live";
-import { readPlace } from "./place";
+import { placeOf, readPlace } from "./place";
 import { heard, isCommand, noteIn, SILENT } from "./talk";
 
 // The client asks where the page is as soon as it is loaded.
@@ -69,6 +69,7 @@ it("knows the command from a word that begins like it", () => {
 });
 
 it("reads places in the address", () => {
+  expect(readPlace(placeOf("a/b%2F:Ü", "history", "3", "x/y"))).toEqual({ id: "a/b%2F:Ü", side: "history", jump: { position: 3, query: "x/y" } });
   expect(readPlace("abc/history/12/two%20words")).toEqual({ id: "abc", side: "history", jump: { position: 12, query: "two words" } });
   expect(readPlace("abc/history/x/%E0%A4%A")).toEqual({ id: "abc", side: "history", jump: undefined });
 });

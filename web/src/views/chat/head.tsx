@@ -9,6 +9,7 @@ import { download, legible } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { go } from "../../route";
 import { change, drop, exported, takeOver, useChange, useSessions, type Session } from "./queries";
+import { placeOf } from "./place";
 import { titleOf } from "./sessions";
 
 export type Side = "conversation" | "history";
@@ -39,7 +40,7 @@ export function Head({ session, side, summarize, summarizing, open }: HeadProps)
       <h2 className="cut chat-title" dir="auto">{titleOf(session.session)}</h2>
       <Answerer session={session} />
       <span className="row chat-actions">
-        <Segments label="What is shown" unlabelled value={side} choices={SIDES} onChange={(next) => go("chat", next === "history" ? `${id}/history` : id)} />
+        <Segments label="What is shown" unlabelled value={side} choices={SIDES} onChange={(next) => go("chat", placeOf(id, ...(next === "history" ? ["history"] : [])))} />
         <Button icon="summary" aria-expanded={open} isPending={summarizing} onPress={summarize}>
           <span className="chat-wide">Summarize conversation history</span>
           <span className="chat-narrow">Summarize</span>

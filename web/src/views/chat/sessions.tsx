@@ -13,6 +13,7 @@ import { tellFailure, toast } from "../../parts/toasts";
 import { go } from "../../route";
 import { useDelayed } from "../../state/delayed";
 import { MatchLine, useMatches } from "./history";
+import { placeOf } from "./place";
 import { imported, useSessions, type Session } from "./queries";
 
 type Row = Schemas["SessionRow"];
@@ -25,7 +26,7 @@ export function useNewSession() {
   const opened = (session: Session) => {
     client.setQueryData(["session", session.session.id], session);
     void client.invalidateQueries({ queryKey: ["sessions"] });
-    go("chat", session.session.id);
+    go("chat", placeOf(session.session.id));
   };
   const make = useMutation({ mutationFn: () => got(api.POST("/api/sessions", { body: {} as Schemas["NewSession"] })), onSuccess: opened, onError: tellFailure });
   const take = useMutation({
@@ -94,7 +95,7 @@ function List({ current, busy, query }: { current: string; busy: ReadonlySet<str
 
 function SessionLink({ row, current, busy }: { row: Row; current: boolean; busy: boolean }) {
   return (
-    <a className="session" href={`#/chat/${row.id}`} aria-current={current ? "true" : undefined}>
+    <a className="session" href={`#/chat/${placeOf(row.id)}`} aria-current={current ? "true" : undefined}>
       <span className="session-title cut" dir="auto">{titleOf(row)}</span>
       {busy && <Icon name="spinner" size={12} className="spin" />}
       {row.blocked && <span className="badge bad">blocked</span>}
@@ -113,7 +114,7 @@ function Said({ query }: { query: string }) {
     <section aria-label="Messages that match">
       <h2 className="sessions-wait">In messages</h2>
       {found.data.map((each) => (
-        <MatchLine key={`${each.session}:${each.message}`} match={each} pick={() => go("chat", `${each.session}/history/${each.position}/${encodeURIComponent(query)}`)} />
+        <MatchLine key={`${each.session}:${each.message}`} match={each} pick={() => go("chat", placeOf(each.session, "history", String(each.position), query))} />
       ))}
     </section>
   );
