@@ -12,6 +12,7 @@ import pytest
 import compact
 from compact.app import Condensation, count, counter_for, read_transcript
 from compact.app.estimating import Asking, foresee
+from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidConfiguration
 from compact.messages import Conversation
@@ -34,7 +35,7 @@ def test_the_estimate_is_near_what_comes_of_real_answers(
     session: Conversation, recipe: str, target: float | None
 ) -> None:
     told = compact.estimate(session, recipe=recipe, target=target)
-    asking = Asking(find_model("gpt-4o"), counter_for("gpt-4o").text)
+    asking = Asking(Summarizer("gpt-4o", "gpt-4o"), counter_for("gpt-4o").text)
 
     def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
         """Words that are read and checked like any model's, as many as are expected."""
@@ -122,7 +123,7 @@ def test_it_takes_what_condense_takes() -> None:
 
 def test_an_answer_is_as_long_as_is_to_be_expected() -> None:
     model, counter = find_model("claude-sonnet-4-5"), counter_for("claude-sonnet-4-5")
-    asking = Asking(model, counter.text)
+    asking = Asking(Summarizer(model.id, model.id), counter.text)
     material = "Some words to be summarized. " * 200
     long, short = asking([Ask("Summarize.", material, 100), Ask("Summarize.", material[:400], 100)])
     assert abs(counter.text(long.text) - 50) <= 3

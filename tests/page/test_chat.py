@@ -87,7 +87,8 @@ def test_history_is_summarized_edited_regenerated_and_brought_back(open_page: Op
     id = server.transcript(orchard(), "orchard.json")
     opened = open_page(f"chat/{id}")
     page = opened.page
-    opened.button("Summarize conversation history").click()
+    opened.button("More for this session").click()
+    page.get_by_role("menuitem", name="Summarize conversation history").click()
     panel = page.get_by_role("region", name="Summarize conversation history")
     expect(panel).to_contain_text("cost: no model is asked")
     expect(panel).to_contain_text(_ARROW)
@@ -105,6 +106,7 @@ def test_history_is_summarized_edited_regenerated_and_brought_back(open_page: Op
     summary = page.get_by_role("region", name="Summary of what was said before")
     expect(summary).to_contain_text(f"{usual} messages")
     expect(summary).to_contain_text("manual")
+    expect(summary).to_contain_text("without a model: no profile is configured or named")
     summary.get_by_role("button", name="Summary").click()
     opened.photograph("chat-summary")
     opened.hold_to_axe()
@@ -215,7 +217,8 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     expect(page.get_by_text("the risk of going on without it was acknowledged")).to_be_visible()
     vendor.reply(lambda _: Reply("## Context\n- Words were said. [m0]"))
     opened.button("Ask again").click()  # which tries the compression again, too
-    expect(page.get_by_role("region", name="Summary of what was said before")).to_be_visible()
+    summary = page.get_by_role("region", name="Summary of what was said before")
+    expect(summary).to_contain_text("by gpt-4o")
     expect(page.get_by_text("the risk of going on without it was acknowledged")).to_have_count(0)
     expect(_thread(opened).get_by_role("article").last).to_contain_text("Words were said.")
     expect(opened.button("Ask again")).to_have_count(0)

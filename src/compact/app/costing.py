@@ -149,23 +149,31 @@ def condense_metered(
     expected = costing.charge(asks, summarizers[0])
     metered = Metered(ask)
     result = costing.condensation.run(recipe, metered, reads=costing.reads(asks, summarizers[0]))
+    sizes = result.report.tokens_before, result.report.tokens_after
+    return result, record_spending(recipe.name, summarizers, metered, expected, sizes)
+
+
+def record_spending(
+    recipe: str, summarizers: Sequence[Summarizer], metered: Metered, expected: Charge, sizes: tuple[int, int]
+) -> Spending:
+    """What a compaction was expected to cost beside what it did; recorded where a model answered."""
     answered = _who_answered(summarizers, metered.model)
     record = Spending(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
-        way=recipe.name,
+        way=recipe,
         profile=answered.name,
         model=answered.facts.id,
         estimated=expected,
         actual=metered.charge,
         limit=metered.limit,
-        tokens_before=result.report.tokens_before,
-        tokens_after=result.report.tokens_after,
+        tokens_before=sizes[0],
+        tokens_after=sizes[1],
     )
     if record.actual.questions:
         # What has been paid for is not lost because it cannot be written down.
         with suppress(InvalidConfiguration):
             add_spending(record)
-    return result, record
+    return record
 
 
 def _who_answered(summarizers: Sequence[Summarizer], model: str) -> Summarizer:

@@ -17,7 +17,7 @@ from compact.app.counting import DEFAULT_MODEL, counter_for
 from compact.app.pricing import Pricing, Summarizer, add_charges, usual_size
 from compact.app.recipes import resolve_recipe
 from compact.messages import Conversation, Json
-from compact.models import Model, Usage
+from compact.models import Usage
 from compact.models.payback import Rewrite
 from compact.models.spending import Charge
 from compact.ports import Ask, Completion
@@ -118,7 +118,8 @@ def foresee(condensation: Condensation, recipe: Recipe, vendors: Collection[str]
 
     The questions are those for models of `vendors`, by default the conversation's own.
     """
-    asking = Asking(condensation.model, counter_for(condensation.model.id).text)
+    name = condensation.model.id
+    asking = Asking(Summarizer(name, name), counter_for(name).text)
     asking.vendors = frozenset({condensation.inputs.vendor} if vendors is None else vendors)
     result = condensation.run(recipe, asking)
     return Foreseen(recipe, result, tuple(asking.asks), asking.charge, asking.seconds)
@@ -127,14 +128,14 @@ def foresee(condensation: Condensation, recipe: Recipe, vendors: Collection[str]
 class Asking:
     """A callback that answers by the size of an answer, and keeps the questions and what they would take."""
 
-    def __init__(self, model: Model, count: Callable[[str], int]) -> None:
+    def __init__(self, summarizer: Summarizer, count: Callable[[str], int]) -> None:
         self.asks: list[Ask] = []
         self.vendors: frozenset[str] = frozenset()
         self.seconds = 0.0
         self._charges: list[Charge] = []
-        self._model = model
+        self._model = summarizer.model
         self._count = count
-        self._pricing = Pricing(Summarizer(model.id, model.id))
+        self._pricing = Pricing(summarizer)
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Completion, ...]:
         charges = list(map(self._pricing.charge, asks))
@@ -154,4 +155,4 @@ class Asking:
         expected = usual_size(ask.max_tokens, self._count(ask.material))
         words = expected * len(_WORDS) // (len(_WORD) * self._count(_WORDS)) or 1
         usage = Usage(charge.input, charge.output)
-        return Completion((_WORD * words).strip(), charge.cost, estimated=True, usage=usage, model=self._model.id)
+        return Completion((_WORD * words).strip(), charge.cost, estimated=True, usage=usage, model=self._model)

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from compact.app.costing import Metered, record_spending
 from compact.app.counting import counter_for
-from compact.app.profiles import ask_with as ask_profiles
-from compact.app.profiles import find_profile
+from compact.app.estimating import Asking
+from compact.app.pricing import Summarizer
+from compact.app.profiles import find_profile, open_access
 from compact.app.recipes import resolve_recipe
 from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
 from compact.app.thresholds import profile_threshold
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
+from compact.engine.hidden_secrets import vendors_of
+from compact.engine.stored.compaction import Compacted, Job, compact_session
 from compact.engine.stored.revising import Revisions
-from compact.engine.stored.service import SessionService, Wish
-from compact.errors import InvalidConfiguration
+from compact.engine.stored.service import Preview, SessionService, Wish
+from compact.errors import CompactError, InvalidConfiguration
 from compact.models import find_model
+from compact.models.spending import Charge
 from compact.policies import Profile
-from compact.ports import Event, Failure, Found, ModelConfig, StoredMessage, StoredSession
+from compact.ports import Event, Failure, Found, ModelConfig, Observe, StoredMessage, StoredSession
 from compact.ports.closeable import Closeable
 from compact.settings import database
 from compact.settings.keys import reveal_key
@@ -35,6 +40,7 @@ from compact.settings.seals import seal_of
 __all__ = ["Detection", "StoredSessions", "Summaries", "Wish"]
 
 if TYPE_CHECKING:
+    from compact.llm.access import Access
     from compact.llm.listing import Limits, Listing
 
 _AT_ONCE = 8
@@ -86,8 +92,9 @@ class StoredSessions(SessionService, Closeable):
         store = open_store(url or database())
         self._open.callback(store.close)
         self._asking = Lock()
-        self._asked: dict[tuple[Profile, ...], AskModel] = {}
-        ask_with: Callable[[str], Asker] = (lambda _: ask) if ask else self._profile
+        self._given = ask
+        self._accesses: dict[tuple[Profile, ...], Access] = {}
+        ask_with: Callable[[str, Observe], Asker] = (lambda _, __: ask) if ask else self._profile
         super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
         self.seal = seal_of()
         self.preferences.profile_threshold = profile_threshold
@@ -138,12 +145,50 @@ class StoredSessions(SessionService, Closeable):
         with ThreadPoolExecutor(min(_AT_ONCE, len(each))) as pool:
             return tuple(map(self._detected, each, pool.map(_listed, each)))
 
+    def preview(self, id: str, wish: Wish | None = None) -> Preview:
+        """What `compress` would do, and about what it would cost; no model is called, and nothing is changed."""
+        wish, session = wish or Wish(), self.session(id)
+        count = self.reader.counter_for(session.model).text
+        profile = self.preferences.effective(session).settings.profile
+        if wish.offline:
+            return self.foresee(id, wish, None)
+        try:
+            first = next(iter(choose_summarizers(profile).profiles), None) if self._given is None else None
+        except InvalidConfiguration as error:
+            seen = self.foresee(id, wish, None)
+            return replace(seen, warnings=(*seen.warnings, str(error)), charge=Charge(cost=None), priced_by=profile)
+        if first is None and self._given is None:
+            return self.foresee(id, wish, None)
+        asking = Asking(Summarizer.of(first) if first else Summarizer("", session.model), count)
+        asking.vendors = frozenset({first.recipient} if first else ())
+        seen = self.foresee(id, wish, asking)
+        charge = asking.charge if first and first.vendor != "compatible" else replace(asking.charge, cost=None)
+        return replace(seen, charge=charge, priced_by=f"{first.name} ({first.model})" if first else "ask")
+
+    def compacted(self, job: Job, ask: Asker, observe: Observe) -> Compacted:
+        """The compacted session; what a profile's model takes for it is recorded beside what was expected."""
+        if self._given is not None or ask is None or isinstance(ask, NoModel):
+            return super().compacted(job, ask, observe)
+        summarizers = [Summarizer.of(profile) for profile in choose_summarizers(job.settings.profile).profiles]
+        asking = Asking(summarizers[0], job.counter.text)
+        asking.vendors = vendors_of(ask)
+        with suppress(CompactError):
+            compact_session(job, asking)
+        metered, before = Metered(ask), job.assembled.tokens
+        after = before
+        try:
+            done = super().compacted(job, metered, observe)
+            after = done.assembled.tokens
+        finally:
+            record_spending(job.recipe.name, summarizers, metered, asking.charge, (before, after))
+        return done
+
     acreate = in_thread(SessionService.create)
     aappend = in_thread(SessionService.append)
     acontext = in_thread(SessionService.context)
     aprepare = in_thread(SessionService.prepare)
     acompress = in_thread(SessionService.compress)
-    apreview = in_thread(SessionService.preview)
+    apreview = in_thread(preview)
     apin = in_thread(SessionService.pin)
     aacknowledge = in_thread(SessionService.acknowledge)
     ausage = in_thread(SessionService.usage)
@@ -165,7 +210,7 @@ class StoredSessions(SessionService, Closeable):
         stored = self.preferences.detected(_configs(profile, listing.models))
         return Detection(profile.name, listing.named, len(listing.models), tuple(stored))
 
-    def _profile(self, name: str) -> Asker:
+    def _profile(self, name: str, observe: Observe) -> Asker:
         """What asks the model of a profile, or why no model is called.
 
         Profiles are read anew each time: one that is configured while the program runs is asked from then on.
@@ -175,9 +220,9 @@ class StoredSessions(SessionService, Closeable):
             return NoModel(chosen.reason)
         profiles = chosen.profiles
         with self._asking:
-            if profiles not in self._asked:
-                self._asked[profiles] = self._open.enter_context(ask_profiles(profiles))
-            return self._asked[profiles]
+            if profiles not in self._accesses:
+                self._accesses[profiles] = self._open.enter_context(open_access(profiles))
+            return self._accesses[profiles].asking(observe)
 
 
 def _listed(profile: Profile) -> Listing | Failure:

@@ -173,6 +173,12 @@ def compact_session(options: Compress) -> None:
     screen().print(
         f"{options.session}: {change}, {counted(done.messages, 'message')} in the summary, {done.seconds:.1f} s"
     )
+    report = done.report
+    if report.written_by:
+        price = "" if report.cost is None else f" for ${report.cost:.4f}"
+        screen().print(f" - written by {', '.join(report.written_by)}{price}", soft_wrap=True)
+    elif report.why_offline:
+        screen().print(f" - written offline: {report.why_offline}", soft_wrap=True)
     for warning in done.warnings:
         screen().print(f" - {warning}", soft_wrap=True)
 
@@ -345,6 +351,9 @@ def _compression(session: str, done: Compression) -> dict[str, Json]:
         "tokens_after": done.tokens_after,
         "seconds": round(done.seconds, 3),
         "warnings": list(done.warnings),
+        "written_by": list(done.report.written_by),
+        "why_offline": done.report.why_offline,
+        "cost": None if done.report.cost is None else format(done.report.cost, "f"),
         "summary": read_summary(done.snapshot).text,
     }
 

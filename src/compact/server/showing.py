@@ -72,6 +72,9 @@ class SummaryView(BaseModel):
     trigger: str = Field(description="automatic, manual, regenerated, edited or imported")
     strategy: str
     source: str = Field(description="The session it was imported from.")
+    written_by: list[str] = Field(description="The models that wrote it.")
+    why_offline: str = Field(description="Why no model wrote it, where an account was written.")
+    cost: str | None = Field(description="Dollars, where the price is known.")
     cutoff: int | None
     created: str
     retired: bool
@@ -130,6 +133,9 @@ def summary_of(snapshot: Snapshot) -> SummaryView:
         trigger=summary.trigger,
         strategy=summary.strategy,
         source=showable(summary.source),
+        written_by=[showable(name) for name in summary.written_by],
+        why_offline=showable(summary.why_offline),
+        cost=money(summary.cost),
         cutoff=snapshot.cutoff,
         created=snapshot.created,
         retired=snapshot.retired,

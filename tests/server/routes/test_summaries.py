@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from compact.settings.spending import load_spending
 from compact.testing.vendors import FakeVendors, Fault, Received, Reply
 from tests.server.routes.conversing import Api, configure
 
@@ -127,6 +130,55 @@ def test_a_failed_compression_is_retried_without_a_model(fresh: Api, vendor: Fak
     done = fresh.post(f"/sessions/{id}/retry", {"offline": True})
     assert done["tokens_after"] < done["tokens_before"]
     assert len(vendor.requests) == asked
+
+
+def test_a_summary_says_who_wrote_it_and_what_it_cost(fresh: Api, vendor: FakeVendors) -> None:
+    profile = configure(vendor)
+    id = fresh.long_session(8)
+    vendor.reply(_summarizing)
+    with listening(fresh, session=id) as told:
+        done = fresh.post(f"/sessions/{id}/compress")
+        heard = {event["name"]: event["properties"] for event in _until(told, "compact.compression_finished")}
+    (author,) = done["summary"]["written_by"]
+    assert author.startswith(profile.model)
+    assert (done["summary"]["why_offline"], fresh.get(f"/sessions/{id}")["summary"]) == ("", done["summary"])
+    assert heard["compact.handler_selected"]["profile"] == profile.name
+    assert all(name.startswith("compact.") for name in heard)
+    finished = heard["compact.compression_finished"]
+    assert (finished["written_by"], finished["custom_handler"]) == ([author], True)
+    assert "The apples are ripe." in finished["preview"]
+    (spent,) = load_spending()
+    assert (spent.profile, spent.way) == (profile.name, "auto")
+    assert (spent.tokens_before, spent.tokens_after) == (done["tokens_before"], done["tokens_after"])
+    assert spent.actual.questions == len(vendor.requests) > 0
+    assert spent.estimated.questions > 0
+
+    offline = fresh.post(f"/sessions/{fresh.long_session(8)}/compress", {"offline": True})["summary"]
+    assert (offline["written_by"], offline["cost"]) == ([], None)
+    assert offline["why_offline"] == "it was asked for without a model"
+    edited = fresh.put(f"/sessions/{id}/summary", {"text": "All fruit is ripe."})
+    assert (edited["written_by"], edited["why_offline"]) == ([], "")
+
+
+@pytest.mark.parametrize(("turns", "retention"), [(8, None), (40, None), (2, 0), (8, 0)])
+def test_a_preview_is_what_is_then_sent(fresh: Api, vendor: FakeVendors, turns: int, retention: int | None) -> None:
+    configure(vendor)
+    id = fresh.long_session(turns)
+    preview = fresh.post(f"/sessions/{id}/preview", {"retention": retention})
+    assert not vendor.requests
+    vendor.reply(_summarizing)
+    done = fresh.post(f"/sessions/{id}/compress", {"retention": retention})
+    assert preview["messages"] == pytest.approx(done["messages"], rel=0.2)  # a shorter summary leaves more room
+    (spent,) = load_spending()
+    assert preview["questions"] == 1
+    assert preview["reads"] == pytest.approx(spent.actual.input / spent.actual.questions, rel=0.2)
+
+
+def _until(told: Iterator[dict[str, Any]], last: str) -> Iterator[dict[str, Any]]:
+    for event in told:
+        yield event
+        if event["name"] == last:
+            return
 
 
 def _summarizing(received: Received) -> Reply:

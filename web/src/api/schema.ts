@@ -1633,7 +1633,15 @@ export interface components {
              * @description Whose price it is; offline where no model is called.
              */
             priced_by: string;
-            /** Reads */
+            /**
+             * Questions
+             * @description How often a model would be asked.
+             */
+            questions: number;
+            /**
+             * Reads
+             * @description The tokens of these questions together.
+             */
             reads: number;
             /** Tokens After */
             tokens_after: number;
@@ -3326,6 +3334,11 @@ export interface components {
          * @description A summary: its words, and the badge that says what it stands for.
          */
         SummaryView: {
+            /**
+             * Cost
+             * @description Dollars, where the price is known.
+             */
+            cost: string | null;
             /** Created */
             created: string;
             /** Cutoff */
@@ -3358,6 +3371,16 @@ export interface components {
             trigger: string;
             /** Version */
             version: number;
+            /**
+             * Why Offline
+             * @description Why no model wrote it, where an account was written.
+             */
+            why_offline: string;
+            /**
+             * Written By
+             * @description The models that wrote it.
+             */
+            written_by: string[];
         };
         /**
          * ThresholdInForce

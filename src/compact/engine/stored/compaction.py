@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compact.engine.compaction import Goal, Inputs, compact
+from compact.engine.compaction import Goal, Inputs, compact, report_of
 from compact.engine.driver import Asker, Outcome
 from compact.engine.gauge import Gauge
+from compact.engine.report import Report
 from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget, NothingToCompact
@@ -86,6 +87,7 @@ class Compacted:
     summary: SummarySnapshot
     assembled: Assembled
     gone: tuple[StoredMessage, ...]
+    report: Report
     warnings: tuple[str, ...]
 
 
@@ -139,7 +141,15 @@ def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Com
             needed=after.tokens,
             budget=job.window,
         )
-    return Compacted(replace(summary, tokens_after=after.tokens), after, gone, tuple(_warnings(job, outcome, after)))
+    report = report_of(job.recipe, job.assembled.conversation, outcome, job.inputs.gauge, job.target)
+    summary = replace(
+        summary,
+        tokens_after=after.tokens,
+        written_by=report.written_by,
+        why_offline=report.why_offline,
+        cost=report.cost,
+    )
+    return Compacted(summary, after, gone, report, tuple(_warnings(job, outcome, after)))
 
 
 def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredMessage, ...]) -> SummarySnapshot:

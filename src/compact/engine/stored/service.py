@@ -11,6 +11,7 @@ from uuid import uuid4
 from compact.engine.driver import Asker, NoModel
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
+from compact.engine.report import Report
 from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
@@ -18,9 +19,10 @@ from compact.engine.stored.reading import Reader
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation
 from compact.formats import format_named, parse, render
 from compact.messages import Json, Seal, message_bytes, message_texts
+from compact.models.spending import Charge
 from compact.policies import Decision, check_session_id, should_condense
 from compact.policies.stored import StoredSettings
-from compact.ports import Event, NewMessage, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
+from compact.ports import Event, NewMessage, Observe, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
 from compact.providers import Recipe
 from compact.summaries.model.strategy import find_strategy
 from compact.tokens import Counter
@@ -29,6 +31,8 @@ WAIT = 30.0
 """Seconds that a request waits for another compaction of the same session."""
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
+_PREVIEW = 200
+"""Characters of a summary that an event has."""
 _OFFLINE = NoModel("it was asked for without a model")
 
 
@@ -56,25 +60,36 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What a compression did: how many messages it took into the summary, and the size before and after."""
+    """What a compression did: how many messages it took into the summary, and the size before and after.
+
+    `report` says more: who wrote the summary and what that cost, or why no model did.
+    """
 
     snapshot: Snapshot
     messages: int
     tokens_before: int
     tokens_after: int
     seconds: float
+    report: Report
     warnings: tuple[str, ...] = ()
+
+
+_NOTHING = Charge()
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a compression would do: how many messages would go, and about how many tokens would be left."""
+    """What a compression would do: how many messages would go, and about how many tokens would be left.
+
+    `charge` is what the questions to a model would take, `priced_by` whose price that is; empty where none is asked.
+    """
 
     messages: int
     tokens_before: int
     tokens_after: int
-    reads: int
     warnings: tuple[str, ...] = ()
+    charge: Charge = _NOTHING
+    priced_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Context:
 class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
-    `ask_with` gives what asks the model of a profile, or the reason why none is called.
+    `ask_with` gives what asks the model of a profile and reports events, or the reason why none is called.
     `recipe_for` gives the recipe of a name, the default one for none. `observe` gets the events.
     """
 
@@ -107,7 +122,7 @@ class SessionService:
         self,
         store: SessionStore,
         counter_for: Callable[[str], Counter],
-        ask_with: Callable[[str], Asker],
+        ask_with: Callable[[str, Observe], Asker],
         recipe_for: Callable[[str], Recipe],
         observe: Callable[[str, Event], None],
     ) -> None:
@@ -167,17 +182,20 @@ class SessionService:
             require_alone(alone)
             return self.run(*self.reader.base(id), wish or Wish(), Cause(_MANUAL))
 
-    def preview(self, id: str, wish: Wish | None = None) -> Preview:
-        """What `compress` would do; no model is called, and nothing is changed."""
+    def foresee(self, id: str, wish: Wish, ask: Asker) -> Preview:
+        """What `compress` would do if the callback answered; nothing is changed."""
         assembled, effective = self.reader.base(id)
-        job = self._job(assembled, effective, wish or Wish(), Cause(_MANUAL))
+        job = self._job(assembled, effective, wish, Cause(_MANUAL))
         warnings, before = _small(assembled.tokens, effective), assembled.tokens
         try:
-            done = compact_session(job, None)
+            done = compact_session(job, ask)
         except (CompactionBlocked, InsufficientBudget) as error:
-            return Preview(0, before, before, 0, (*warnings, str(error)))
-        reads = sum(one.tokens for one in done.gone)
-        return Preview(len(done.gone), before, done.assembled.tokens, reads, (*warnings, *done.warnings))
+            return Preview(0, before, before, (*warnings, str(error)))
+        return Preview(len(done.gone), before, done.assembled.tokens, (*warnings, *done.warnings))
+
+    def compacted(self, job: Job, ask: Asker, observe: Observe) -> Compacted:
+        """The compacted session; nothing is stored yet."""
+        return compact_session(job, ask, observe)
 
     def run(self, assembled: Assembled, effective: Effective, wish: Wish, cause: Cause) -> Compression:
         """Compact what was read, and store the summary; the caller holds the lock of the session."""
@@ -186,9 +204,13 @@ class SessionService:
         facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
         facts |= {"threshold": effective.threshold.share, "threshold_from": effective.threshold.origin}
         self.tell(session.id, Event("compact.compression_started", facts))
+
+        def observe(event: Event) -> None:
+            self.tell(session.id, replace(event, name=f"compact.{event.name.removeprefix('compact.')}"))
+
         try:
-            ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile)
-            done = compact_session(job, ask, lambda event: self.tell(session.id, event))
+            ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile, observe)
+            done = self.compacted(job, ask, observe)
             made = self._kept(done, cause, assembled)
         except CompactError as error:
             failed = Event("compact.compression_failed", {**facts, "reason": str(error)}, perf_counter() - began, True)
@@ -198,8 +220,10 @@ class SessionService:
             self.store.change(session.id, {"blocked": "", "acknowledged": False})
         warnings = (*done.warnings, *(_small(assembled.tokens, effective) if cause.trigger == _MANUAL else ()))
         seconds = perf_counter() - began
-        result = Compression(made, len(done.gone), assembled.tokens, done.assembled.tokens, seconds, warnings)
+        sizes = assembled.tokens, done.assembled.tokens
+        result = Compression(made, len(done.gone), *sizes, seconds, done.report, warnings)
         facts |= {"messages": result.messages, "after": result.tokens_after, "snapshot": made.id}
+        facts |= _written(done, effective.settings)
         self.tell(session.id, Event("compact.compression_finished", facts, seconds))
         return result
 
@@ -269,6 +293,20 @@ class SessionService:
         if made is None:
             raise CompactionBlocked("the session was compressed by another process in the meantime. Try again.")
         return made
+
+
+def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
+    """What an event says of how a summary was written, and how it begins."""
+    report = done.report
+    return {
+        "recipe": report.recipe,
+        "written_by": list(report.written_by),
+        "why_offline": report.why_offline,
+        "cost": None if report.cost is None else format(report.cost, "f"),
+        "custom_prompt": bool(settings.prompt),
+        "custom_handler": bool(report.written_by),
+        "preview": " ".join(done.summary.words.split())[:_PREVIEW],
+    }
 
 
 def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int) -> Recipe:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 from compact.errors import NewerVersion, StoredPlanMismatch
 from compact.messages import (
@@ -40,6 +41,8 @@ class SummarySnapshot:
     The plan names messages by their positions; it has the folds and edits that still stand, those of earlier summaries
     included. `messages` is how many messages the folds stand for, `number` how many summaries there were with this one.
 
+    `written_by` are the models that wrote it, for `cost` dollars; where none did, `why_offline` says why.
+
     Before version 3 there was no plan. Such a summary is one fold whose place depends on the pins (`placed` is False),
     and reasoning up to the position `thoughtless` is left out.
     """
@@ -59,6 +62,9 @@ class SummarySnapshot:
     tokens_after: int | None = None
     replaces: int | None = None
     source: str = ""
+    written_by: tuple[str, ...] = ()
+    why_offline: str = ""
+    cost: Decimal | None = None
     placed: bool = True
     thoughtless: int | None = None
 
@@ -96,6 +102,9 @@ class SummarySnapshot:
             view=view if old else (new.handle, *view),
             words=words,
             number=self.number + 1,
+            written_by=(),
+            why_offline="",
+            cost=None,
         )
 
     def stored(self, session: str, count: Callable[[str], int]) -> Snapshot:
@@ -115,6 +124,9 @@ class SummarySnapshot:
             "tokensAfter": self.tokens_after,
             "trigger": self.trigger,
         }
+        content |= {"writtenBy": list(self.written_by)} if self.written_by else {}
+        content |= {"whyOffline": self.why_offline} if self.why_offline else {}
+        content |= {"cost": format(self.cost, "f")} if self.cost is not None else {}
         content |= {"replaces": self.replaces} if self.replaces is not None else {}
         content |= {"from": self.source} if self.source else {}
         return Snapshot(session, "summary", content, self.cutoff, count(self.text))
@@ -138,6 +150,9 @@ def describe_summary(snapshot: Snapshot) -> SummarySnapshot:
         tokens_after=_number(content.get("tokensAfter")),
         replaces=_number(content.get("replaces")),
         source=str(content.get("from", "")),
+        written_by=_names(content.get("writtenBy")),
+        why_offline=str(content.get("whyOffline", "")),
+        cost=_dollars(content.get("cost")),
     )
 
 
@@ -223,6 +238,17 @@ def _entry(entry: Json) -> int | str:
     if isinstance(entry, bool) or not isinstance(entry, int | str):
         raise TypeError(f"{entry!r} is no entry of a view"[:100])
     return entry
+
+
+def _names(value: Json) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _dollars(value: Json) -> Decimal | None:
+    try:
+        return Decimal(value) if isinstance(value, str) else None
+    except InvalidOperation:
+        return None
 
 
 def _number(value: Json) -> int | None:

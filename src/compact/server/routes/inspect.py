@@ -12,6 +12,7 @@ from compact.app.counting import choose_model
 from compact.app.estimating import Asking
 from compact.app.inspecting import Row, showable
 from compact.app.planfile import load_plan, restore_file
+from compact.app.pricing import Summarizer
 from compact.errors import NotFound
 from compact.server.inspecting import (
     Done,
@@ -95,7 +96,9 @@ def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     chosen = choose_model(choice.model, upload.conversation)[0]
     condensation = Condensation(upload.conversation, chosen, choice.target, variant=choice.variant or "")
     model = condensation.model
-    return facts_of(condensation.run(choice.resolved(), Asking(model, counter_for(model.id).text)), began)
+    return facts_of(
+        condensation.run(choice.resolved(), Asking(Summarizer(model.id, model.id), counter_for(model.id).text)), began
+    )
 
 
 @router.post("/{id}/condense", operation_id="condense_transcript")

@@ -5,12 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
-from compact import models
-from compact.app.summarizers import choose_summarizers
-from compact.engine.stored.service import Preview, Wish
-from compact.errors import InvalidConfiguration
-from compact.models import Usage
-from compact.policies import model_of
+from compact.engine.stored.service import Wish
 from compact.policies.session_ids import LONGEST_ID
 from compact.server.routes.sessions import SessionView, view_of
 from compact.server.showing import CompressionDone, SessionId, Sizes, SummaryView, compression_of, money, summary_of
@@ -36,7 +31,8 @@ class CompressionPreview(Sizes):
     """What a compression would do, and about what it would cost; None where the price is unknown."""
 
     messages: int
-    reads: int
+    questions: int = Field(description="How often a model would be asked.")
+    reads: int = Field(description="The tokens of these questions together.")
     cost: str | None
     priced_by: str = Field(description="Whose price it is; offline where no model is called.")
     warnings: list[str]
@@ -46,15 +42,15 @@ class CompressionPreview(Sizes):
 def preview_compression(id: SessionId, sessions: Sessions, wish: Wished = _AS_USUAL) -> CompressionPreview:
     """What a compression would do and cost; no model is called, and nothing is changed."""
     preview = sessions.preview(id, _wish(wish))
-    cost, whose, problem = _priced(preview, sessions.preferences.effective(sessions.session(id)).settings.profile)
     return CompressionPreview(
         messages=preview.messages,
         tokens_before=preview.tokens_before,
         tokens_after=preview.tokens_after,
-        reads=preview.reads,
-        cost=cost,
-        priced_by=whose,
-        warnings=[*preview.warnings, *([problem] if problem else [])],
+        questions=preview.charge.questions,
+        reads=preview.charge.input,
+        cost=money(preview.charge.cost),
+        priced_by=preview.priced_by or "offline",
+        warnings=list(preview.warnings),
     )
 
 
@@ -114,17 +110,3 @@ def undo_summary(id: SessionId, sessions: Sessions) -> SessionView:
 
 def _wish(wish: CompressionWish) -> Wish:
     return Wish(wish.retention, wish.note, wish.strategy, wish.offline)
-
-
-def _priced(preview: Preview, profile: str) -> tuple[str | None, str, str]:
-    """What the summary would cost, whose price that is, and what is in the way of asking."""
-    try:
-        profiles = choose_summarizers(profile).profiles
-    except InvalidConfiguration as error:
-        return None, profile, str(error)
-    if not profiles:
-        return "0", "offline", ""
-    first = profiles[0]
-    written = preview.tokens_after - (preview.tokens_before - preview.reads) if preview.reads else 0
-    whose = f"{first.name} ({first.model})"
-    return money(models.cost(Usage(input=preview.reads, output=max(0, written)), model_of(first).prices)), whose, ""

@@ -25,6 +25,8 @@ describe("events", () => {
   it("are told in words", () => {
     const happening = { session: "s", at: "", seconds: 1, failed: false, name: "compact.compression_finished", properties: { messages: 1, tokens: 12_000, after: 900 } };
     expect(news(happening, "Fruit")?.text).toBe("Summarized 1 message in “Fruit”: 12,000 → 900 tokens.");
+    const told = { ...happening, properties: { ...happening.properties, preview: "Figs are ripe." } };
+    expect(news(told, "Fruit")?.text).toContain("900 tokens. “Figs are ripe.”");
     expect(news({ ...happening, name: "compact.undone" }, "")).toBeUndefined();
   });
 });

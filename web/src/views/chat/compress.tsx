@@ -7,6 +7,7 @@ import { Failure, Loading } from "../../parts/surfaces";
 import { change, dollars, number, plural } from "../../parts/text";
 import { tellFailure } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
+import { underWay } from "./live";
 import { FailedSummary } from "./notices";
 import { compress, renew, useChange, type Session, type Wish } from "./queries";
 
@@ -19,11 +20,13 @@ type Stays = (typeof STAYS)[number]["id"];
 
 interface CompressPanelProps {
   session: Session;
-  busy: boolean;
+  /** About how many messages are being summarized now, if any. */
+  summarizing: number | undefined;
   close: () => void;
 }
 
-export function CompressPanel({ session: { session: row, notify, usage }, busy, close }: CompressPanelProps) {
+export function CompressPanel({ session: { session: row, notify, usage }, summarizing, close }: CompressPanelProps) {
+  const busy = summarizing !== undefined;
   const session = row.id;
   const [stays, setStays] = useState<Stays>("usual");
   const [tokens, setTokens] = useState(1_000);
@@ -64,7 +67,7 @@ export function CompressPanel({ session: { session: row, notify, usage }, busy, 
         <Notify session={session} value={notify} />
         <span className="push">
           <Button look="primary" icon="summary" isDisabled={running.isPending || busy} onPress={() => running.mutate(false)}>
-            {running.isPending || busy ? "Summarizing…" : "Summarize now"}
+            {busy ? underWay(summarizing) : running.isPending ? "Summarizing…" : "Summarize now"}
           </Button>
         </span>
       </footer>
@@ -92,7 +95,7 @@ function Foreseen({ session, wish }: { session: string; wish: Wish }) {
   });
   if (preview.error) return <Failure error={preview.error} retry={() => void preview.refetch()} />;
   if (!preview.data) return <div className="squeeze-facts"><Loading lines={3} label="Looking ahead" /></div>;
-  const { messages, tokens_before, tokens_after, cost, priced_by, warnings } = preview.data;
+  const { messages, tokens_before, tokens_after, questions, reads, cost, priced_by, warnings } = preview.data;
   return (
     <div className="squeeze-facts">
       <dl className="facts" aria-live="polite">
@@ -106,6 +109,7 @@ function Foreseen({ session, wish }: { session: string; wish: Wish }) {
         </Fact>
       </dl>
       {messages > 0 && <p className="small soft">{plural(messages, "message")} will be replaced by a summary in what is sent. The history keeps them all, and Undo brings them back.</p>}
+      {questions > 0 && <p className="small soft">{plural(questions, "question")} of about {number(reads)} tokens together.</p>}
       {warnings.map((each) => (
         <p key={each} className="small warn">
           {each}

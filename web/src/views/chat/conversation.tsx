@@ -8,6 +8,7 @@ import { CompressPanel } from "./compress";
 import { Composer } from "./composer";
 import { Head, type Side } from "./head";
 import { History } from "./history";
+import { underWay } from "./live";
 import { Said } from "./message";
 import { FailedSummary, Notices, Unanswered } from "./notices";
 import { compress, useChange, useKept, useSession, type Session } from "./queries";
@@ -19,10 +20,12 @@ interface ConversationProps {
   id: string;
   side: Side;
   jump: Jump | undefined;
-  busy: boolean;
+  /** About how many messages are being summarized now, if any. */
+  summarizing: number | undefined;
 }
 
-export function Conversation({ id, side, jump, busy }: ConversationProps) {
+export function Conversation({ id, side, jump, summarizing }: ConversationProps) {
+  const busy = summarizing !== undefined;
   const session = useSession(id);
   const [squeezing, setSqueezing] = useState(false);
   if (session.error) return <Failure error={session.error} retry={() => void session.refetch()} />;
@@ -35,15 +38,15 @@ export function Conversation({ id, side, jump, busy }: ConversationProps) {
       </div>
       <Notices session={session.data} />
       {squeezing && (
-        <CompressPanel session={session.data} busy={busy} close={() => setSqueezing(false)} />
+        <CompressPanel session={session.data} summarizing={summarizing} close={() => setSqueezing(false)} />
       )}
-      {side === "history" ? <History session={session.data} at={jump} /> : <Active session={session.data} busy={busy} />}
+      {side === "history" ? <History session={session.data} at={jump} /> : <Active session={session.data} summarizing={summarizing} />}
     </section>
   );
 }
 
 /** What is sent, and the place to say more. */
-function Active({ session, busy }: { session: Session; busy: boolean }) {
+function Active({ session, summarizing }: { session: Session; summarizing: number | undefined }) {
   const { id, messages } = session.session;
   const kept = useKept(id);
   const [text, setText] = useState("");
@@ -59,7 +62,7 @@ function Active({ session, busy }: { session: Session; busy: boolean }) {
   const offline = useChange(id, () => compress(id, { note: noteIn(command), strategy: "", offline: true }).then(talk.forget));
   return (
     <>
-      {session.summary && <SummaryCard key={id} session={id} summary={session.summary} busy={busy} />}
+      {session.summary && <SummaryCard key={id} session={id} summary={session.summary} busy={summarizing !== undefined} />}
       {kept.error ? (
         <Failure error={kept.error} retry={() => void kept.refetch()} />
       ) : !kept.data ? (
@@ -73,7 +76,7 @@ function Active({ session, busy }: { session: Session; busy: boolean }) {
           kept={kept.data.messages}
           first={kept.data.first}
           total={Math.max(messages, kept.data.first)}
-          tail={tailOf(talk.exchange, busy)}
+          tail={tailOf(talk.exchange, summarizing)}
         />
       )}
       <div className="chat-foot">
@@ -111,7 +114,7 @@ function Beginning() {
   );
 }
 
-function tailOf({ question, answer, phase }: Exchange, busy: boolean): ReactNode[] {
+function tailOf({ question, answer, phase }: Exchange, summarizing: number | undefined): ReactNode[] {
   const tail: ReactNode[] = [];
   if (question !== null) {
     tail.push(
@@ -128,7 +131,7 @@ function tailOf({ question, answer, phase }: Exchange, busy: boolean): ReactNode
         {answer ? (
           <div className="said-text plain" dir="auto">{legible(answer)}<i className="caret" /></div>
         ) : (
-          <p className="quiet row"><Icon name="spinner" size={14} className="spin" /> {busy ? "Summarizing first…" : "Thinking…"}</p>
+          <p className="quiet row"><Icon name="spinner" size={14} className="spin" /> {summarizing === undefined ? "Thinking…" : underWay(summarizing)}</p>
         )}
       </article>,
     );

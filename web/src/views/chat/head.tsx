@@ -48,6 +48,7 @@ export function Head({ session, side, summarize, summarizing, open }: HeadProps)
         <ActionMenu
           label="More for this session"
           actions={[
+            { id: "summarize", name: "Summarize conversation history…", run: summarize },
             { id: "edit", name: "Rename, model, instructions…", run: () => setAsked("edit") },
             { id: "take", name: "Take over another session’s summary…", run: () => setAsked("take") },
             { id: "history", name: "Export the full history", run: () => save("history") },

@@ -16,7 +16,7 @@ export default function Chat() {
   return (
     <div className="chat" data-open={id ? true : undefined}>
       <Sessions current={id} busy={busy} />
-      {id ? <Conversation key={`${id}/${jump?.position ?? ""}`} id={id} side={side} jump={jump} busy={busy.has(id)} /> : <Welcome />}
+      {id ? <Conversation key={`${id}/${jump?.position ?? ""}`} id={id} side={side} jump={jump} summarizing={busy.get(id)} /> : <Welcome />}
     </div>
   );
 }

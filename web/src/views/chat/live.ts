@@ -17,18 +17,22 @@ export function news({ name, properties }: Happening, title: string): { text: st
   if (name === "compact.compression_failed") return { text: `The summary of ${count}${where} failed: ${String(properties.reason)}`, bad: true };
   if (name !== "compact.compression_finished") return undefined;
   const sizes = `${number(Number(properties.tokens))} → ${number(Number(properties.after))} tokens`;
-  return { text: `Summarized ${count}${where}: ${sizes}.`, bad: false };
+  const preview = properties.preview ? ` “${String(properties.preview)}”` : "";
+  return { text: `Summarized ${count}${where}: ${sizes}.${preview}`, bad: false };
 }
 
-/** The sessions that are being compressed right now. */
-export function useHappenings(): ReadonlySet<string> {
+/** What is said while messages are being summarized. */
+export const underWay = (messages: number): string => `Summarizing ${plural(messages, "message")}…`;
+
+/** The sessions that are being compressed right now, and about how many messages of each. */
+export function useHappenings(): ReadonlyMap<string, number> {
   const client = useQueryClient();
-  const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
+  const [busy, setBusy] = useState<ReadonlyMap<string, number>>(new Map());
   useEffect(() => {
     const stop = new AbortController();
     void follow(stop.signal, (happening) => {
       const { session, name } = happening;
-      if (name === STARTED || ENDED.has(name)) setBusy((now) => with_(now, session, name === STARTED));
+      if (name === STARTED || ENDED.has(name)) setBusy((now) => with_(now, session, name === STARTED ? Number(happening.properties.messages ?? 0) : undefined));
       if (name !== STARTED) hear(client, happening);
     });
     return () => stop.abort();
@@ -56,9 +60,9 @@ async function follow(signal: AbortSignal, hear: (happening: Happening) => void)
   }
 }
 
-function with_(set: ReadonlySet<string>, one: string, present: boolean): ReadonlySet<string> {
-  const next = new Set(set);
-  if (present) next.add(one);
-  else next.delete(one);
+function with_(map: ReadonlyMap<string, number>, one: string, messages: number | undefined): ReadonlyMap<string, number> {
+  const next = new Map(map);
+  if (messages === undefined) next.delete(one);
+  else next.set(one, messages);
   return next;
 }

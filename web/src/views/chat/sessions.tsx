@@ -40,7 +40,7 @@ export function useNewSession() {
   return { make, take };
 }
 
-export function Sessions({ current, busy }: { current: string; busy: ReadonlySet<string> }) {
+export function Sessions({ current, busy }: { current: string; busy: ReadonlyMap<string, number> }) {
   const [text, setText] = useState("");
   const query = useDelayed(text.trim(), 250);
   const { make, take } = useNewSession();
@@ -68,7 +68,7 @@ export function Sessions({ current, busy }: { current: string; busy: ReadonlySet
   );
 }
 
-function List({ current, busy, query }: { current: string; busy: ReadonlySet<string>; query: string }) {
+function List({ current, busy, query }: { current: string; busy: ReadonlyMap<string, number>; query: string }) {
   const sessions = useSessions();
   if (sessions.error) return <Failure error={sessions.error} retry={() => void sessions.refetch()} />;
   if (!sessions.data) return <div className="sessions-wait"><Loading lines={6} label="Reading the sessions" /></div>;

@@ -5,7 +5,7 @@ import { api, got, type Schemas } from "../../api/client";
 import { Button, TextInput } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
 import { Badge, Loading, Plain } from "../../parts/surfaces";
-import { number, plural } from "../../parts/text";
+import { dollars, legible, number, plural } from "../../parts/text";
 import { ago, exactly } from "../../parts/time";
 import { Said } from "./message";
 import { editSummary, regenerate, undo, useChange } from "./queries";
@@ -76,6 +76,13 @@ function SummaryBadges({ summary }: { summary: Summary }) {
       <span className="quiet small" title={exactly(summary.created)}>
         {summary.trigger} · {ago(summary.created)}
       </span>
+      {summary.written_by.length > 0 && (
+        <span className="quiet small">
+          by {summary.written_by.map(legible).join(", ")}
+          {summary.cost !== null && `, ${dollars(summary.cost)}`}
+        </span>
+      )}
+      {summary.why_offline !== "" && <span className="quiet small">without a model: {legible(summary.why_offline)}</span>}
     </span>
   );
 }
