@@ -188,7 +188,6 @@ def test_custom_prompts_are_refused_with_field_and_remedy() -> None:
     assert [
         refusal(" \n"),
         refusal("x" * 20_001),
-        refusal("Summarize {conversation_history}"),
         refusal("In {tokens} tokens"),
     ] == snapshot(
         [
@@ -196,16 +195,20 @@ def test_custom_prompts_are_refused_with_field_and_remedy() -> None:
             ["prompt", "has 20,001 characters", "Shorten it to at most 20,000."],
             [
                 "prompt",
-                "{conversation_history} is not a placeholder",
-                "Leave it out: the conversation follows the prompt by itself.",
-            ],
-            [
-                "prompt",
                 "{tokens} is not a placeholder",
                 "Known placeholders: {budget}, {sections}; write {{tokens}} if the braces are meant as such.",
             ],
         ]
     )
+
+
+def test_a_template_that_says_where_the_conversation_goes_is_taken() -> None:
+    custom = custom_strategy(
+        "Summarize the following programming conversation.\n\nConversation:\n{conversation_history}\n", TASK_STATE
+    )
+    text = instructions(custom, Style(), FRAME, budget=1500)
+    assert text.startswith("Summarize the following programming conversation.\n\nConversation:\n(it follows below)\n")
+    assert custom_strategy("Keep {{conversation_history}}.", TASK_STATE).prompt == "Keep {{conversation_history}}."
 
 
 def test_a_custom_prompt_takes_the_place_of_the_strategys_own() -> None:

@@ -28,6 +28,7 @@ _SECTION = re.compile(
     r"^## (?P<title>.+?)(?: \((?P<flags>[a-z, ]+)\))?\n(?P<about>.+?)(?=\n## |\Z)", re.MULTILINE | re.DOTALL
 )
 _THE_CONVERSATION = frozenset({"conversation", "conversation_history", "history", "messages", "transcript"})
+_FOLLOWS = "(it follows below)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,8 @@ def custom_strategy(prompt: str, base: Strategy) -> Strategy:
         raise InvalidConfiguration(
             f"has {len(prompt):,} characters", field="prompt", remedy=f"Shorten it to at most {LONGEST_PROMPT:,}."
         )
+    # Templates of other tools say where the conversation goes; here it always follows the prompt.
+    prompt = _PLACEHOLDER.sub(lambda found: _FOLLOWS if found[1] in _THE_CONVERSATION else found[0], prompt)
     if unknown := sorted(set(_PLACEHOLDER.findall(prompt)) - PLACEHOLDERS.keys()):
         raise InvalidConfiguration(f"{{{unknown[0]}}} is not a placeholder", field="prompt", remedy=_remedy(unknown[0]))
     return replace(base, prompt=prompt.strip(), custom=True)
@@ -124,8 +127,6 @@ def prompt_text(name: str) -> str:
 
 
 def _remedy(placeholder: str) -> str:
-    if placeholder in _THE_CONVERSATION:
-        return "Leave it out: the conversation follows the prompt by itself."
     known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     return f"Known placeholders: {known}; write {{{{{placeholder}}}}} if the braces are meant as such."
 
