@@ -386,15 +386,6 @@ def test_what_is_no_session_id_is_refused(make: Bench, id: str) -> None:
         make().preflight(id, talk(1))
 
 
-@pytest.mark.parametrize("id", ["user:42", "ann@example.org", "../x", "con", "Ü"])
-def test_a_session_may_have_any_name_and_is_found_again_after_a_restart(make: Bench, id: str) -> None:
-    manager = make()
-    sent = manager.manual_compact(id, talk(20))
-    assert summaries(sent)
-    manager.close()
-    assert make().preflight(id, talk(20)) == sent
-
-
 @pytest.mark.clock
 def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     manager = make(1_000_000)

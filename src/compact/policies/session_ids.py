@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from unicodedata import category
-from urllib.parse import quote, unquote
 
 from compact.errors import InvalidInput
 
@@ -16,6 +15,8 @@ _UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _LONGEST_NAME, _BEGINNING, _DIGEST = 200, 150, 40
 _CUT = re.compile(rf".{{1,{_BEGINNING}}}%-[0-9a-f]{{{_DIGEST}}}")
 
@@ -43,7 +44,7 @@ def file_name(session: str) -> str:
     """
     if is_plain(session):
         return session
-    name = quote(session, safe="").replace("~", "%7E")
+    name = "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in session.encode())
     if name[0] in "._-" or _DEVICE.fullmatch(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if name.endswith("."):
@@ -57,7 +58,8 @@ def session_of(name: str) -> str | None:
     """The id whose file name that is; the name itself where the id was cut; None where it is no session's."""
     if _CUT.fullmatch(name):
         return name
-    session = unquote(name, errors="replace")
+    raw = _ESCAPE.sub(lambda found: bytes.fromhex(found[1].decode()), name.encode("utf-8", "replace"))
+    session = raw.decode(errors="replace")
     try:
         return session if file_name(check_session_id(session)) == name else None
     except InvalidInput:
