@@ -80,28 +80,26 @@ def test_an_unknown_strategy_is_told_with_the_known_ones_and_ones_own() -> None:
     ],
 )
 def test_who_takes_a_strategy(name: str, takes: bool) -> None:
-    settings = resolve_recipe(name).settings
-    assert takes_strategy(settings) is takes
-    changed = with_strategy(settings, find_strategy("brief"), "concise")
-    assert (changed != settings) is takes
-    assert ("brief" in repr(changed)) is takes
+    recipe = resolve_recipe(name)
+    assert takes_strategy(recipe.settings) is takes
+    if takes:
+        assert "brief" in repr(with_strategy(recipe, find_strategy("brief"), "concise").settings)
 
 
 def test_a_custom_prompt_reaches_the_settings() -> None:
     save_prompt("handover", "Write a handover.")
     strategy = choose_strategy("handover")
     assert strategy is not None
-    native = resolve_recipe("native").settings
-    assert with_strategy(native, strategy).prompt == "Write a handover."
-    balanced = resolve_recipe("balanced").settings
-    assert with_strategy(balanced, strategy).passes[-1].batch.prompt == "Write a handover."
+    native: Any = with_strategy(resolve_recipe("native"), strategy).settings
+    assert native.prompt == "Write a handover."
+    balanced: Any = with_strategy(resolve_recipe("balanced"), strategy).settings
+    assert balanced.passes[-1].batch.prompt == "Write a handover."
 
 
 def test_the_native_sections_are_for_the_native_provider_alone() -> None:
     strategy = choose_strategy("native")
     assert strategy is not None
-    native = resolve_recipe("native").settings
-    assert with_strategy(native, strategy).strategy == "native"
-    balanced = resolve_recipe("balanced").settings
+    native: Any = with_strategy(resolve_recipe("native"), strategy).settings
+    assert native.strategy == "native"
     with pytest.raises(InvalidConfiguration, match="native"):
-        with_strategy(balanced, strategy)
+        with_strategy(resolve_recipe("balanced"), strategy)

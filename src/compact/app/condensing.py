@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from compact import formats, models
 from compact.app.counting import DEFAULT_MODEL, choose_model, counter_for
 from compact.app.recipes import resolve_recipe
+from compact.app.strategies import tailor
 from compact.engine import Asker, AskModel, Gauge, Goal, Inputs, NoModel, Outcome, Report, compact, floor_of, report_of
 from compact.engine.callback import require_callback
 from compact.engine.variants import choose_variant, require_variant
@@ -88,7 +89,9 @@ def condense(
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
     condensation = Condensation(given, model, target, variant=variant)
-    return _run_with(ask, condensation, chosen) if isinstance(ask, str) else condensation.run(chosen, ask)
+    if isinstance(ask, str):
+        return _run_with(ask, condensation, chosen)
+    return condensation.run(tailor(chosen) if ask else chosen, ask)
 
 
 def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Result:
@@ -100,7 +103,7 @@ def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Resul
     if not chosen:
         return condensation.run(recipe, NoModel(chosen.reason))
     with ask_with(chosen.profiles) as ask:
-        return condensation.run(recipe, ask)
+        return condensation.run(tailor(recipe, chosen.profiles[0]), ask)
 
 
 class Condensation:

@@ -88,19 +88,20 @@ class CompactManager(Closeable):
         self.vendor = models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
-        self.compactor = Compactor(
-            resolve_recipe(policy=policy), self.window, policy.threshold, policy.target_pct, account, config.recall
-        )
-        self._rounds = Rounds(self.compactor, monotonic)
+        recipe = resolve_recipe(policy=policy)
         with ExitStack() as opened:
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
             self._sessions = Sessions(counter_for(config.model), config.model, config.variant, self._keeper.kept_form)
             self._recollection = Recollection(self._keeper.kept, self._sessions)
-            self._questions = opened.enter_context(Questions(config, self.compactor.recipe, ask))
+            self._questions = opened.enter_context(Questions(config, recipe, ask))
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
+        self.compactor = Compactor(
+            self._questions.recipe, self.window, policy.threshold, policy.target_pct, account, config.recall
+        )
+        self._rounds = Rounds(self.compactor, monotonic)
 
     def prepare(
         self,

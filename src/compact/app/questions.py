@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from compact.app.costing import Metered
 from compact.app.profiles import open_access
+from compact.app.strategies import tailor
 from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
@@ -28,16 +29,17 @@ _UNKNOWN = Charge(cost=None)
 class Questions(Closeable):
     """Answers a manager's questions: by the application's callback, or by the models of profiles, or not at all.
 
-    A model of the conversation's own vendor that nobody named is announced, by a warning of the logger "compact".
+    `recipe` is the one given, with what the profile that is asked first says about summaries. A model of the
+    conversation's own vendor that nobody named is announced, by a warning of the logger "compact".
     """
 
     def __init__(self, config: CompactConfig, recipe: Recipe, ask: AskModel | None) -> None:
         require_callback(ask)
         self._config = config
-        self._recipe = recipe
         self._ask = ask
         chosen = Summarizers() if ask else choose_summarizers(config.profile, model=config.model)
         self._chosen = chosen
+        self.recipe = tailor(recipe, chosen.profiles[0] if chosen else None) if ask or chosen else recipe
         self._access = open_access(chosen.profiles) if chosen else None
         if chosen.own and recipe.provider.capabilities.summarizes:
             (profile,) = chosen.profiles
@@ -71,8 +73,8 @@ class Questions(Closeable):
             most = self._config.max_cost
             if most is not None and (spent := _spent_today()) >= most:
                 return NoModel(f"${spent:.4f} were spent on summaries today, and max_cost is ${most}")
-            ask = _Recorded(self._access.asking(observe), self._recipe.name, self._chosen.profiles[0].name)
-        limited = self._recipe.provider.id in LIMITED
+            ask = _Recorded(self._access.asking(observe), self.recipe.name, self._chosen.profiles[0].name)
+        limited = self.recipe.provider.id in LIMITED
         return LimitedQuestions(ask, self._config.max_asks) if limited else ask
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from compact.app.estimating import Asking
 from compact.app.pricing import Summarizer
 from compact.app.profiles import find_profile, open_access
 from compact.app.recipes import resolve_recipe
+from compact.app.strategies import tailor_stored
 from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
 from compact.app.thresholds import profile_threshold
@@ -29,8 +31,10 @@ from compact.errors import CompactError, InvalidConfiguration
 from compact.models import find_model
 from compact.models.spending import Charge
 from compact.policies import Profile
+from compact.policies.stored import StoredSettings
 from compact.ports import Event, Failure, Found, ModelConfig, Observe, StoredMessage, StoredSession
 from compact.ports.closeable import Closeable
+from compact.providers import Recipe
 from compact.settings import database
 from compact.settings.keys import reveal_key
 from compact.settings.offline import require_online
@@ -95,7 +99,8 @@ class StoredSessions(SessionService, Closeable):
         self._given = ask
         self._accesses: dict[tuple[Profile, ...], Access] = {}
         ask_with: Callable[[str, Observe], Asker] = (lambda _, __: ask) if ask else self._profile
-        super().__init__(store, counter_for, ask_with, lambda name: resolve_recipe(name or None), observe or _ignore)
+        recipe_for = partial(_recipe, asks_profiles=ask is None)
+        super().__init__(store, counter_for, ask_with, recipe_for, observe or _ignore)
         self.seal = seal_of()
         self.preferences.profile_threshold = profile_threshold
         self.summaries = Summaries(self)
@@ -223,6 +228,14 @@ class StoredSessions(SessionService, Closeable):
             if profiles not in self._accesses:
                 self._accesses[profiles] = self._open.enter_context(open_access(profiles))
             return self._accesses[profiles].asking(observe)
+
+
+def _recipe(settings: StoredSettings, *, asks_profiles: bool) -> Recipe:
+    """The recipe of a session, with its own words for summaries or those of the profile that is asked first."""
+    profile = None
+    with suppress(InvalidConfiguration):  # it is reported when a model is to be asked
+        profile = next(iter(choose_summarizers(settings.profile).profiles), None) if asks_profiles else None
+    return tailor_stored(resolve_recipe(settings.recipe or None), settings, profile)
 
 
 def _listed(profile: Profile) -> Listing | Failure:

@@ -14,7 +14,7 @@ from compact.app.condensing import Condensation, Result
 from compact.app.profiles import OFFLINE
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
-from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+from compact.app.strategies import choose_strategy, tailor, takes_strategy, with_strategy
 from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.cli.console import AsJson, busy, print_json, read, screen
 from compact.cli.options import ForModel, VariantName, grouped
@@ -149,12 +149,11 @@ def _recipes(options: Options, profile: Profile | None) -> Iterator[Recipe]:
     for name in options.recipes or [name for name, _ in list_recipes()]:
         recipe = resolve_recipe(name)
         if not options.prompts:
-            strategy = choose_strategy(profile=profile) if profile else None
-            yield recipe if strategy is None else replace(recipe, settings=with_strategy(recipe.settings, strategy))
+            yield tailor(recipe, profile) if profile else recipe
         elif takes_strategy(recipe.settings):
             for prompt in options.prompts:
-                settings = with_strategy(recipe.settings, _strategy(prompt, profile))
-                yield replace(recipe, name=f"{name} with {prompt}", settings=settings)
+                named = replace(recipe, name=f"{name} with {prompt}")
+                yield with_strategy(named, _strategy(prompt, profile))
         elif options.recipes:
             remedy = "Leave it out, or name recipes that do: auto, balanced, cost."
             raise InvalidInput(f"{name} writes no summaries by a prompt", field="--recipe", remedy=remedy)

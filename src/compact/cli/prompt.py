@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -84,8 +84,7 @@ def _asks(strategy: Strategy, options: Options, profile: Profile | None) -> Sequ
 
     conversation = read(options.preview)
     model, source = choose_model(options.model, conversation)
-    native = resolve_recipe(provider="native")
-    recipe = replace(native, settings=with_strategy(native.settings, strategy, options.detail))
+    recipe = with_strategy(resolve_recipe(provider="native"), strategy, options.detail)
     condensation = Condensation(conversation, None if source == "default" else model, None)
     asks = foresee(condensation, recipe, {profile.recipient} if profile else None).asks
     if not asks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -12,7 +12,7 @@ from compact.app.costing import Costing, condense_metered
 from compact.app.pricing import Summarizer
 from compact.app.profiles import OFFLINE, ask_with
 from compact.app.recommending import dollars
-from compact.app.strategies import choose_strategy, takes_strategy, with_strategy
+from compact.app.strategies import choose_strategy, tailor, takes_strategy, with_strategy
 from compact.app.summarizers import NOT_CONFIGURED, Summarizers, choose_summarizers, ready_vendors
 from compact.engine import NoModel
 from compact.errors import InvalidInput
@@ -84,8 +84,10 @@ def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[
     if strategy and not takes_strategy(recipe.settings):
         raise InvalidInput(f"{recipe.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
     found = choose_summarizers(profile or "")
-    chosen = choose_strategy(strategy or "", found.profiles[0] if found else None)
-    return recipe if chosen is None else replace(recipe, settings=with_strategy(recipe.settings, chosen)), found
+    first = found.profiles[0] if found else None
+    if strategy and (chosen := choose_strategy(strategy, first)):
+        return with_strategy(recipe, chosen), found
+    return tailor(recipe, first) if found else recipe, found
 
 
 def condense_with(condensation: Condensation, recipe: Recipe, summarizers: Summarizers) -> Summarized:

@@ -17,14 +17,18 @@ from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
 from compact.messages import AccountItem, Conversation, EditKind, Message, common_prefix, recognise, visible
+from compact.policies import configure
 from compact.ports import Observe
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
+from compact.providers.native.sections import OWN as ROO
 from compact.providers.provider import PLAIN, AccountStyle
 from compact.redaction import Redactor, usual_redactor
 
 _AUTO = AutoProvider()
 _MORE_ROUNDS = 3
+_NOT_AUTOS = (ROO,)
+"""Strategies that only the provider `native` has."""
 NOT_GIVEN = "no callback or profile was given"
 _FAILED = frozenset({"summary_failed", "summary_refused"})
 
@@ -81,6 +85,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)
+    run_.budget = goal.budget
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
         if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
@@ -138,6 +143,7 @@ class _Run:
         self._recipe = recipe.with_handles() if inputs.handles else recipe
         self._inputs = inputs
         self._ask = ask
+        self.budget: int | None = None
         self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
 
     def provider(self, target: int | None, ask: AskModel | None) -> None:
@@ -192,7 +198,9 @@ class _Run:
     def _fill(self, target: int, ask: AskModel | None) -> None:
         task = self._task(target, ask)
         if not task.reached(task.tokens):
-            run(_AUTO.condense(task, AutoSettings(handles=self._inputs.handles)), self.judge, self._asker(ask))
+            words = {name: value for name, value in self._recipe.words.items() if value not in _NOT_AUTOS}
+            settings = configure(AutoSettings, {**words, "handles": self._inputs.handles})
+            run(_AUTO.condense(task, settings), self.judge, self._asker(ask))
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
         inputs = self._inputs
@@ -207,6 +215,7 @@ class _Run:
             account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
             items=inputs.items,
+            budget=self.budget,
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:

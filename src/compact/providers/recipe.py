@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from compact.policies import Configuration
+from compact.policies import Configuration, configure
 from compact.providers.provider import Provider
 
 WhenMissed: TypeAlias = Literal["stop", "continue"]
 """What is done where the recipe's own passes do not reach the target: nothing, or `auto` goes on from there."""
+_WORDS = frozenset({"strategy", "prompt"})
+"""A group of settings that has these says how a summary is written."""
+_SAID = ("strategy", "prompt", "detail", "max_summary_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +32,55 @@ class Recipe:
 
     def with_handles(self) -> Recipe:
         """The recipe with handles switched on, wherever in its settings that can be set."""
-        return replace(self, settings=_with_handles(self.settings))
+        return replace(self, settings=_changed(self.settings, _with_handles))
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What was set about its first summary: strategy, prompt, detail, and its length as `max_summary_tokens`."""
+        found: list[Configuration] = []
+
+        def note(group: Configuration) -> Configuration:
+            found.extend([group] if type(group).model_fields.keys() >= _WORDS and group.model_fields_set else [])
+            return group
+
+        _changed(self.settings, note)
+        if not found:
+            return {}
+        named = {name: getattr(found[0], name) for name in found[0].model_fields_set}
+        named |= {"max_summary_tokens": named["max_tokens"]} if "max_tokens" in named else {}
+        return {name: named[name] for name in _SAID if named.get(name)}
+
+    def worded(self, *, unless_said: bool = False, **words: Any) -> Recipe:
+        """The recipe with settings about its summaries changed, in every pass that may write one.
+
+        With `unless_said`, passes for which a strategy or a prompt was set keep it.
+        """
+
+        def change(group: Configuration) -> Configuration:
+            fields = type(group).model_fields
+            known = {name: value for name, value in words.items() if name in fields}
+            said = any(getattr(group, name) for name in group.model_fields_set & _WORDS)
+            if not known or not fields.keys() >= _WORDS or (unless_said and said):
+                return group
+            checked = configure(type(group), known)
+            return group.model_copy(update={name: getattr(checked, name) for name in known})
+
+        return replace(self, settings=_changed(self.settings, change))
 
 
-def _with_handles(settings: Configuration) -> Configuration:
-    changed: dict[str, object] = {}
+def _changed(settings: Configuration, change: Callable[[Configuration], Configuration]) -> Configuration:
+    """The settings with a change made to every group in them, and to themselves."""
+    found: dict[str, object] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
-        if name == "handles":
-            changed[name] = True
-        elif isinstance(value, Configuration):
-            changed[name] = _with_handles(value)
+        if isinstance(value, Configuration):
+            found[name] = _changed(value, change)
         elif isinstance(value, tuple):
-            changed[name] = tuple(_with_handles(each) if isinstance(each, Configuration) else each for each in value)
-    return settings.model_copy(update=changed)
+            found[name] = tuple(_changed(each, change) if isinstance(each, Configuration) else each for each in value)
+        if name in found and found[name] == value:
+            del found[name]
+    return change(settings.model_copy(update=found) if found else settings)
+
+
+def _with_handles(group: Configuration) -> Configuration:
+    return group.model_copy(update={"handles": True}) if "handles" in type(group).model_fields else group

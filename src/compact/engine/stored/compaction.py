@@ -175,7 +175,7 @@ def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredM
         number=earlier.number + 1,
         role=job.settings.summary_role,
         recipe=job.recipe.name,
-        strategy=job.settings.strategy,
+        strategy=getattr(job.recipe.settings, "strategy", job.settings.strategy),
         tokens_before=before.tokens,
     )
     return replace(summary, words=words_of(summary.text))

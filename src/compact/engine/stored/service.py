@@ -115,7 +115,7 @@ class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
     `ask_with` gives what asks the model of a profile and reports events, or the reason why none is called.
-    `recipe_for` gives the recipe of a name, the default one for none. `observe` gets the events.
+    `recipe_for` gives the recipe that the settings name, with the words of summaries in it. `observe` gets the events.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class SessionService:
         store: SessionStore,
         counter_for: Callable[[str], Counter],
         ask_with: Callable[[str, Observe], Asker],
-        recipe_for: Callable[[str], Recipe],
+        recipe_for: Callable[[StoredSettings], Recipe],
         observe: Callable[[str, Event], None],
     ) -> None:
         self.store = store
@@ -276,10 +276,12 @@ class SessionService:
         by_hand = cause.trigger != _AUTOMATIC
         floor = floor_of(assembled.conversation, Gauge(counter, assembled.tools)).total
         aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
-        recipe = _fitted(self._recipe_for(settings.recipe), settings, wish, retention)
+        recipe = _fitted(self._recipe_for(settings), settings, wish, retention)
         # What stops by itself keeps to the retention itself.
         target = None if by_hand and recipe.when_missed == "stop" else aim.target
         recipe = recipe.changed(max_summary_tokens=aim.account)
+        if "summary_tokens" in settings.model_fields_set:
+            recipe = recipe.worded(max_tokens=aim.account)
         trigger = _context(assembled, effective).decision.trigger_at
         return Job(assembled, recipe, settings, counter, window, trigger, retention, target, self.seal)
 
@@ -311,16 +313,10 @@ def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
 
 def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int) -> Recipe:
     """The recipe with the settings of stored sessions, where it has them."""
-    changes: dict[str, Json] = {
-        "strategy": settings.strategy,
-        "detail": settings.detail,
-        "on_failure": settings.on_summary_failure,
-        "recent_tokens": retention,
-    }
-    changes |= {"prompt": settings.prompt} if settings.prompt else {}
+    changes: dict[str, Json] = {"recent_tokens": retention}
     changes |= {"focus": wish.note} if wish.note else {}
     changes |= {"recent_turns": 0, "tool_pairs": 0} if wish.retention is not None else {}
-    return recipe.changed(**changes)
+    return recipe.changed(**changes).worded(on_failure=settings.on_summary_failure)
 
 
 def _context(assembled: Assembled, effective: Effective) -> Context:

@@ -1,6 +1,5 @@
 """Prompts: the strategies of summaries, words of one's own, and the exact request that a model would get."""
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Path
@@ -97,8 +96,7 @@ def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     profile = find_profile(trial.profile) if trial.profile else None
     strategy = _strategy(trial, profile)
     conversation, model = pick_conversation(sessions, trial.session)
-    recipe = resolve_recipe(provider="native")
-    recipe = replace(recipe, settings=with_strategy(recipe.settings, strategy, trial.detail))
+    recipe = with_strategy(resolve_recipe(provider="native"), strategy, trial.detail)
     vendors = {profile.recipient} if profile else None
     asks = foresee(Condensation(conversation, model, None), recipe, vendors).asks
     if not asks:
