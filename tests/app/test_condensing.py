@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,6 +169,17 @@ def test_what_people_said_stays_word_for_word_where_the_target_allows(preset: st
         result = compact.condense(talk, target=target, preset=preset)
         assert result.target_met
         assert [message for message in result.messages if message in said] == said
+
+
+@pytest.mark.parametrize("preset", ["balanced", "cost", "speed"])
+def test_without_a_target_presets_come_down_to_half_and_what_people_said_stays(preset: str) -> None:
+    file = Path(compact.__file__).parent / "cli" / "transcripts" / "session.openai-chat.json"
+    session = json.loads(file.read_text(encoding="utf-8"))
+    said = [message for message in session["messages"] if message["role"] == "user"]
+    result = compact.condense(session, preset=preset)
+    assert result.report.target == result.report.tokens_before // 2
+    assert result.target_met
+    assert [message for message in result.messages if message in said] == said
 
 
 def test_recent_output_is_cut_before_anything_is_folded() -> None:

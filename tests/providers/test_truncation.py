@@ -149,7 +149,7 @@ def test_v2_cuts_the_largest_first_and_stops_at_the_target() -> None:
 def test_without_a_target_it_removes_the_share_set() -> None:
     conversation = bundled()
     outcome = drive(PROVIDER, V2.model_copy(update={"target_reduction": 0.25}), conversation)
-    assert 0.74 < tokens_of(outcome.conversation) / tokens_of(conversation) <= 0.75
+    assert 0.72 < tokens_of(outcome.conversation) / tokens_of(conversation) <= 0.75
 
 
 @pytest.mark.parametrize("share", [0.7, 0.5, 0.3])

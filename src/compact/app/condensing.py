@@ -20,12 +20,14 @@ from compact.messages import restore as restore_plan
 from compact.models import Usage
 from compact.providers import Recipe
 from compact.providers.provider import AccountStyle
+from compact.providers.smart.settings import SmartSettings
+from compact.providers.truncation.settings import TruncationSettings
 from compact.settings.seals import seal_of
 
 _FEWEST = 100
 """No fraction between 1 and this is a target: it may be meant as a share, of which there is none above 1."""
-_USUAL_SHARE = 2
-"""Without a target, `auto` comes down to this part of the input."""
+_HALF = 0.5
+"""Without a target, `auto`, `balanced` and `cost` come down to this part of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def condense(
     """Make a conversation smaller.
 
     `model` is the one that the conversation is with; tokens are counted for gpt-4o where none is named.
-    `target` is a share of the input below 1, or a number of tokens; `auto` takes half of the input where none is given.
+    `target` is a share of the input below 1, or a number of tokens; where none is given, `auto`, `speed`, `balanced`
+    and `cost` come down to half of the input.
     `recipe` names how: `auto` by default, another provider or a preset; `provider` and `preset` are the same by other
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
@@ -144,8 +147,8 @@ class Condensation:
 
     def goal(self, recipe: Recipe) -> Goal:
         """What the recipe is to come down to."""
-        halves = self.target is None and recipe.provider.id == "auto"
-        return Goal(self.tokens // _USUAL_SHARE if halves else self.target)
+        share = _usual_share(recipe) if self.target is None else None
+        return Goal(self.target if share is None else int(self.tokens * share))
 
     def run(self, recipe: Recipe, ask: Asker = None, *, reads: int | None = None) -> Result:
         """Compact it; `reads` is what the summarizing model takes at once, where that is not the conversation's own."""
@@ -183,6 +186,25 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
     if isinstance(condensed, Conversation):
         return unfold(condensed)
     return wires_of(unfold(formats.parse(condensed, system=system)))
+
+
+def _usual_share(recipe: Recipe) -> float | None:
+    """The share of the input that the recipe comes down to where no target is given; None leaves it to its passes.
+
+    A summary that is written only where the passes before it were not enough needs to know what is enough: without
+    that it would stand for nearly everything, what people said included.
+    """
+    settings = recipe.settings
+    if recipe.provider.id == "auto":
+        return _HALF
+    if recipe.when_missed == "stop":
+        return None
+    if isinstance(settings, SmartSettings):
+        summaries = [each for each in settings.passes if each.mode == "batch" and each.batch.operation == "summarize"]
+        return _HALF if any(each.execution.type == "conditional" for each in summaries) else None
+    if isinstance(settings, TruncationSettings) and settings.mode == "targeted":
+        return None if recipe.name == recipe.provider.id else 1 - settings.target_reduction
+    return None
 
 
 def _tokens(target: object, tokens: int) -> int | None:

@@ -174,10 +174,10 @@ def places(
                         shown = part.text if source is not part.text else ""
                         yield Place(where, "result", source, position, tool, shown=shown, handles=handles)
             elif isinstance(block, ToolCall):
-                for path, text in _arguments(block, shortest):
-                    escaped = isinstance(block.raw, str) and block.raw.isascii() and not text.isascii()
-                    where = Where(message.id, index, path)
-                    yield Place(where, "parameter", text, position, block.name, escaped, handles=handles)
+                for path, text, source in _arguments(block, shortest, Where(message.id, index), originals):
+                    escaped = isinstance(block.raw, str) and block.raw.isascii() and not source.isascii()
+                    shown, where = text if source is not text else "", Where(message.id, index, path)
+                    yield Place(where, "parameter", source, position, block.name, escaped, shown, handles=handles)
 
 
 def _source(text: str, where: Where, originals: Mapping[str, Message]) -> str | None:
@@ -189,19 +189,22 @@ def _source(text: str, where: Where, originals: Mapping[str, Message]) -> str | 
     return None if found is None or found == text or has_mark(found) else found
 
 
-def _arguments(call: ToolCall, shortest: int) -> Iterator[tuple[Path, str]]:
-    """The strings in the arguments of a call that may be replaced."""
+def _arguments(
+    call: ToolCall, shortest: int, at: Where, originals: Mapping[str, Message]
+) -> Iterator[tuple[Path, str, str]]:
+    """The strings in the arguments of a call that may be replaced, each with what it is cut from."""
     # Nothing is longer than the text it is written in.
     if isinstance(call.raw, str) and len(call.raw) <= shortest:
         return
     tried = 0
     for path, text in call.walk():
-        if len(text) > shortest and not is_condensed(text):
+        source = _source(text, at._replace(path=path), originals) if len(text) > shortest else None
+        if source is not None:
             tried += 1
             if tried > _MOST_VALUES:
                 return
             if can_splice(call, path):
-                yield path, text
+                yield path, text, source
 
 
 def _tool(messages: Sequence[Message], place: tuple[int, int] | None) -> str:

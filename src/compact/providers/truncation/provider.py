@@ -15,7 +15,15 @@ from compact.providers.truncation.links import blank, follow, separate
 from compact.providers.truncation.places import Shortening, all_tried, older, places
 from compact.providers.truncation.relevance import Relevance
 from compact.providers.truncation.settings import TruncationSettings
-from compact.providers.truncation.targeting import PRECISION, Cutter, by_stage, cut_all, cut_until
+from compact.providers.truncation.targeting import (
+    PRECISION,
+    Cutter,
+    by_stage,
+    cut_all,
+    cut_until,
+    cut_wholly,
+    oversized,
+)
 
 Goal: TypeAlias = tuple[int, int] | None
 """How many tokens must go, and the target; None cuts everything."""
@@ -58,20 +66,24 @@ class TruncationProvider:
     def _round(self, task: Task, goal: Goal, settings: TruncationSettings) -> tuple[Pass, bool]:
         """The next pass, and whether it is sure that none follows; how it came about is not kept while it is judged."""
         cuts, candidates, last = _cuts(task, goal, settings)
-        notes = [f"{candidates} candidate{'s' * (candidates > 1)} identified"] if cuts else []
+        notes = [f"{candidates} candidate{'s' * (candidates != 1)} identified"] if cuts else []
         return as_pass(self.id, cuts, notes), last
 
 
 def _cuts(task: Task, goal: Goal, settings: TruncationSettings) -> tuple[list[Shortening], int, bool]:
     """Everything there is to cut, or what it takes to remove so many tokens on the way to a target.
 
-    Also how many texts could be cut, and whether it is sure that another round would find nothing more.
+    Also how many candidates there are, and whether it is sure that another round would find nothing more. With a target
+    in view, candidates are oversized; only a target that was given lets smaller texts be cut as well.
     """
     conversation, measure = task.conversation, task.measure
     positions = older(conversation.messages, settings.preserve_recent)
     linked = has_references(conversation)
     least = settings.least(linked=linked)
     found = list(places(conversation, positions, least=least, handles=settings.handles, originals=task.originals))
+    if settings.preserve_user_messages or settings.preserve_assistant_text:
+        messages = conversation.messages
+        found = [place for place in found if place.kind != "text" or not settings.keeps(messages[place.position])]
     cutter = Cutter(settings, measure, Relevance(conversation, found) if settings.lines == "relevant" else None)
     free, followers = separate(conversation, found) if linked else (found, [])
     if goal is None:
@@ -79,11 +91,15 @@ def _cuts(task: Task, goal: Goal, settings: TruncationSettings) -> tuple[list[Sh
         cuts += follow(cuts, followers, cutter.text, settings.markers, measure)
         return cuts, len(found), not linked and all_tried(conversation, found)
     excess, target = goal
+    candidates = oversized(free, settings, measure)[0]
+    if task.target is None:
+        cuts = cut_wholly(candidates, excess, cutter)
+        return cuts + blank(cuts, followers, settings.markers, measure), len(candidates), False
     ordered = chain(by_stage(free, settings, measure), followers)
     # What a text in the arguments of a call takes is an estimate: with a margin, one round is usually enough.
     margin = target // (2 * PRECISION) if any(place.kind == "parameter" for place in found) else 0
     cuts = cut_until(ordered, excess + margin, target // PRECISION - margin, cutter)
-    return cuts + blank(cuts, followers, settings.markers, measure), len(found), False
+    return cuts + blank(cuts, followers, settings.markers, measure), len(candidates), False
 
 
 def as_pass(name: str, cuts: Iterable[Shortening], notes: Iterable[str] = ()) -> Pass:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from compact.messages import Message
 from compact.policies import Configuration
 from compact.providers.truncation.cutting import SUPPRESSED, Cut, Markers
 from compact.providers.truncation.places import KINDS, Kind
@@ -18,7 +19,7 @@ class TruncationSettings(Configuration):
     """How tool output, call arguments and text between the first message and the recent ones are cut."""
 
     mode: Literal["mechanical", "targeted"] = "targeted"
-    """Mechanical cuts everything; targeted cuts what is oversized, and stops when the target is met."""
+    """Mechanical cuts everything; targeted what is oversized, and smaller texts for a target that is given."""
     preserve_recent: int = Field(default=5, ge=0)
     """Leave the last messages alone, and the calls and results that belong to them."""
     tool_results: Operation = "truncate"
@@ -27,6 +28,10 @@ class TruncationSettings(Configuration):
     """What is done to the texts in the arguments of calls."""
     message_text: Operation = "keep"
     """What is done to what people and the model said."""
+    preserve_user_messages: bool = False
+    """Leave what people said as it is, whatever `message_text` says."""
+    preserve_assistant_text: bool = False
+    """Leave what the model said as it is, whatever `message_text` says."""
     max_result_lines: int = Field(default=5, ge=0)
     """Lines that stay at the head of a result, or of a message's text."""
     max_result_chars: int = Field(default=1000, ge=1)
@@ -38,13 +43,13 @@ class TruncationSettings(Configuration):
     max_parameter_chars: int = Field(default=100, ge=0)
     """Characters that stay of a text in the arguments of a call."""
     target_reduction: float = Field(default=0.5, gt=0, lt=1)
-    """The share of the tokens to remove when no target is given (targeted mode)."""
+    """The share of the tokens to remove when no target is given, as far as what is oversized allows (targeted mode)."""
     result_threshold: int = Field(default=500, ge=0)
     """Results of more tokens than this are cut first (targeted mode)."""
     parameter_threshold: int = Field(default=100, ge=0)
     """Texts in arguments of more tokens than this are cut first (targeted mode)."""
     suppress_rest: bool = True
-    """Whether texts are suppressed, one after the other, where cutting all of them does not suffice (targeted mode)."""
+    """Whether texts are suppressed, one after the other, where cutting all does not meet a target that was given."""
     priority: Priority = "size"
     """What is cut first: the largest, the oldest, results before arguments, or the large and old."""
     markers: Markers = "plain"
@@ -56,6 +61,10 @@ class TruncationSettings(Configuration):
         if kind == "result":
             return self.tool_results
         return self.tool_parameters if kind == "parameter" else self.message_text
+
+    def keeps(self, message: Message) -> bool:
+        """Whether the text of the message stays, as its role is preserved."""
+        return self.preserve_user_messages if message.role == "user" else self.preserve_assistant_text
 
     def least(self, *, linked: bool) -> dict[Kind, int]:
         """How many characters a text must exceed to be worth a look, by kind; what is kept is not looked at.

@@ -86,6 +86,18 @@ def cut_until(ordered: Iterable[Place], excess: int, slack: int, cutter: Cutter)
     return list(chosen.values())
 
 
+def cut_wholly(ordered: Iterable[Place], excess: int, cutter: Cutter) -> list[Shortening]:
+    """As many places cut, in this order, as it takes to save `excess` tokens; each as far as its operation goes."""
+    chosen: list[Shortening] = []
+    for place in ordered:
+        if excess <= 0:
+            break
+        if (cut := cutter.cut(place)) is not None:
+            chosen.append(cut)
+            excess -= cut.saved
+    return chosen
+
+
 def by_stage(found: Iterable[Place], settings: TruncationSettings, measure: Measure) -> Iterator[Place]:
     """The places that may be cut, oversized ones first; each stage in the order of priority."""
     waiting = list(found)
