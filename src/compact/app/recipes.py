@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 from compact.app.presets import all_presets
@@ -11,12 +12,14 @@ from compact.messages import Json
 from compact.policies import Policy, configure
 from compact.providers import Preset, Provider, Recipe, WhenMissed, find_provider
 from compact.providers import presets as built_in_presets
-from compact.providers.registry import BUILT_IN, provider_ids
+from compact.providers.registry import BUILT_IN, provider_ids, providers
 from compact.settings.presets import find_preset
 from compact.settings.recipes import default_recipe
 
 _LEVELS: Final = ("verbatim", "formatting", "superseded")
 _LOSSLESS: Final = "lossless"
+_NEAR: Final = 2
+"""How many names are offered in place of an unknown one."""
 _STOPPING: Final = ("layers", _LOSSLESS)
 """Providers that do only what they are named for: others go on where a target is missed."""
 _POLICY: Final = {
@@ -68,6 +71,15 @@ def list_recipes() -> Iterator[tuple[str, str]]:
     yield from ((preset.name, preset.description) for preset in all_presets())
 
 
+def known_recipes() -> Iterator[tuple[str, str]]:
+    """The names of all recipes that can be chosen: those that are compared, then every other provider there is."""
+    compared = dict(list_recipes())
+    yield from compared.items()
+    for listed in providers():
+        if listed.provider is not None and listed.id not in compared:
+            yield listed.id, listed.provider.description
+
+
 _ABOUT: Final = {
     "verbatim": "Repeated text becomes references; the condensed messages alone give everything back.",
     "formatting": "Repeated text and needless layout.",
@@ -107,9 +119,16 @@ def _find(name: str, provider: str | None, preset: str | None) -> tuple[Preset |
     except InvalidConfiguration as error:
         if preset:
             raise
-        known = ", ".join((*provider_ids(), *(one.name for one in built_in_presets())))
-        raise InvalidConfiguration(error.problem, field="recipe", remedy=f"Known recipes: {known}.") from None
+        raise InvalidConfiguration(error.problem, field="recipe", remedy=_near(name)) from None
     return found, find_provider(found.provider), {}
+
+
+def _near(name: str) -> str:
+    """The names that are most like this one, and all that there are."""
+    known = list(dict.fromkeys((*provider_ids(), *(one.name for one in all_presets()))))
+    near = get_close_matches(name, known, _NEAR)
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    return f"{meant}Known recipes: {', '.join(known)}."
 
 
 def _is_provider(name: str) -> bool:

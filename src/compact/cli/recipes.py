@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.recipes import known_recipes, resolve_recipe
 from compact.cli.console import AsJson, print_json, screen
 from compact.cli.tables import Table
 from compact.messages import Json
@@ -54,7 +54,7 @@ def use(
 
 def _facts() -> list[dict[str, Json]]:
     found: list[dict[str, Json]] = []
-    for name, description in list_recipes():
+    for name, description in known_recipes():
         recipe = resolve_recipe(name)
         facts = {"name": name, "provider": recipe.provider.id, "when_missed": recipe.when_missed}
         found.append(facts | {"description": description})

@@ -61,6 +61,7 @@ def test_settings_say_what_holds_and_who_says_so(fresh: Api) -> None:
         ({"strategy": "poem"}, "strategy"),
         ({"prompt": "Write {much}."}, "prompt"),
         ({"profile": "nobody"}, "profile"),
+        ({"recipe": "nonsense"}, "recipe"),
     ],
 )
 def test_wrong_settings_are_refused_by_their_names(api: Api, values: dict[str, object], field: str) -> None:

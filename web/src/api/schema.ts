@@ -729,7 +729,7 @@ export interface paths {
         };
         /**
          * Show Recipes
-         * @description The recipes that are compared: auto, other providers, the lossless levels, presets, and one's own.
+         * @description The recipes that can be chosen: every provider, the lossless levels, presets, and one's own.
          */
         get: operations["show_recipes"];
         put?: never;

@@ -1,4 +1,4 @@
-"""Recipes: those that are compared, and the one that is used where none is named."""
+"""Recipes: those that can be chosen, and the one that is used where none is named."""
 
 import os
 from typing import Annotated, Literal, TypeAlias
@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from fastapi import APIRouter, Body, HTTPException
 from pydantic import BaseModel
 
-from compact.app import list_recipes, resolve_recipe
+from compact.app import known_recipes, resolve_recipe
 from compact.app.inspecting import showable
 from compact.app.presets import is_built_in
 from compact.errors import InvalidConfiguration
@@ -44,9 +44,9 @@ class RecipesView(BaseModel):
 
 @router.get("")
 def show_recipes() -> RecipesView:
-    """The recipes that are compared: auto, other providers, the lossless levels, presets, and one's own."""
+    """The recipes that can be chosen: every provider, the lossless levels, presets, and one's own."""
     default = default_recipe()
-    listed = dict(list_recipes())
+    listed = dict(known_recipes())
     if default not in listed:
         listed[default] = ""
     return RecipesView(

@@ -263,6 +263,9 @@ def _check_scope(workspace: str) -> None:
 def _check_names(values: Mapping[str, Json]) -> None:
     """Refuse what names something there is not, before a compression fails for it."""
     strategy, prompt, profile = (values.get(name) for name in ("strategy", "prompt", "profile"))
+    recipe = values.get("recipe")
+    if isinstance(recipe, str) and recipe:
+        resolve_recipe(recipe)
     base = find_strategy(strategy if isinstance(strategy, str) and strategy else DEFAULT)
     if isinstance(prompt, str) and prompt:
         custom_strategy(prompt, base)

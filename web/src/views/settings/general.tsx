@@ -9,6 +9,7 @@ import { Badge, Failure, Loading, Panel } from "../../parts/surfaces";
 import { plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
+import { useRecipes } from "../../state/recipes";
 
 type View = Schemas["StoredSettingsView"];
 type Setting = View["settings"][number];
@@ -92,7 +93,9 @@ function Values({ view }: { view: View }) {
 function useSuggestions(): Record<string, string[]> {
   const strategies = useQuery({ queryKey: ["strategies"], queryFn: ({ signal }) => got(api.GET("/api/prompts", { signal })) });
   const profiles = useQuery({ queryKey: ["profiles"], queryFn: ({ signal }) => got(api.GET("/api/profiles", { signal })) });
+  const recipes = useRecipes();
   return {
+    recipe: (recipes.data?.recipes ?? []).map((each) => each.name),
     strategy: (strategies.data ?? []).filter((each) => !each.custom).map((each) => each.name),
     profile: ["offline", ...(profiles.data ?? []).map((each) => each.name)],
   };

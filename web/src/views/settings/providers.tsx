@@ -73,7 +73,7 @@ function DefaultRecipe() {
           />
         </div>
         <p className="soft">
-          Used by the gateway, the Inspector, the commands and the library wherever no recipe is named.{" "}
+          Used by the chat, the gateway, the Inspector, the commands and the library wherever no recipe is named.{" "}
           {current && current.provider !== "auto" && MISSED[current.when_missed]}
         </p>
         {current?.error && <Plain text={current.error} className="small bad" />}
@@ -131,10 +131,13 @@ function ProviderForm({ provider }: { provider: Provider }) {
     queryFn: ({ signal }) => got(api.POST("/api/presets/validate", { body: asked, signal })),
   });
   const saving = useMutation({
-    mutationFn: () => got(api.PUT("/api/presets/{name}", { params: { path: { name } }, body: draft })),
-    onSuccess: () => {
-      toast(`Saved “${name}”. The Inspector and the editor offer it now.`);
-      return Promise.all([client.invalidateQueries({ queryKey: ["presets"] }), client.invalidateQueries({ queryKey: RECIPES })]);
+    mutationFn: async (use: boolean) => {
+      await got(api.PUT("/api/presets/{name}", { params: { path: { name } }, body: draft }));
+      if (use) await got(api.PUT("/api/recipes/default", { body: { recipe: name } }));
+    },
+    onSuccess: (_, use) => {
+      toast(use ? `Saved “${name}”. From now on it is used wherever no recipe is named.` : `Saved “${name}”. The Inspector and the editor offer it now.`);
+      return Promise.all([["presets"], ["providers"], RECIPES].map((queryKey) => client.invalidateQueries({ queryKey })));
     },
     onError: tellFailure,
   });
@@ -151,8 +154,11 @@ function ProviderForm({ provider }: { provider: Provider }) {
       {nested && <p className="quiet">Its passes are edited in the <a href="#/editor">editor</a>.</p>}
       <div className="row wrap set-keep">
         <TextInput label="Keep these settings as a preset" placeholder="A name" value={name} onChange={setName} maxLength={64} fault={name ? fault("name") : undefined} />
-        <Button look="primary" isDisabled={!name || problems.length > 0} isPending={saving.isPending} onPress={() => saving.mutate()}>
+        <Button look="primary" isDisabled={!name || problems.length > 0} isPending={saving.isPending} onPress={() => saving.mutate(false)}>
           Save preset
+        </Button>
+        <Button isDisabled={!name || problems.length > 0} isPending={saving.isPending} onPress={() => saving.mutate(true)}>
+          Save and use
         </Button>
       </div>
       {problems.filter((each) => each.path.length < 2 && each.path[0] !== "name").map((each) => (
