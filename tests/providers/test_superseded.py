@@ -181,6 +181,9 @@ OTHER = FOUND.replace("src/part_7.py", "src/another.py")
 SEARCHES: list[tuple[str, dict[str, Any]]] = [
     ("Grep", {"pattern": "compute"}),
     ("web_search", {"query": "compute"}),
+    ("list_files", {"path": "compute"}),
+    ("bash", {"command": "ls -la compute"}),
+    ("bash", {"command": "cd compute && tree"}),
     ("bash", {"command": "cd /repo && grep -rn compute src"}),
     ("bash", {"command": "rg -n compute"}),
 ]

@@ -18,8 +18,10 @@ _BESIDE = "run web file files code project git check"
 _MAKING = frozenset(("create", "add", "set", "update", "replace", "write", "insert", "delete", "remove", "send"))
 _looking = frozenset((*_LOOKING.split(), *_CHECKING.split()))
 _beside = frozenset(_BESIDE.split())
-_SEARCHING = frozenset(["search", "grep", "glob", "find", "query"])
-_SEARCH = re.compile(r"(?:\w+=\S+\s+)*(?:git\s+)?(?:grep|[ef]grep|rg|ag|ack|find|fd|locate)\b")
+_SEARCHING = frozenset(["search", "grep", "glob", "find", "query", "list", "ls", "tree", "dir"])
+_SEARCH = re.compile(
+    r"(?:\w+=\S+\s+)*(?:git\s+)?(?:grep|[ef]grep|rg|ag|ack|find|fd|locate|ls(?:-files|-tree)?|tree|dir)(?![\w-])"
+)
 _GOING = re.compile(r"(?:cd\s[^;&|\n]*(?:&&|;)\s*)+")
 # What these commands put somewhere stays there, and what they make differs each time.
 _DOING = re.compile(
@@ -38,7 +40,7 @@ def can_repeat(call: ToolCall) -> bool:
 
 
 def is_search(call: ToolCall) -> bool:
-    """Whether a call looks for something, and so may find other things each time."""
+    """Whether a call looks for something or lists it, and so may find other things each time."""
     typed = _typed(call)
     if typed:
         return _SEARCH.match(_GOING.sub("", typed.strip(), count=1)) is not None
