@@ -117,7 +117,7 @@ def _fill(store: DatabaseStore, length: int) -> None:
 def _report(store: DatabaseStore, length: int, out: TextIO) -> None:
     """A line for what the store reads, and one for all that a request waits for."""
     name, session = "PostgreSQL" if store.database.is_postgresql else "SQLite", f"of-{length}"
-    service = SessionService(store, counter_for, lambda _: None, lambda _: resolve_recipe(), lambda *_: None)
+    service = SessionService(store, counter_for, lambda *_: None, lambda _: resolve_recipe(), lambda *_: None)
 
     def read() -> int:
         active = store.active(session)

@@ -51,7 +51,7 @@ def configure(vendor: FakeVendors, **values: object) -> None:
 
 
 def by_condense(_: Path, recipe: str) -> object:
-    return compact.condense(conversation(), recipe=recipe, target=0.2, profile="cheap")
+    return compact.condense(conversation(), recipe=recipe, target=0.2, ask="cheap")
 
 
 def by_manager(tmp_path: Path, recipe: str) -> object:
@@ -118,7 +118,7 @@ def test_the_prompt_of_a_session_comes_before_the_profiles(tmp_path: Path, vendo
 
 def test_what_is_set_for_the_recipe_comes_before_the_profiles(vendor: FakeVendors) -> None:
     configure(vendor, prompt=WORDS)
-    compact.condense(conversation(), target=0.2, profile="cheap", config={"prompt": OWN})
+    compact.condense(conversation(), target=0.2, ask="cheap", config={"prompt": OWN})
     assert vendor.requests
     assert all(OWN in str(request.body) and WORDS not in str(request.body) for request in vendor.requests)
 

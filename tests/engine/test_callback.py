@@ -45,8 +45,9 @@ UNFIT: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("ask", "problem"), UNFIT, ids=range(len(UNFIT)))
 def test_what_cannot_be_called_with_questions_is_an_error_at_once(ask: Any, problem: str) -> None:
+    by_name = isinstance(ask, str)  # condense takes it for a profile's name
     for open_with in (
-        lambda: condense(TALK, ask=ask),
+        *(() if by_name else (lambda: condense(TALK, ask=ask),)),
         lambda: CompactManager(CompactConfig(model="gpt-4o"), ask=ask),
         lambda: StoredSessions("sqlite://", ask=ask),
     ):

@@ -88,7 +88,8 @@ def condense(
     """
     if unknown := names.keys() - OtherNames.__annotations__.keys():
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
-    require_callback(ask)
+    if not isinstance(ask, str):
+        require_callback(ask)
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
     condensation = Condensation(given, model, target, variant=variant)

@@ -15,7 +15,6 @@ from compact.facts import sentences_in
 from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
-from compact.models import find_model
 from compact.policies import Profile, model_of
 from compact.ports import Answer, Completion, Failure
 from compact.quantities import counted
