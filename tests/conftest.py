@@ -7,6 +7,7 @@ import os
 import random
 import signal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,9 @@ for _variable in (
     *("AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "COMPACT_OFFLINE"),
 ):
     os.environ.pop(_variable, None)
+# Nor read or write what its owner has configured.
+HOME = TemporaryDirectory(prefix="compact-tests-")
+os.environ["COMPACT_HOME"] = HOME.name
 NOT_FOUND = "real transcripts not found: set COMPACT_TRANSCRIPTS"
 
 # Timing on a shared machine says nothing about a law, so there is no deadline. The usual run repeats the same examples,

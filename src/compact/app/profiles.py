@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -167,16 +167,21 @@ def find_profile(name: str) -> Profile:
     )
 
 
-def add_profile(values: Mapping[str, Json]) -> Profile:
-    """Keep a new profile; InvalidConfiguration names what is wrong with it."""
+def add_profile(values: Mapping[str, Json], approve: Callable[[Profile], None] | None = None) -> Profile:
+    """Keep a new profile; InvalidConfiguration names what is wrong with it. `approve` may raise, too."""
     made = configure(Profile, values)
     _require_name(made)
+    if approve is not None:
+        approve(made)
     change_profiles(lambda known: _with(known.profiles, made))
     return made
 
 
-def change_profile(name: str, values: Mapping[str, Json]) -> Profile:
-    """Give some settings of a profile other values; the rest stays as it is."""
+def change_profile(name: str, values: Mapping[str, Json], approve: Callable[[Profile], None] | None = None) -> Profile:
+    """Give some settings of a profile other values; the rest stays as it is.
+
+    `approve` is called where its key would go elsewhere than before, and may raise.
+    """
     changed: list[Profile] = []
 
     def change(known: Profiles) -> Profiles:
@@ -184,6 +189,8 @@ def change_profile(name: str, values: Mapping[str, Json]) -> Profile:
         new = configure(Profile, {**old.model_dump(exclude_unset=True), **values})
         if new.name != old.name:
             _require_name(new)
+        if approve is not None and (new.vendor, new.url, new.key) != (old.vendor, old.url, old.key):
+            approve(new)
         changed.append(new)
         at = known.profiles.index(old)
         return _with(known.profiles[:at], new, *known.profiles[at + 1 :])

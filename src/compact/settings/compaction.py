@@ -27,6 +27,8 @@ from compact.settings.documents import find_document, read_document
 NAMES: Final = ("compact.yaml", "compact.yml", "compact.json")
 """The files that are looked for in the working directory."""
 PREFIX: Final = "COMPACT_"
+KEYS: Final = "COMPACT_KEY_"
+"""What variables begin with that hold keys for profiles."""
 OTHERS: Final = frozenset(
     {
         "COMPACT_API_KEY",
@@ -336,7 +338,7 @@ def _warnings(variables: Mapping[str, str]) -> Iterator[str]:
     """Variables that were probably meant for Compact, and set nothing."""
     known = {name for setting in all_settings() for name in variables_of(setting)}
     for name in sorted(variables):
-        if name.startswith(PREFIX) and name not in known and name not in OTHERS:
+        if name.startswith(PREFIX) and not name.startswith(KEYS) and name not in known and name not in OTHERS:
             close = get_close_matches(name, [*known, *OTHERS], 1, cutoff=0.75)
             yield f"{name} is no setting{f', {close[0]} is' if close else ''}"
 

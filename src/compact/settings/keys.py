@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
+from urllib.parse import urlsplit
 
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Vendor
@@ -24,6 +25,9 @@ _KEYLESS: Final[Mapping[Vendor, str]] = {
     "vertex": "Google's own credentials",
     "compatible": "no key",
 }
+
+
+_FREE: Final = ("env:COMPACT_KEY_", "keyring:compact/")
 
 
 class Key:
@@ -75,6 +79,25 @@ def resolve_key(profile: Profile) -> Key:
     wanted = " or ".join(names)
     raise InvalidConfiguration(
         f"{wanted} is not set", field=f"profile {profile.name}", remedy=f"Set it to the key for {profile.vendor}."
+    )
+
+
+def require_destination(profile: Profile) -> None:
+    """InvalidConfiguration where the profile would send a key elsewhere than to the vendor it belongs to.
+
+    For profiles that are made over the network: they must not carry off what the environment holds besides. A variable
+    that begins with COMPACT_KEY_, or a keyring entry of the service compact, may go to any address.
+    """
+    usual, address = _USUAL.get(profile.vendor, ()), urlsplit(profile.url).hostname or ""
+    at_home = not address or (profile.vendor == "azure" and address.endswith(".azure.com"))
+    name = profile.key.removeprefix("env:")
+    if profile.key.startswith(_FREE) or (at_home and (not name or name in usual)) or not (name or usual):
+        return
+    raise InvalidConfiguration(
+        f"{name or usual[0]} may not go to {address or profile.vendor}",
+        field="key",
+        remedy=f"Name a variable that begins with {_FREE[0].removeprefix('env:')}, or make the profile on the server: "
+        "compact profiles add.",
     )
 
 

@@ -10,12 +10,12 @@ from compact.settings.profiles import load_profiles, profiles_path
 from compact.testing.vendors import FakeVendors, Fault
 from tests.server.routes.conversing import SECRET, Api
 
-GOOD = {"name": "cheap", "vendor": "openai", "model": "gpt-4o-mini", "key": "env:TEST_KEY"}
+GOOD = {"name": "cheap", "vendor": "openai", "model": "gpt-4o-mini", "key": "env:COMPACT_KEY_TEST"}
 
 
 @pytest.fixture(autouse=True)
 def nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TEST_KEY", SECRET)
+    monkeypatch.setenv("COMPACT_KEY_TEST", SECRET)
     yield
     profiles_path().unlink(missing_ok=True)
 
@@ -32,7 +32,7 @@ def test_a_profile_is_made_changed_and_removed(api: Api) -> None:
     assert made.status_code == 201
     view = made.json()
     assert (view["name"], view["source"], view["credentials"]) == ("cheap", "configured", "found")
-    assert view["settings"]["key"] == "env:TEST_KEY"
+    assert view["settings"]["key"] == "env:COMPACT_KEY_TEST"
     assert SECRET not in made.text
     assert api.get("/profiles")[0] == view
     changed = patch(api, "cheap", {"threshold": 70, "input_price": 0.1, "output_price": 0.4, "context_window": 9_000})
@@ -54,6 +54,24 @@ def test_a_profile_is_made_changed_and_removed(api: Api) -> None:
         (GOOD | {"name": "x", "url": "http://example.com/v1"}, "url", "must begin with https"),
         (GOOD | {"name": "x", "prompt": "\ud800"}, "prompt", "unicode"),
         (GOOD | {"name": "x", "speed": 1}, "speed", "is no setting"),
+        (GOOD | {"name": "x", "key": "env:AWS_SECRET_ACCESS_KEY"}, "key", "may not go to openai"),
+        (GOOD | {"name": "x", "key": "", "url": "https://example.com/v1"}, "key", "may not go to example.com"),
+        (
+            GOOD | {"name": "x", "key": "keyring:mail/me", "url": "https://example.com"},
+            "key",
+            "may not go to example.com",
+        ),
+        (
+            {
+                "name": "x",
+                "vendor": "compatible",
+                "model": "m",
+                "url": "https://example.com",
+                "key": "env:OPENAI_API_KEY",
+            },
+            "key",
+            "OPENAI_API_KEY may not go to example.com",
+        ),
         ({"name": "x"}, "vendor", "is needed"),
         (["x"], "", "dictionary"),
     ],
@@ -66,6 +84,20 @@ def test_what_is_wrong_is_refused_by_its_field(api: Api, values: object, field: 
     assert told in error["message"]
     assert SECRET not in str(error)
     assert profiles_path().read_bytes() == before
+
+
+def test_a_key_goes_to_no_other_address_by_a_change_either(api: Api) -> None:
+    keyless = {"name": "own", "vendor": "openai", "model": "gpt-4o-mini"}
+    assert api.ask("POST", "/profiles", keyless).status_code == 201
+    assert patch(api, "own", {"threshold": 60})["threshold"] == 60
+    refused = api.ask("PATCH", "/profiles/own", {"url": "https://example.com/v1"})
+    assert refused.status_code == 400
+    assert "OPENAI_API_KEY may not go to example.com" in refused.text
+    assert load_profiles().profiles[0].url == ""
+    compatible = {"vendor": "compatible", "url": "https://example.com/v1", "key": ""}
+    assert patch(api, "own", compatible)["key"] == "no key"
+    azure = {"vendor": "azure", "url": "https://mine.openai.azure.com", "key": ""}
+    assert patch(api, "own", azure)["vendor"] == "azure"
 
 
 def test_what_is_not_there_is_not_found(api: Api) -> None:
@@ -93,7 +125,7 @@ def test_a_test_asks_one_small_question(api: Api, vendor: FakeVendors) -> None:
 
 
 def test_a_profile_without_its_key_is_not_asked(api: Api, vendor: FakeVendors) -> None:
-    made = api.post("/profiles", GOOD | {"url": f"{vendor.url}/v1", "key": "env:NOT_SET"})
+    made = api.post("/profiles", GOOD | {"url": f"{vendor.url}/v1", "key": "env:COMPACT_KEY_NOT_SET"})
     assert (made["ready"], made["credentials"]) == (False, "missing")
     found = api.post("/profiles/cheap/test")
     assert (found["answered"], found["seconds"]) == (False, None)

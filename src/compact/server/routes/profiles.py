@@ -26,6 +26,7 @@ from compact.messages import Conversation
 from compact.policies import Profile
 from compact.server.showing import Sizes, conversation_of, money
 from compact.server.stored import Sessions
+from compact.settings.keys import require_destination
 
 router = APIRouter(prefix="/profiles", tags=["profiles"], generate_unique_id_function=lambda route: route.name)
 
@@ -119,7 +120,7 @@ def list_who_may_be_asked() -> list[ProfileView]:
 @router.post("", status_code=201)
 def create_profile(values: Values) -> ProfileView:
     """Add a profile; a name, a vendor and a model are needed, and a key is never accepted: only where it is."""
-    return _view(examine(add_profile(values)))
+    return _view(examine(add_profile(values, require_destination)))
 
 
 @router.get("/costs")
@@ -143,7 +144,7 @@ def compare_costs(
 @router.patch("/{name:path}")
 def edit_profile(name: Name, values: Values) -> ProfileView:
     """Change the settings that are given; the others stay as they are."""
-    return _view(examine(change_profile(name, values)))
+    return _view(examine(change_profile(name, values, require_destination)))
 
 
 @router.delete("/{name:path}", status_code=204)
