@@ -274,10 +274,10 @@ def test_offline_names_the_flag_that_asks_a_model(
     command = ("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
     offline = run(*command).out
     assert " - Written offline: no profile is configured or named" in offline
-    assert " - --profile NAME asks a model; `compact profiles` lists them" in offline
+    assert " - To have a model write it: --profile NAME; `compact profiles` lists them" in offline
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-    assert " - --profile openai asks gpt-4o-mini" in run(*command).out
+    assert " - To have a model write it: --profile openai (gpt-4o-mini)" in run(*command).out
     assert server.requests == ()
     server.reply(lambda request: ANSWER)
     assert " - Written by gpt-4o-mini" in run(*command, "--profile", "openai").out

@@ -111,8 +111,8 @@ def condense_with(condensation: Condensation, recipe: Recipe, summarizers: Summa
 
 def _hint() -> str:
     """How a model can be asked, in one line."""
-    ready = [f"--profile {profile.name} asks {profile.model}" for profile in ready_vendors()]
-    return "; ".join(ready) or "--profile NAME asks a model; `compact profiles` lists them"
+    ready = [f"--profile {profile.name} ({profile.model})" for profile in ready_vendors()]
+    return f"To have a model write it: {' or '.join(ready) or '--profile NAME; `compact profiles` lists them'}"
 
 
 def _holds_summary(result: Result) -> bool:
