@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -63,11 +62,6 @@ def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
     frame = task.measure.message(standing(frame_account("", len(task.conversation), task.account.frame())))
     left = task.target - task.tokens + sum(map(task.measure.message, folded)) - frame - _SEAMS
     return min(most, max(left, _LEAST))
-
-
-def parts_of(task: Task, budget: int) -> int:
-    """How many tokens of material go into one question for a summary; without a model nothing is divided."""
-    return (task.reads or task.window) - budget if task.asks else sys.maxsize
 
 
 def _readable(task: Task, most: int) -> int:

@@ -1,7 +1,8 @@
 """The layers provider: what is pinned, one rolling summary, and what is recent.
 
 Everything that is neither pinned nor recent goes into the summary, the one before it included, so there is never more
-than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time, down to one of each.
+than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time, down to what nobody
+may touch.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from compact.messages import (
     with_first_request,
 )
 from compact.policies import Configuration
-from compact.providers.folding import Declined, fold, parts_of, summary_budget, summary_room
+from compact.providers.folding import Declined, fold, summary_budget, summary_room
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.quantities import counted
 from compact.summaries.model.strategy import LONGEST_PROMPT, Strategy, Style, custom_strategy, find_strategy
@@ -95,12 +96,10 @@ class LayersProvider:
     settings = LayersSettings
 
     def condense(self, task: Task, settings: LayersSettings, /) -> Steps:
-        """Fold what is old, and more of what is recent only where the request would not fit otherwise."""
+        """Fold what is old, and then more of what is recent as long as the target is not met."""
         if task.reached(task.tokens):
             yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
             return
-        if task.budget is not None:
-            task = replace(task, target=task.budget)  # the numbers that are set hold as long as the request fits
         layers = _choose(task, settings)
         if not _is_worth_it(task, settings, layers.folded):
             yield from propose(Pass(PASS, (), ("everything is pinned or recent",)))
@@ -118,7 +117,7 @@ def _is_worth_it(task: Task, settings: LayersSettings, folded: Sequence[Message]
 
 
 def _choose(task: Task, settings: LayersSettings) -> Layers:
-    """As much of what is recent as leaves room for the summary within the budget, or else the target."""
+    """As much of what is recent as leaves room for the summary below the target."""
     eligible = _eligible(task.conversation, settings)
     messages = task.conversation.messages
     if settings.recent_tokens is None:
@@ -136,7 +135,7 @@ def _choose(task: Task, settings: LayersSettings) -> Layers:
 
 
 def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
-    """How many turns and calls are kept: as many as the settings say, then fewer and fewer, down to one of each."""
+    """How many turns and calls are kept: as many as the settings say, then fewer and fewer, and in the end none."""
     turns, pairs = settings.recent_turns, settings.tool_pairs
     yield turns, pairs
     while turns > 1 or pairs > 1:
@@ -146,6 +145,8 @@ def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
         if pairs > 1:
             pairs -= 1
             yield turns, pairs
+    yield 1, 0
+    yield 0, 0
 
 
 def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exchange]:
@@ -198,13 +199,14 @@ def _older(messages: Sequence[Message], eligible: Sequence[Exchange], recent: se
 
 
 def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
+    window = task.reads or task.window
     budget = summary_budget(task, settings.max_summary_tokens, layers.folded)
     return Request(
         messages=with_first_request(task.conversation.messages, layers.folded),
         strategy=settings.chosen_strategy,
         style=Style(settings.detail, focus=settings.focus),
         budget=budget,
-        reads=parts_of(task, budget),
+        reads=window - budget,
         profile=settings.profile,
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
