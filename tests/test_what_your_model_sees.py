@@ -106,11 +106,27 @@ def written() -> Iterator[str]:
     yield from texts([*user("Write the pages."), *pages, *answer("ok"), *user("Done?")], target=0.4)
     for recipe in ("v1", "v3", "layers", "native", "balanced"):
         yield from texts(session(), recipe=recipe, target=0.2)
+    yield from (str(each) for each in compact.condense(flagged(), target=0.1, config=few).messages)
     yield from texts(looking(), recipe="lossless")
     yield from texts(looking(), recipe="lossless:verbatim")
     strategy = find_strategy("task_state")
     earlier = (Statement("Fix the totals", "Goals", "active"),)
     yield render(merge(earlier, parse("## Changes\n- [k1] completed: they are right", strategy, earlier)), strategy)
+
+
+def flagged() -> dict[str, Any]:
+    """A session whose program flags a call that its user refused."""
+    deploy = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "make deploy"}}
+    refused = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "is_error": True,
+        "content": "Command rejected by user. Reason: not on production",
+    }
+    talk = [each for at in range(20) for each in (*user(f"Part {at}?"), *answer(f"Part {at} is built. " * 20))]
+    call: list[Any] = [{"role": "assistant", "content": [deploy]}, {"role": "user", "content": [refused]}]
+    start = [*user("Build the site."), *answer("Built."), *user("Deploy it."), *call, *answer("Then not.")]
+    return {"system": "You are an agent.", "messages": [*start, *talk, *user("Go on.")]}
 
 
 def looking() -> list[Any]:

@@ -234,7 +234,7 @@ def test_the_estimate_is_that_of_the_costing(name: str, target: float | None, co
     assert (told.asks, told.cost) == (option.charge.questions, option.charge.cost)
     assert (told.tokens_before, told.tokens_after) == (option.rewrite.before, option.rewrite.after)
     assert (foreseen.result.report.cost or 0) == told.cost  # what `compact plan` shows
-    assert (told.asks > 0) is (name in (*ASKING, "layers", *(("cost", "balanced") if target is None else ())))
+    assert (told.asks > 0) is (name in (*ASKING, "layers"))
 
 
 def test_the_kept_beginning_is_that_of_the_result(conversation: Conversation) -> None:

@@ -107,7 +107,7 @@ def test_undo_after_a_repair_does_not_say_that_nothing_is_known(desk: Desk) -> N
     with desk.manager() as manager:
         with pytest.raises(DamagedOriginals, match=r"\.damaged-1: it was damaged, and was set aside"):
             manager.undo("alpha")
-        with pytest.raises(NotFound, match="nothing is known of gamma"):
+        with pytest.raises(NotFound, match="no compaction of gamma stands"):
             manager.undo("gamma")
 
 

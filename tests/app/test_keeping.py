@@ -24,7 +24,7 @@ def test_the_archive_comes_before_the_record_and_both_before_the_new_view(make: 
 
     def observe(event: Event) -> None:
         if event.name == "compact.archival":
-            seen.append((Path(event.properties["path"]).exists(), len(kept.records("s"))))
+            seen.append((Path(event.properties["file_path"]).exists(), len(kept.records("s"))))
 
     with CompactManager(make().config, observe=observe) as manager:
         assert summaries(manager.preflight("s", talk(20)))

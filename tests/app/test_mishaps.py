@@ -145,7 +145,7 @@ def test_undo_with_nothing_to_undo_says_so(make: Bench) -> None:
     with pytest.raises(EditError, match="there is no compaction 3; there are: 1"):
         manager.undo("s", 3)
     with pytest.raises(InvalidInput, match="session id"):
-        make().report("../nobody")
+        make().report("no\nbody")
 
 
 def test_undo_that_cannot_be_kept_changes_nothing(make: Bench) -> None:

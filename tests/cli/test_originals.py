@@ -118,7 +118,8 @@ def test_another_folder_and_sessions_that_are_not_there(command: Command) -> Non
     assert command("verify") == (0, "0 sessions, 0 problems\n")
     assert command("verify", "--storage", "elsewhere") == (0, "2 sessions, 0 problems\n")
     assert command("verify", "alpha")[1] == "SESSION: nothing was kept of alpha. Look at --storage."
-    assert command("repair", "../up")[1].startswith("session_id: ")
+    assert command("repair", "../up")[1] == "SESSION: nothing was kept of ../up. Look at --storage."
+    assert command("repair", "no\tid")[1].startswith("session_id: ")
 
 
 def test_help_has_examples(command: Command) -> None:

@@ -208,7 +208,7 @@ def test_the_model_speaks_neither_first_nor_twice_in_a_row() -> None:
 
 
 def test_a_failure_lets_the_request_go_as_it_is(managers: Managers, caplog: pytest.LogCaptureFixture) -> None:
-    asked, _ = work([CompactMiddleware(managers(), "no/id")], turns=2)
+    asked, _ = work([CompactMiddleware(managers(), "no\nid")], turns=2)
     assert [len(messages) for messages in asked] == [2, 4, 6, 8]
     assert {record.levelno for record in caplog.records if record.name == "compact.integrations"} == {logging.ERROR}
     with pytest.raises(InsufficientBudget):

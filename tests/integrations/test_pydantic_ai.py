@@ -178,7 +178,7 @@ def test_a_protected_message_is_never_pruned(managers: Managers) -> None:
 
 
 def test_a_failure_lets_the_request_go_as_it_is(managers: Managers, caplog: pytest.LogCaptureFixture) -> None:
-    asked, _ = work(Compact(managers(), "no/id"), turns=2)
+    asked, _ = work(Compact(managers(), "no\nid"), turns=2)
     assert [len(messages) for messages in asked] == [1, 3, 5, 7]
     assert {record.levelno for record in caplog.records if record.name == "compact.integrations"} == {logging.ERROR}
     with pytest.raises(InsufficientBudget):

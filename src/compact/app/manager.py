@@ -90,11 +90,11 @@ class CompactManager(Closeable):
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
         recipe = resolve_recipe(policy=policy)
         with ExitStack() as opened:
+            self._questions = opened.enter_context(Questions(config, recipe, ask))
             self._keeper = Keeper(config, observe)
             opened.callback(self._keeper.close)
             self._sessions = Sessions(counter_for(config.model), config.model, config.variant, self._keeper.kept_form)
             self._recollection = Recollection(self._keeper.kept, self._sessions)
-            self._questions = opened.enter_context(Questions(config, recipe, ask))
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
