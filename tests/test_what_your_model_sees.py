@@ -106,7 +106,7 @@ def written() -> Iterator[str]:
     yield from texts([*user("Write the pages."), *pages, *answer("ok"), *user("Done?")], target=0.4)
     for recipe in ("v1", "v3", "layers", "native", "balanced"):
         yield from texts(session(), recipe=recipe, target=0.2)
-    yield from (str(each) for each in compact.condense(flagged(), target=0.1, config=few).messages)
+    yield from (str(each) for each in compact.condense(flagged(), target=0.2, config=few).messages)
     yield from texts(looking(), recipe="lossless")
     yield from texts(looking(), recipe="lossless:verbatim")
     strategy = find_strategy("task_state")
