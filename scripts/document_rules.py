@@ -34,7 +34,7 @@ The account takes the role that fits. Where two messages of one role meet becaus
 they are sent as one turn, each text as a part of its own and in order; an account joins the turn beside it in the same
 way:
 
-```json
+```text
 {"role": "user", "content": [{"type": "text", "text": "First question?"}, {"type": "text", "text": "Second question?"}]}
 ```
 

@@ -143,7 +143,7 @@ def test_why_a_message_was_edited_is_told_on_focus(open_page: Open) -> None:
             break
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Tab")
-    expect(reason).to_contain_text("Consolidated results: superseded")
+    expect(reason).to_contain_text("Superseded answers: superseded")
 
 
 def test_kinds_of_edits_are_filtered_and_runs_unfold(open_page: Open) -> None:
