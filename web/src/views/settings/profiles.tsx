@@ -148,13 +148,13 @@ function Options({ costs }: { costs: Schemas["CostComparison"] }) {
       <div className="set-scroll">
         <table className="set-table">
           <thead>
-            <tr><th>Way</th><th>Asks</th><th className="end">Tokens after</th><th className="end">Condensing</th><th className="end">Cache rewrite</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr>
+            <tr><th>Recipe</th><th>Asks</th><th className="end">Tokens after</th><th className="end">Condensing</th><th className="end">Cache rewrite</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr>
           </thead>
           <tbody>
             {costs.options.map((each, index) => (
               <tr key={index}>
                 <th scope="row">{each.way}</th>
-                <td>{each.model ? <Plain text={each.model} /> : <span className="quiet">nobody</span>} {each.profile && <span className="quiet small">{each.profile}</span>}</td>
+                <td>{each.model ? <Plain text={each.model} /> : <span className="quiet">no model</span>} {each.profile && <span className="quiet small">{each.profile}</span>}</td>
                 <td className="end">{number(each.tokens_after)}</td>
                 <td className="end">{dollars(each.condensing)}</td>
                 <td className="end">{dollars(each.rewrite)}</td>
