@@ -82,7 +82,9 @@ def _absolute(result: Result, recipe: Recipe) -> float | None:
     """The target in tokens: where none was given, some providers set themselves one."""
     settings = recipe.settings
     if result.report.target is None and isinstance(settings, TruncationSettings) and settings.mode == "targeted":
-        return max(1, int(result.report.tokens_before * (1 - settings.target_reduction)))
+        own = max(1, int(result.report.tokens_before * (1 - settings.target_reduction)))
+        # Having missed its own target, it has cut all that is oversized; a target that is given allows more.
+        return own if result.report.tokens_after <= own else None
     return result.report.target
 
 
