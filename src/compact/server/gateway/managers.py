@@ -18,7 +18,7 @@ from compact.app.profiles import OFFLINE
 from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
-from compact.policies import CompactConfig, EffectiveThreshold, Profile
+from compact.policies import CompactConfig, EffectiveThreshold, Profile, model_of
 from compact.settings.compaction import find_file, gather
 from compact.settings.recipes import default_recipe
 
@@ -232,7 +232,11 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
     if profile and profile.recipe:
         policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
     variant = (profile.variant or variant_at(profile.url) if profile else "") or config.variant
-    return config.model_copy(update={"storage": storage, "policy": policy, "variant": variant})
+    window = config.max_context_tokens
+    if profile and profile.context_window and not window:
+        window = model_of(profile).max_input
+    changes = {"storage": storage, "policy": policy, "variant": variant, "max_context_tokens": window}
+    return config.model_copy(update=changes)
 
 
 def folder_name(model: str, profile: Profile | None) -> str:
