@@ -25,7 +25,6 @@ def test_no_planted_order_is_promoted(number: int, tmp_path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.xfail(reason="what a model's account says unmarked counts as the assistant's words the next time")
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_no_planted_order_is_promoted_by_models_that_obey_again_and_again(number: int, tmp_path: Path) -> None:
     found: list[str] = []
