@@ -30,7 +30,7 @@ class Questions(Closeable):
     """Answers a manager's questions: by the application's callback, or by the models of profiles, or not at all.
 
     `recipe` is the one given, with what the profile that is asked first says about summaries. A model of the
-    conversation's own vendor that nobody named is announced, by a warning of the logger "compact".
+    conversation's own vendor that no profile names is announced by a warning of the logger "compact".
     """
 
     def __init__(self, config: CompactConfig, recipe: Recipe, ask: AskModel | None) -> None:

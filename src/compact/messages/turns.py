@@ -221,5 +221,5 @@ def settle(
 
 
 def _may_join(earlier: Message, later: Message) -> bool:
-    """Whether the two can be sent as one turn, and nobody asked that one of them stay as it is."""
+    """Whether the two can be sent as one turn, and neither is protected."""
     return not earlier.fixed and not later.fixed and _can_join(earlier, later)

@@ -43,7 +43,7 @@ CHEAP: Final[Mapping[Vendor, str]] = MappingProxyType(
 
 _CATALOGUE: Final[Mapping[Vendor, str]] = {"gemini": "google"}
 _USUAL_MINIMUM: Final = 1_024
-"""The shortest beginning that vendors cache, where nobody tells it."""
+"""The shortest beginning that vendors cache, where it is not known."""
 _NEEDS_URL: Final = ("azure", "compatible")
 # How the keys of vendors begin, and the long runs of letters and digits that no name has.
 _KEY: Final = re.compile(

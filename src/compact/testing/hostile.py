@@ -157,7 +157,7 @@ def _with_meta(messages: list[Json], format: str, rng: Random) -> None:
 
 
 def _stranger(messages: list[Json], format: str, rng: Random) -> None:
-    """An item, a block or a role that is the vendor's own, or of a kind that nobody knows."""
+    """An item, a block or a role that is the vendor's own, or of an unknown kind."""
     messages.insert(rng.randint(0, len(messages)), deepcopy(rng.choice(_STRANGERS[format])))
 
 
