@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +17,12 @@ from compact.ports import Ask, Completion, StoredSession
 from compact.server.gateway.managers import Managers
 from compact.settings.profiles import save_profiles, save_prompt
 from compact.testing.vendors import FakeVendors
+from tests.app.tables import SUMMARY, conversation, home, vendor
+
+__all__ = ["home", "vendor"]
 
 WORDS, OWN = "Write it as the log of a ship.", "Write it as a letter."
-SUMMARY = "## Goals\n- Move the tables one by one.\n## Current state\n- The first tables are moved."
 Compact = Callable[[Path, str], object]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeVendors]:
-    with FakeVendors() as running:
-        running.reply(lambda _: SUMMARY)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
-        yield running
-
-
-def conversation() -> list[dict[str, Any]]:
-    messages = [{"role": "user", "content": "Move the tables one by one."}]
-    for number in range(120):
-        messages.append({"role": "assistant", "content": f"Table {number} is moved. " + f"Row {number} is fine. " * 12})
-        messages.append({"role": "user", "content": f"Go on with table {number + 1}."})
-    return messages
 
 
 def configure(vendor: FakeVendors, **values: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Event as ThreadEvent
 from typing import Any
@@ -23,38 +23,10 @@ from compact.policies.compaction import StorageSettings
 from compact.ports import Answer, Ask, Completion, Event
 from compact.settings.profiles import save_profiles
 from compact.settings.spending import load_spending
-from compact.testing.vendors import FakeVendors, Fault, Received
+from compact.testing.vendors import FakeVendors, Fault
+from tests.app.tables import SECRET, conversation, home, vendor
 
-SECRET = "sk-made-up-0123456789abcdef"
-SUMMARY = "## Requests\n- Move the tables one by one.\n## State\n- The first tables are moved."
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeVendors]:
-    """A vendor at the address to which OpenAI's SDK sends a conversation, and a key for it."""
-    with FakeVendors() as running:
-        running.reply(_summary)
-        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
-        yield running
-
-
-def _summary(_: Received) -> str:
-    return SUMMARY
-
-
-def conversation(turns: int = 120) -> list[dict[str, Any]]:
-    messages = [{"role": "user", "content": "Move the tables one by one."}]
-    for number in range(turns):
-        messages.append({"role": "assistant", "content": f"Table {number} is moved. " + f"Row {number} is fine. " * 12})
-        messages.append({"role": "user", "content": f"Go on with table {number + 1}."})
-    return messages
+__all__ = ["home", "vendor"]
 
 
 def manager(tmp_path: Path, events: list[Event] | None = None, **values: object) -> CompactManager:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration, NotFound
 from compact.messages import Json
 from compact.models import Model
 from compact.policies import CHEAP, Profile, Profiles, Vendor, configure, default_profile, model_of
 from compact.ports import Answer, Ask, Completion, Failure, Observe
-from compact.settings.keys import resolve_key, reveal_key
+from compact.settings.keys import address_of, resolve_key, reveal_key
 from compact.settings.offline import require_online
 from compact.settings.profiles import change_profiles, load_profiles
 
@@ -27,7 +26,6 @@ Source: TypeAlias = Literal["configured", "vendor"]
 Credentials: TypeAlias = Literal["found", "none needed", "missing", "not looked at"]
 OFFLINE = "offline"
 """What is named in place of a profile when no model is to be called."""
-_ADDRESSES: Final[Mapping[Vendor, str]] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 _PROBE = Ask("Answer with one word.", "Are you there?", 16)
 
 
@@ -144,9 +142,9 @@ def examine(profile: Profile, source: Source = "configured") -> Standing:
 
 def vendor_profile(vendor: Vendor) -> Profile:
     """The vendor's usual cheap model, at the address to which the vendor's own SDK sends a conversation."""
-    variable = _ADDRESSES.get(vendor, "")
+    variable, url = address_of(vendor)
     try:
-        return default_profile(vendor, url=os.environ.get(variable, "").strip())
+        return default_profile(vendor, url=url)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(error.problem, field=variable or error.field, remedy=error.remedy) from None
 

@@ -13,7 +13,7 @@ import typer
 
 from compact.app import dump_json
 from compact.app.configuring import document_of, further_problems, template
-from compact.app.migrating import applied, keep_belongings, read_belongings
+from compact.app.migrated_settings import name_migrated, read_migrated, save_migrated
 from compact.app.thresholds import threshold_for
 from compact.cli.console import AsJson, print_json, screen, styled
 from compact.cli.options import Output, grouped
@@ -132,15 +132,15 @@ def migrate(options: Migrate) -> None:
     providers become a preset, API profiles become profiles with their thresholds, and a custom prompt is saved.
     """
     migration = _migrated(options.file)
-    belongings = read_belongings(migration, options.prompt or "") if options.apply else None
-    if belongings is not None:
-        migration = applied(migration, belongings)
+    found = read_migrated(migration, options.prompt or "") if options.apply else None
+    if found is not None:
+        migration = name_migrated(migration, found)
     to_file = options.output if options.output is not None and str(options.output) != "-" else None
     text = document_of(migration, options.model, to_file or Path("compact.yaml"))
     if to_file is not None and to_file.exists():
         raise taken(to_file)  # before anything is kept
-    if belongings is not None:
-        keep_belongings(belongings)
+    if found is not None:
+        save_migrated(found)
     elif options.prompt is not None:
         _save_prompt(options.prompt, migration.prompt)
     if to_file is not None:

@@ -81,7 +81,7 @@ class Model:
     `encoding` names the tokenizer that counts for the model; where it is not the model's own (`exact` is false)
     a count is multiplied by `prior` until it has been calibrated.
     `source` says where the limits come from: "profile" is the profile by which the model is asked, "default" means that
-    nobody has stated them.
+    they are not known.
     """
 
     id: str

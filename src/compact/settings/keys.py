@@ -27,6 +27,7 @@ _KEYLESS: Final[Mapping[Vendor, str]] = {
 }
 
 
+_ADDRESSES: Final[Mapping[Vendor, str]] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 _FREE: Final = ("env:COMPACT_KEY_", "keyring:compact/")
 
 
@@ -66,6 +67,12 @@ class Key:
         raise TypeError("a key is not stored: keep its reference, and resolve that again")
 
 
+def address_of(vendor: Vendor) -> tuple[str, str]:
+    """The variable that tells the vendor's SDK another address, and that address; empty where there is none."""
+    variable = _ADDRESSES.get(vendor, "")
+    return variable, os.environ.get(variable, "").strip()
+
+
 def resolve_key(profile: Profile) -> Key:
     """The profile's key; InvalidConfiguration says where one was looked for and found missing."""
     if profile.key.startswith("keyring:"):
@@ -91,10 +98,12 @@ def require_destination(profile: Profile) -> None:
     usual, address = _USUAL.get(profile.vendor, ()), urlsplit(profile.url).hostname or ""
     at_home = not address or (profile.vendor == "azure" and address.endswith(".azure.com"))
     name = profile.key.removeprefix("env:")
-    if profile.key.startswith(_FREE) or (at_home and (not name or name in usual)) or not (name or usual):
+    if profile.key.startswith(_FREE) or (at_home and (not name or name in usual)):
+        return
+    if profile.vendor == "compatible" and not name:
         return
     raise InvalidConfiguration(
-        f"{name or usual[0]} may not go to {address or profile.vendor}",
+        f"{name or (*usual, _KEYLESS.get(profile.vendor, 'a key'))[0]} may not go to {address or profile.vendor}",
         field="key",
         remedy=f"Name a variable that begins with {_FREE[0].removeprefix('env:')}, or make the profile on the server: "
         "compact profiles add.",

@@ -54,6 +54,7 @@ def test_a_profile_is_made_changed_and_removed(api: Api) -> None:
         (GOOD | {"name": "x", "url": "http://example.com/v1"}, "url", "must begin with https"),
         (GOOD | {"name": "x", "prompt": "\ud800"}, "prompt", "unicode"),
         (GOOD | {"name": "x", "speed": 1}, "speed", "is no setting"),
+        (GOOD | {"name": "x", "vendor": "vertex", "key": "", "url": "https://example.com"}, "key", "may not go to"),
         (GOOD | {"name": "x", "key": "env:AWS_SECRET_ACCESS_KEY"}, "key", "may not go to openai"),
         (GOOD | {"name": "x", "key": "", "url": "https://example.com/v1"}, "key", "may not go to example.com"),
         (

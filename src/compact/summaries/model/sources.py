@@ -58,7 +58,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
 _UNVERIFIED, _UNCONFIRMED = "(unverified)", "(unconfirmed: "
 _RESULT = re.compile(r"(?<!user)(?<!assistant)(?<![)])(?<=\S): \"(?P<words>[^\"]*)\"")
-"""What an account quotes behind a call; what somebody said stands behind their name."""
+"""What an account quotes behind a call; what a person said stands behind their name."""
 _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 """Whose words in the user's role may demand something."""
 _ANYTHING = frozenset(words("changes anything files code things work"))

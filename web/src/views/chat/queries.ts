@@ -51,7 +51,7 @@ export async function renew(client: QueryClient, id: string): Promise<void> {
   await Promise.all(["session", "kept", "messages"].map((name) => client.invalidateQueries({ queryKey: [name, id] })));
 }
 
-/** A change of a session; what is shown of it is read anew, and a failure is told unless it is `shown` in its place. */
+/** A change of a session; what is shown of it is read again, and a failure is reported unless it is `shown` in its place. */
 export function useChange<T, R>(id: string, run: (given: T) => Promise<R>, told?: (result: R) => string, shown = false) {
   const client = useQueryClient();
   return useMutation({

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,14 @@ from compact.policies import Profile, Profiles, configure
 from compact.policies.migration import Migration, unwrapped
 from compact.policies.older_settings import Details, read_details, read_profiles
 from compact.providers.presets import Preset, find_preset
-from compact.settings.profiles import FROM_FILE, load_profiles, prompt_path, save_profiles, save_prompt
+from compact.settings.profiles import FROM_FILE, change_profiles, load_profiles, prompt_path, save_prompt
 
 PROMPT = "condensing"
 """What a migrated prompt is called where no name is given."""
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class MigratedSettings:
     """A preset, profiles and a prompt of older settings; `remarks` say what has no counterpart."""
 
     preset: Preset | None
@@ -30,7 +30,7 @@ class Belongings:
     remarks: tuple[str, ...]
 
 
-def read_belongings(migration: Migration, prompt: str = "") -> Belongings:
+def read_migrated(migration: Migration, prompt: str = "") -> MigratedSettings:
     """What belongs beside the configuration; InvalidConfiguration names a value that nothing can be made of."""
     details, remarks = read_details(unwrapped(migration.old)), list[str]()
     preset = _preset(details) if details else None
@@ -50,26 +50,23 @@ def read_belongings(migration: Migration, prompt: str = "") -> Belongings:
         if name and (own or not chosen):
             values["prompt"] = f"{FROM_FILE}{name}"
         profiles.append(configure(Profile, values, under=f"apiConfigs.{values['name']}"))
-    return Belongings(preset, tuple(profiles), name, migration.prompt, tuple(remarks))
+    return MigratedSettings(preset, tuple(profiles), name, migration.prompt, tuple(remarks))
 
 
-def keep_belongings(given: Belongings) -> None:
+def save_migrated(given: MigratedSettings) -> None:
     """Keep the preset, the profiles beside those of before, and the prompt; nothing of the same name is replaced."""
-    known = load_profiles().profiles
-    for profile in given.profiles:
-        if any(profile.name == one.name for one in known):
-            raise _taken(f"profile {profile.name}")
+    _with(load_profiles(), given.profiles)  # before anything is written
     if given.prompt and prompt_path(given.prompt).exists():
         raise _taken(str(prompt_path(given.prompt)))
     if given.profiles:
-        save_profiles(Profiles(profiles=(*known, *given.profiles)))
+        change_profiles(lambda known: _with(known, given.profiles))
     if given.prompt:
         save_prompt(given.prompt, given.text)
     if given.preset:
         keep_presets([given.preset])
 
 
-def applied(migration: Migration, given: Belongings) -> Migration:
+def name_migrated(migration: Migration, given: MigratedSettings) -> Migration:
     """The configuration that names the preset, and the remarks that are left once all that is kept."""
     names = [profile.name for profile in given.profiles]
     done = [f"profile: {name} must be configured" for name in names]
@@ -88,6 +85,14 @@ def applied(migration: Migration, given: Belongings) -> Migration:
         policy = {key: value for key, value in policy.items() if key not in ("preset", "provider")}
         config["policy"] = {**policy, "preset": given.preset.name}
     return replace(migration, config=config, remarks=(*left, *given.remarks))
+
+
+def _with(known: Profiles, new: Sequence[Profile]) -> Profiles:
+    names = {profile.name for profile in known.profiles}
+    for profile in new:
+        if profile.name in names:
+            raise _taken(f"profile {profile.name}")
+    return Profiles(profiles=(*known.profiles, *new))
 
 
 def _preset(details: Details) -> Preset:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compact.app.migrating import applied, keep_belongings, read_belongings
+from compact.app.migrated_settings import name_migrated, read_migrated, save_migrated
 from compact.app.recipes import resolve_recipe
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
@@ -47,29 +47,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def settings_of(old: dict[str, Json]) -> Any:
     """The settings of the recipe that the migrated configuration names."""
     migration = migrate(old)
-    given = read_belongings(migration)
-    keep_belongings(given)
-    return resolve_recipe(preset=applied(migration, given).config["policy"]["preset"]).settings
+    given = read_migrated(migration)
+    save_migrated(given)
+    return resolve_recipe(preset=name_migrated(migration, given).config["policy"]["preset"]).settings
 
 
 def test_profiles_have_their_thresholds_and_the_prompt_and_no_key() -> None:
     migration = migrate(ROO)
-    given = read_belongings(migration)
-    keep_belongings(given)
+    given = read_migrated(migration)
+    save_migrated(given)
     cheap, dear, mine = load_profiles().profiles
     assert (cheap.vendor, cheap.model, cheap.threshold) == ("openai", "gpt-4o-mini", 60)
     assert (cheap.use, cheap.prompt, cheap.key) == ("condensation", "file:condensing", "")
     assert (dear.vendor, dear.model, dear.threshold, dear.use) == ("anthropic", "claude-sonnet-4-5", -1, "conversation")
     assert (mine.vendor, mine.model, mine.url) == ("compatible", "qwen", "http://localhost:1/v1")
     assert load_prompt("condensing") == "Write for a lawyer."
-    after = applied(migration, given)
+    after = name_migrated(migration, given)
     assert after.config == {"profile": "cheap", "policy": {"trigger_pct": 0.75}}
     assert after.remarks == (
         "profileThresholds: write `threshold: 70` below profile z9 in profiles.yaml",
         "apiConfigs.odd: its provider or its model has no counterpart; left out",
     )
     with pytest.raises(InvalidConfiguration, match="profile cheap: exists, and is not replaced"):
-        keep_belongings(given)
+        save_migrated(given)
 
 
 def test_versions_keep_their_details() -> None:
@@ -147,5 +147,5 @@ def test_configurations_of_other_providers_become_presets() -> None:
 
 def test_a_value_that_nothing_can_be_made_of_is_an_error_and_nothing_is_kept(home: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=r"settings\.result_threshold"):
-        read_belongings(migrate({"version": "v2", "v2": {"toolResultThreshold": "many"}}))
+        read_migrated(migrate({"version": "v2", "v2": {"toolResultThreshold": "many"}}))
     assert list(home.iterdir()) == []
