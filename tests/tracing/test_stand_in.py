@@ -34,6 +34,8 @@ SPAN = {"type": "span", "trace_id": "t", "span_id": "s"}
         ([SPAN], 400),
         ({"events": [SPAN]}, 400),
         ({"batch": [SPAN, {"type": "other"}, 5]}, 400),
+        ({**SPAN, "name": [5]}, 400),
+        ({**SPAN, "name": 5}, 500),
         ({"batch": SPAN}, 500),
         (None, 500),
         ({**SPAN, "data": {"text": "x" * LIMIT}}, 413),

@@ -1,4 +1,7 @@
-"""A stand-in for Ariadne, the trace viewer: it takes what the real one takes, and refuses what that refuses."""
+"""A stand-in for Ariadne, the trace viewer: it takes what the real one takes, and refuses what that refuses.
+
+One thing it is stricter in: `data` that is no object the real one takes and garbles.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class ShownSpan:
-    """A span in the viewer's tree, with those below it by the time at which they began."""
+    """A span in the viewer's tree, with those below it by the millisecond in which they began."""
 
     name: str
     children: tuple[ShownSpan, ...]
@@ -47,7 +50,7 @@ class ShownTrace:
 
 @dataclass(frozen=True, slots=True)
 class ShownAgent:
-    """An agent in the viewer's tree, with its traces as they came."""
+    """An agent in the viewer's tree, with its traces, that which was told of last first."""
 
     label: str
     traces: tuple[ShownTrace, ...]
@@ -87,11 +90,11 @@ class FakeAriadne(Fake):
     def shown(self) -> list[ShownAgent]:
         """What the viewer's page shows of what was taken: agents, their traces, the trees of their spans."""
         with self._lock:
-            events = list(self._events)
+            events = self._events[::-1]  # the page puts what comes in front of what it has
         agents: dict[str, tuple[str, list[ShownTrace]]] = {}
         for trace_id in dict.fromkeys(event["trace_id"] for event in events):
             own = [event for event in events if event["trace_id"] == trace_id]
-            title = next((event for event in reversed(own) if event["type"] == "trace"), {})
+            title = next((event for event in reversed(own) if event["type"] == "trace"), {})  # the first that came
             id, label = _agent_of(title, trace_id)
             spans = [event for event in own if event["type"] == "span"]
             name = str(title.get("name") or "").strip() or trace_id
@@ -115,14 +118,17 @@ def ingest(body: bytes) -> tuple[list[dict[str, Json]], str]:
     if len(body) > LIMIT:
         return [], "Payload too large"
     try:
-        payload = decode(body)
+        payload = decode(body.decode("utf-8-sig", "replace").encode())
     except ValueError:
         return [], "Internal server error"
     if isinstance(payload, list):
         return [], "Validation failed: a bare array"
     if not isinstance(payload, dict) or not isinstance(payload.get("batch", []), list):
         return [], "Internal server error"
-    events = [_cut(event) for event in payload.get("batch", [payload])]
+    sent = payload.get("batch", [payload])
+    if any(isinstance(event, dict) and not _can_be_cut(event.get("name")) for event in sent):
+        return [], "Internal server error"
+    events = [_cut(event) for event in sent]
     problems = [f"{number}: {problem}" for number, event in enumerate(events) if (problem := _wrong_with(event))]
     if problems:
         return [], "Validation failed: " + "; ".join(problems)
@@ -218,6 +224,11 @@ def _moment(instant: str) -> datetime:
 
 def _answered(status: int, said: Json) -> Answer:
     return Answer(status, {"content-type": "application/json"}, (json.dumps(said).encode(),))
+
+
+def _can_be_cut(name: Json) -> bool:
+    """Whether the viewer gets as far as to look at the name: at numbers and objects it fails before."""
+    return isinstance(name, str | list) or name in (None, False, 0)
 
 
 def _cut(event: Json) -> Json:

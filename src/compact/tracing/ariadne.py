@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from compact.messages import Json
@@ -14,14 +15,16 @@ from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
 from compact.tracing.shorten import write_within
 from compact.tracing.tree import SESSION
-from compact.tracing.written import encode, span_to_json
+from compact.tracing.written import encode, instant, span_to_json
 
 URL: Final = "http://127.0.0.1:5175"
 LIMIT: Final = 256 * 1024
 """Ariadne answers 413 to larger bodies."""
 _OPENING, _CLOSING = b'{"batch":[', b"]}"
 _FRAME: Final = len(_OPENING) + len(_CLOSING)
-_NAMED: Final = 4096
+_KNOWN: Final = 4096
+"""Traces whose beginning is remembered; the one that was heard of first is forgotten first."""
+_READ_FIRST: Final = ("summary", "reason")
 
 
 class AriadneExporter(Sender):
@@ -36,35 +39,32 @@ class AriadneExporter(Sender):
         deadline: float = DEADLINE,
     ) -> None:
         address = Address(url, dict(headers or {}), "tracing.ariadne").below("/ingest")
-        self._named: OrderedDict[str, None] = OrderedDict()
-        self._known_lost = 0
+        self._began: OrderedDict[str, datetime] = OrderedDict()
         packing = Packing("application/json", self._piece, _joined, LIMIT, _FRAME, gap=1)
         super().__init__("[Ariadne]", address, packing, capacity=capacity, deadline=deadline)
 
     def _piece(self, span: Span) -> bytes:
-        """The span; before the first of a trace, the trace, without which the viewer would show only its id."""
-        if self._known_lost != self.lost:
-            # Names may be among what was lost; and a viewer that was away has forgotten them.
-            self._known_lost = self.lost
-            self._named.clear()
-        piece = _written(span, self._title(span))
-        self._named[span.trace_id] = None
-        if len(self._named) > _NAMED:
-            self._named.popitem(last=False)
-        return piece
-
-    def _title(self, span: Span) -> bytes:
-        if span.trace_id in self._named:
-            return b""
-        named = span.data.get(SESSION)
-        session = named if isinstance(named, str) and named else f"session {span.trace_id[:8]}"
-        title = {"type": "trace", "trace_id": span.trace_id, "name": session, "group_id": session}
-        return encode(title | {"metadata": {"agent_name": "compact", "agent_id": "compact"}}).encode() + b","
+        began = self._began.setdefault(span.trace_id, span.started_at)
+        if len(self._began) > _KNOWN:
+            self._began.popitem(last=False)
+        return _written(span, began)
 
 
-def _written(span: Span, title: bytes) -> bytes:
-    clean = replace(span, data=_without_nulls(span.data))
-    return title + write_within(LIMIT - _FRAME - 1 - len(title), clean, _to_bytes)
+def _written(span: Span, began: datetime) -> bytes:
+    """The span's trace and the span, a line each.
+
+    A page of the viewer's knows only what came while it was open: without the trace it would show only its id.
+    """
+    title = encode(_title(span, began)).encode() + b"\n"
+    readable = replace(span, data=_readable(_without_nulls(span.data)))
+    return title + write_within(LIMIT - _FRAME - 1 - len(title), readable, _to_bytes)
+
+
+def _title(span: Span, began: datetime) -> dict[str, Json]:
+    named = span.data.get(SESSION)
+    session = named if isinstance(named, str) and named else f"session {span.trace_id[:8]}"
+    title = {"type": "trace", "trace_id": span.trace_id, "name": session, "group_id": session}
+    return title | {"started_at": instant(began), "metadata": {"agent_name": "compact", "agent_id": "compact"}}
 
 
 def _to_bytes(span: Span) -> bytes:
@@ -72,7 +72,19 @@ def _to_bytes(span: Span) -> bytes:
 
 
 def _joined(pieces: Sequence[bytes]) -> bytes:
-    return _OPENING + b",".join(pieces) + _CLOSING
+    """A body of all pieces, each trace once.
+
+    The last comes first: of spans that began in the same millisecond the viewer shows first what it got last.
+    """
+    lines = dict.fromkeys(line for piece in reversed(pieces) for line in piece.split(b"\n"))
+    return _OPENING + b",".join(lines) + _CLOSING
+
+
+def _readable(data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The data with what is to be read first as `output`, which the viewer shows when a span is selected."""
+    texts = (data.get(key) for key in _READ_FIRST)
+    first = next((text for text in texts if isinstance(text, str) and text), None)
+    return {**data, "output": first} if first and "output" not in data else data
 
 
 def _without_nulls(value: Json) -> Json:

@@ -32,7 +32,8 @@ class Tree:
     """Makes events into spans: one trace a session, and what happens during a compaction below that compaction.
 
     A compaction begins with the decision for it and ends with `compact.condensed`, which is its span. One that never
-    ends is told as `compact.unfinished` when the session's next decision is made, or when tracing ends.
+    ends is told as `compact.unfinished` when the session's next decision is made, or when tracing ends. Neither begins
+    after anything below it.
     """
 
     def __init__(self) -> None:
@@ -52,10 +53,11 @@ class Tree:
             yield span
         elif event.name == _RESULT:
             del self._open[trace]
-            yield replace(span, span_id=compaction.span_id)
+            yield replace(span, span_id=compaction.span_id, started_at=min(span.started_at, compaction.started_at))
         else:
             status = "error" if event.failed else compaction.status
-            self._open[trace] = replace(compaction, ended_at=max(span.ended_at, compaction.ended_at), status=status)
+            began, ended_at = min(span.started_at, compaction.started_at), max(span.ended_at, compaction.ended_at)
+            self._open[trace] = replace(compaction, started_at=began, ended_at=ended_at, status=status)
             self._open.move_to_end(trace)
             yield replace(span, parent_id=compaction.span_id)
         while len(self._open) > OPEN:
