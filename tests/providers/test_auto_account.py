@@ -204,6 +204,34 @@ def test_files_that_were_only_read_stand_on_one_line() -> None:
     assert "- read src/part0.py; src/part1.py; src/part2.py; src/part3.py; src/part4.py\n" in body_of(account)
 
 
+def test_files_that_were_edited_again_and_again_stand_on_one_line_with_a_count() -> None:
+    paths = ["src/a.py", "src/a.py", "src/a.py", "src/b.py", "src/a.py"]
+    edits = [
+        wire
+        for number, path in enumerate(paths)
+        for wire in step(f"c{number}", "edit_file", {"path": path, "old_string": "x", "new_string": ""}, "ok " * 60)
+    ]
+    before = parse([user("Begin."), *edits, *spoken(20), user("Go on.")])
+    (account,) = accounts(fill(before, tokens_of(before) // 2).conversation)
+    assert "- edited src/a.py, 3 times; src/b.py; src/a.py\n" in body_of(account)
+
+
+def test_a_script_for_one_occasion_is_not_what_is_being_worked_on() -> None:
+    def write(id: str, path: str) -> list[Any]:
+        return step(id, "write_file", {"path": path, "content": "print('x')\n" * 12}, "written")
+
+    calls = [*write("c1", "/tmp/fix.py"), *write("c2", "src/kept.py")]
+    before = parse([user("Begin."), *calls, *spoken(24), user("Go on.")])
+    shown = fill(before, tokens_of(before) // 3).conversation.messages
+    assert [
+        file
+        for file in ("/tmp/fix.py", "src/kept.py")
+        for each in shown
+        for call in each.calls
+        if file in str(call.raw)
+    ] == ["src/kept.py"]
+
+
 def test_what_asks_for_nothing_is_not_told_as_answered() -> None:
     said = [user("I went to the lake yesterday, and it rained."), assistant("Sounds wet. " * 60)]
     before = parse([user("Begin."), *said, *spoken(20), user("Go on.")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from time import process_time
 
@@ -13,7 +14,7 @@ from compact.app import counter_for
 from compact.formats import parse
 from compact.messages import EditKind, Replace, Text, ToolResult
 from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt
-from compact.summaries.offline.records import names_in
+from compact.summaries.offline.records import names_in, place_words
 from compact.testing.strategies import hostile_text
 from tests.providers.conversations import numbered_lines, step, tokens_of, user
 from tests.providers.sessions import fill, session
@@ -125,8 +126,21 @@ def test_a_comment_stands_with_what_it_is_about() -> None:
             *(f"    other_{number} = compute({number})" for number in range(60)),
         ]
     )
-    cut = Excerpts(code, COUNT(code), Interest(words=frozenset({"backward", "compat", "removed"}))).within(90, COUNT)
+    cut = Excerpts(code, COUNT(code), Interest(words=place_words("removed for backward compat"))).within(90, COUNT)
     assert "the removed phase\n    // becomes idle.\n    return PhaseIdle" in cut
+
+
+def test_of_records_that_differ_in_their_values_the_one_that_was_chosen_is_shown() -> None:
+    options = [(strap, dial) for strap in ("silicone", "leather", "metal") for dial in ("white", "black", "blue")]
+    variants = {
+        str(number): {"item": number, "options": {"strap": strap, "dial": dial}, "available": True}
+        for number, (strap, dial) in enumerate(options, 1000)
+    }
+    text = json.dumps({"name": "Watch", "variants": variants})
+    said = "I change the watch with the silicone strap (blue dial) to a metal strap with a white dial (available)."
+    cut = Excerpts(text, COUNT(text), Interest(words=place_words(said))).within(80, COUNT)
+    assert '"strap": "metal", "dial": "white"' in cut
+    assert cut.count("strap") == 1
 
 
 def test_excerpts_show_what_was_put_into_files() -> None:

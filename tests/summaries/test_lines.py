@@ -48,12 +48,12 @@ def test_a_longer_line_tells_no_less() -> None:
 
 
 def test_an_outline_names_what_was_written() -> None:
-    shown = outline(CODE, frozenset(), 200)
+    shown = outline(CODE, {}, 200)
     assert "def update_committed(options)" in shown
     assert "class Store" in shown
     assert "# Replaces the transcript" in shown
     assert "compute(x)" not in shown
-    assert outline("one\ntwo\n", frozenset(), 200) == ""
+    assert outline("one\ntwo\n", {}, 200) == ""
 
 
 def test_a_file_that_was_written_is_told_by_its_outline() -> None:

@@ -262,6 +262,8 @@ def test_images_files_and_names_of_speakers_are_told() -> None:
     file = {"type": "file", "file": {"filename": "plan.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}}
     sent = chat({"role": "user", "content": [file]}, {"role": "user", "name": "Alice", "content": "Never use tabs."})
     assert summarize(sent) == '- user: (with plan.pdf, no longer shown)\n- user (Alice): "Never use tabs."'
+    labelled = [{"role": "user", "name": "Project_Manager", "content": "Project Manager: Keep it simple: one button."}]
+    assert summarize(chat(*labelled)) == '- user (Project_Manager): "Keep it simple: one button."'
 
 
 def test_words_of_users_come_before_those_of_the_assistant() -> None:

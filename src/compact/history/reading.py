@@ -115,7 +115,7 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     texts = [block.text for block in message.blocks if isinstance(block, Text)]
     if source is Source.USER:
         texts, beside = [words_in(heard)], _beside(message)
-    said = [text for text in map(_spoken, texts) if text.strip()]
+    said = [_without_label(text, message.name) for text in map(_spoken, texts) if text.strip()]
     for at, text in enumerate(said):
         shown = "" if at else beside
         binding, asks = _wants(text) if source is Source.USER else (False, False)
@@ -126,6 +126,18 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
         told = passage.speaker in _TOLD or (not said and passage.speaker is not Speaker.PERSON)
         if told and (text := _spoken(passage.text)).strip():
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
+
+
+def _without_label(text: str, name: str) -> str:
+    """The text without the speaker's name before it, which the message has as well."""
+    before, colon, words = text[:_LONGEST_NAME].partition(":") if name else ("", "", "")
+    if not colon or not words.strip() or _plain_name(before) != _plain_name(name):
+        return text
+    return text[len(before) + 1 :].lstrip()
+
+
+def _plain_name(name: str) -> str:
+    return name.replace("_", " ").strip(" *").casefold()
 
 
 def _wants(text: str) -> tuple[bool, bool]:

@@ -20,7 +20,8 @@ from compact.summaries.offline.emphasis import Emphasis
 from compact.summaries.offline.lines import Told
 from compact.summaries.offline.worth import OLDEST, weigh_item
 
-_LOOK, _TELLING, _MOST_LOOKS = "- read ", re.compile(': "| → '), 8
+_READ, _EDITED, _TELLING = "read ", "edited ", re.compile(': "| → ')
+_MOST_STEPS_IN_LINE = 8
 _MOST_STEPS = 3
 """How many lines of steps are joined to the request that they were taken for."""
 _BELOW, _ANSWERED, _UNANSWERED = "answered below", "answered", "no answer before the next message"
@@ -61,18 +62,30 @@ def account_lines(
         told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
         below = {at for at in turn if done.levels[at] >= Level.CUT}
         lines += _turn(ladders, turn, told, below, last=number == len(turns))
-    return list(_join_looks(lines))
+    return list(_join_steps(lines))
 
 
-def _join_looks(lines: Sequence[AccountItem]) -> Iterator[AccountItem]:
-    """The lines, with those in one that only say what was read."""
-    for looks, run in groupby(lines, key=lambda item: item.text.startswith(_LOOK) and not _TELLING.search(item.text)):
+def _join_steps(lines: Sequence[AccountItem]) -> Iterator[AccountItem]:
+    """The lines, with those in one that say nothing but what was read, or what was edited."""
+    for verb, run in groupby(lines, key=_only_verb):
         group = list(run)
-        while looks and group:
-            some, group = group[:_MOST_LOOKS], group[_MOST_LOOKS:]
-            read = "; ".join(item.text.removeprefix(_LOOK).replace("; read ", "; ") for item in some)
-            yield AccountItem(_LOOK + read, tuple(id for item in some for id in item.sources))
+        while verb and group:
+            some, group = group[:_MOST_STEPS_IN_LINE], group[_MOST_STEPS_IN_LINE:]
+            subjects = [step.removeprefix(verb) for item in some for step in _steps(item)]
+            told = _counted(subjects) if verb == _EDITED else dict.fromkeys(subjects)
+            yield AccountItem(f"- {verb}{'; '.join(told)}", tuple(id for item in some for id in item.sources))
         yield from group
+
+
+def _only_verb(item: AccountItem) -> str:
+    """The verb of a line that says nothing else, if it is one of those that are joined."""
+    if _TELLING.search(item.text):
+        return ""
+    return next((verb for verb in (_READ, _EDITED) if all(step.startswith(verb) for step in _steps(item))), "")
+
+
+def _steps(item: AccountItem) -> list[str]:
+    return item.text.removeprefix("- ").split("; ")
 
 
 def _counted(steps: Iterable[str]) -> Iterator[str]:

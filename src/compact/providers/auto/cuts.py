@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from compact.history.actions import written_by
@@ -11,10 +11,7 @@ from compact.providers.auto.excerpts import Excerpts, Interest
 from compact.providers.auto.ladders import WORTH_CUTTING, Cuttable, Ladder
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
-from compact.summaries.offline.records import names_in, words_in
-
-_TAKEN_UP = 1_000
-"""Characters of what was said next that are looked at."""
+from compact.summaries.offline.records import names_in
 
 
 class Cuts:
@@ -42,7 +39,7 @@ class Cuts:
             source = (each.where, each.source)
             made = self._sources.get(source)
             if made is None:
-                said_next = self._next_words.get(each.where.message, set())
+                said_next = self._next_words.get(each.where.message, {})
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
                 interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought, rules)
@@ -69,15 +66,9 @@ class Cuts:
         return found
 
     @cached_property
-    def _next_words(self) -> dict[str, set[str]]:
-        """The words of what was said after each message, in the next exchange that says anything."""
-        found: dict[str, set[str]] = {}
-        words: set[str] = set()
-        for ladder in reversed(self._ladders):
-            found |= dict.fromkeys((self._messages[index].id for index in ladder.group), words)
-            if said := ladder.told.said:
-                words = words_in(said[0].text[:_TAKEN_UP])
-        return found
+    def _next_words(self) -> dict[str, Mapping[str, int]]:
+        """The words of what was said after each message."""
+        return {self._messages[index].id: each.told.taken_up for each in self._ladders for index in each.group}
 
     @cached_property
     def _sought(self) -> dict[str, frozenset[str]]:

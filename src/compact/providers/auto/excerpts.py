@@ -7,9 +7,9 @@ very long are taken apart at the ends of sentences and records.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from compact.facts import failures_in
@@ -19,8 +19,8 @@ from compact.summaries.offline.records import Piece, count_names, count_words, f
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
-_EDGE, _EDGE_OF_RECORDS = 4.0, 0.5
-"""What the first and the last line are worth; of records neither says more than another."""
+_EDGE, _TITLE = 4.0, 0.5
+"""What the first and the last line are worth; and the first fields of records, which say what they are."""
 _ERROR = 8.0
 _FOUND, _SOUGHT, _RULE = 1.0, 2.5, 8.0
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
@@ -56,7 +56,7 @@ class Interest:
 
     asked: AbstractSet[str] = frozenset()
     names: AbstractSet[str] = frozenset()
-    words: AbstractSet[str] = frozenset()
+    words: Mapping[str, int] = field(default_factory=dict)
     sought: AbstractSet[str] = frozenset()
     rules: bool = False
 
@@ -68,7 +68,7 @@ class Excerpts:
         self.text = text
         self._rate = tokens / max(len(text), 1)
         self._pieces = pieces_of(text)
-        self._worth = _worth(text, self._pieces, interest, _EDGE_OF_RECORDS if is_json(text) else _EDGE)
+        self._worth = _worth(text, self._pieces, interest, records=is_json(text))
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -127,8 +127,11 @@ class Excerpts:
         return omitted(count, "line") + ("\n" if text[end - 1] == "\n" else "")
 
 
-def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) -> list[float]:
-    """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next."""
+def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: bool) -> list[float]:
+    """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next.
+
+    A line gains by what stands beside it. A record does not: it says nothing about the next one.
+    """
     size = len(pieces)
     errors = {failure.start for failure in failures_in(text)}
     lowered = text.lower() if interest.asked else ""
@@ -148,14 +151,15 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, edge: float) 
     for at, piece in enumerate(pieces):
         if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
-        value = edge / (1 + at) + edge / (size - at) + _ERROR * (piece.start in errors)
+        value = _TITLE / (1 + at) ** 2 if records else _EDGE / (1 + at) + _EDGE / (size - at)
+        value += _ERROR * (piece.start in errors)
         value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = mentions[at]
         worth[at] += value + mentioned
         for near in (at - 2, at - 1, at + 1, at + 2):  # what stands beside it says what it is part of
-            if mentioned and 0 <= near < size:
+            if mentioned and 0 <= near < size and not records:
                 worth[near] += mentioned * _BESIDE[abs(near - at)]
         if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is

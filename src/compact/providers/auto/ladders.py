@@ -79,6 +79,7 @@ _MOST_NAMED = 8
 """A name that more exchanges have is what the conversation is about."""
 _NAME = 5
 """Letters of a plain word that can be a name."""
+_TEMPORARY = ("/tmp/", "/private/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - where others put their files
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
 
@@ -364,6 +365,8 @@ def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
     """What is being worked on: changed files and those asked for as last shown, the last failure, the plan."""
     owner = {index: at for at, group in enumerate(groups) for index in group}
     changed = {action.subject for action in reading.actions if action.kind in CHANGES}
+    # A script for one occasion is not what is being worked on, unless there is nothing else.
+    changed = {path for path in changed if not path.startswith(_TEMPORARY)} or changed
     asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
     found: dict[str, int] = {}
     failed: dict[str, int] = {}

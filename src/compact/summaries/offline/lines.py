@@ -20,7 +20,7 @@ from compact.history.speech import without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
 from compact.summaries.offline.quotations import Speech
-from compact.summaries.offline.records import names_in, outline, pick, pick_mentioned, scalars_in, words_in
+from compact.summaries.offline.records import names_in, outline, pick, pick_mentioned, place_words, scalars_in, words_in
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -87,7 +87,7 @@ class Told:
     actions: list[Action] = field(default_factory=list)
     asked: AbstractSet[str] = frozenset()
     question: bool = False
-    taken_up: AbstractSet[str] = frozenset()
+    taken_up: Mapping[str, int] = field(default_factory=dict)
     planned: int = -1
     comments: bool = False
     lists: Mapping[int, Plan] = field(default_factory=dict, repr=False)
@@ -230,14 +230,14 @@ def _lists(reading: Reading) -> dict[int, Plan]:
     return drop_repeated(sorted(found, key=lambda pair: pair[1].index))
 
 
-def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[set[str]]:
+def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[dict[str, int]]:
     """For each exchange, the words of what was said next."""
-    found: list[set[str]] = []
-    words: set[str] = set()
+    found: list[dict[str, int]] = []
+    words: dict[str, int] = {}
     for spoken in reversed(said):
         found.append(words)
         if spoken and spoken[0].text:
-            words = words_in(spoken[0].text[:_TAKEN_UP])
+            words = place_words(spoken[0].text[:_TAKEN_UP])
     return found[::-1]
 
 
@@ -316,10 +316,10 @@ def _done(action: Action, room: Room, told: Told) -> str:
 def _script(action: Action, longest: int) -> str:
     """What a script says of itself that a program was fed with: its comments, and what it defines."""
     text = written_by(action) if longest else ""
-    return quote(outline(text, frozenset(), longest), longest).replace('"', "'") if text else ""
+    return quote(outline(text, {}, longest), longest).replace('"', "'") if text else ""
 
 
-def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
+def _written(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
     """What was put into a file: all of it, or what the next words took up; of records the first, with their fields."""
     text = written_by(action) if longest else ""
     lines = quote(text.replace("\n", " / "), 2 * longest)
@@ -328,7 +328,7 @@ def _written(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
     return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
-def _answer(action: Action, longest: int, taken_up: AbstractSet[str]) -> str:
+def _answer(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
     """What came of it: how a command ended, or the plain fields of a record; then what the next words took up."""
     end = action.outcome.shorten(longest)
     if len(action.result) <= len(end) + longest:

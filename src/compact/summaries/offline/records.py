@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -19,7 +19,9 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
 _LONGEST_RECORD, _DEEPEST = 300, 12
 _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
-_WORD = re.compile(r"\w{5,40}")
+_WORD, _VALUE = re.compile(r"\w{5,40}"), re.compile(r"\w{3,40}")
+_NEAR, _TOGETHER, _LATER = 4, 0.5, 0.25
+"""How many words apart something is said together, what that counts, and what it counts at most to be said late."""
 _LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
 _JOIN = " / "
 _DECLARES = re.compile(
@@ -61,10 +63,36 @@ def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> 
     return _count(pieces, (place for place, name in found if name in names))
 
 
-def count_words(text: str, pieces: Sequence[Piece], words: AbstractSet[str]) -> list[int]:
-    """How many of the words, in lower case, each piece has; the text is looked through once."""
-    found = _WORD.finditer(text.lower()) if words else ()
-    return _count(pieces, (match.start() for match in found if match[0] in words))
+def place_words(text: str) -> dict[str, int]:
+    """The words of a text, in lower case, with the place of each among them, where it stands last."""
+    return {word: at for at, word in enumerate(_VALUE.findall(text.lower()))}
+
+
+def count_words(text: str, pieces: Sequence[Piece], words: Mapping[str, int]) -> list[float]:
+    """How many of the words each piece has, without those that most pieces have; `words` have their places.
+
+    Those tell none from another, as the names of fields in a list of records. In records short words are values; words
+    that were said together count more, and later ones: who changes something names last what it is to be.
+    """
+    records, at = is_json(text), 0
+    holders: defaultdict[str, set[int]] = defaultdict(set)
+    for match in (_VALUE if records else _WORD).finditer(text.lower()) if words else ():
+        while at < len(pieces) and pieces[at].end <= match.start():
+            at += 1
+        if at == len(pieces):
+            break
+        if match[0] in words and pieces[at].start <= match.start():
+            holders[match[0]].add(at)
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for word, found in holders.items():
+        for at in found if len(found) <= max(len(pieces) // 2, 1) else ():
+            places[at].append(words[word])
+    return [_together(places[at], len(words)) if records else len(places[at]) for at in range(len(pieces))]
+
+
+def _together(places: list[int], size: int) -> float:
+    near = any(other - one <= _NEAR for one, other in pairwise(sorted(places)))
+    return len(places) + _TOGETHER * near + _LATER * sum(places) / max(size * len(places), 1)
 
 
 def _count(pieces: Sequence[Piece], places: Iterable[int]) -> list[int]:
@@ -80,8 +108,8 @@ def _count(pieces: Sequence[Piece], places: Iterable[int]) -> list[int]:
     return counts
 
 
-def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
-    """The pieces of a text that share the most longer words with those, in order; nothing where none does."""
+def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
+    """The pieces of a text that share the most with those words, in order; nothing where none does."""
     if not words:
         return ""
     text = text[:_LONGEST_SCAN]
@@ -98,13 +126,13 @@ def pick_mentioned(text: str, words: AbstractSet[str], longest: int) -> str:
     return _JOIN.join(pieces[at] for at in sorted(chosen))
 
 
-def outline(text: str, words: AbstractSet[str], longest: int) -> str:
+def outline(text: str, words: Mapping[str, int], longest: int) -> str:
     """The lines of something written that say most of what is in it, in order.
 
     These are headings and declarations, then comments and errors, then what shares the most longer words with those.
     """
     lines = text.split("\n")
-    weights = [_outlined(line) + min(len(words & words_in(line)), _MOST_SHARED) for line in lines]
+    weights = [_outlined(line) + min(len(words.keys() & words_in(line)), _MOST_SHARED) for line in lines]
     chosen: set[int] = set()
     left = longest
     for at in sorted(range(len(lines)), key=lambda at: (-weights[at], at)):
