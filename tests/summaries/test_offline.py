@@ -115,6 +115,7 @@ def test_what_takes_something_back_is_quoted_before_what_tells_more() -> None:
 
 def test_short_lines_do_not_run_into_each_other() -> None:
     assert Speech("The merge failed, see above\nok, will do").quote(200) == "The merge failed, see above / ok, will do"
+    assert Speech("src/\n\n").quote(200) == "src/"
     listed = "see above\nok\n- first\n- second"
     assert Speech(listed).quote(200) == "see above / ok / first / second"
     wrapped = "A line that goes on to the right margin of the window, where it\nis wrapped. Then\n\n  more."

@@ -150,9 +150,12 @@ def passages(text: str) -> Iterator[Passage]:
 
 def _join(parts: Iterable[str]) -> str:
     """The parts as one line; a slash stands behind a short one without an end, which would run into the next."""
-    said = [part for each in parts if (part := each.strip())]
-    open_ended = (len(part) <= _SHORT_LINE and (part[-1].isalnum() or part[-1] in ")]`'\"") for part in said[:-1])
-    return "".join(f"{part}{' / ' if ends else ' '}" for part, ends in zip(said, (*open_ended, False), strict=True))
+    *before, last = [part for each in parts if (part := each.strip())] or [""]
+    return "".join(f"{part}{' / ' if _is_open(part) else ' '}" for part in before) + last
+
+
+def _is_open(line: str) -> bool:
+    return len(line) <= _SHORT_LINE and (line[-1].isalnum() or line[-1] in ")]`'\"")
 
 
 def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
