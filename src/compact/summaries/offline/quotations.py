@@ -7,7 +7,7 @@ delete it. So a passage is a sentence, or an item with the line that leads in to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -31,8 +31,6 @@ _TELLING, _MOST_TOLD = 15, 1.5
 _LEANS = 0.8
 _TELLS_ENOUGH = 0.8
 """The part of what the best sentence is worth that another must have to stand in its place."""
-_SHORT_LINE = 60
-"""Characters of a line at most that somebody ended on purpose; longer ones may have been wrapped."""
 _STATEMENT = 24
 """Characters of a sentence that is more than an exclamation."""
 
@@ -63,7 +61,7 @@ class Speech:
         """
         text = self._text
         if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
-            return quote(_join(text.split("\n")) if "\n" in text else text, longest)
+            return quote(text, longest)
         found = self._passages
         if len(found) < 2:
             return shorten_middle(quote(text, 4 * longest), longest)
@@ -79,7 +77,7 @@ class Speech:
         if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
             # The ends of what says most are better than all of something else.
             return shorten_middle(quote(found[order[0]].whole, 4 * longest), longest)
-        return quote(_join(_runs(found, chosen)), longest)
+        return quote(" ".join(_runs(found, chosen)), longest)
 
     def quote_rules(self, longest: int) -> str:
         """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
@@ -91,7 +89,7 @@ class Speech:
             if price <= (left if directs[at] else left - longest // 2):
                 chosen.add(at)
                 left -= price
-        return quote(_join(_runs(found, chosen)), longest) if chosen else self.quote(longest)
+        return quote(" ".join(_runs(found, chosen)), longest) if chosen else self.quote(longest)
 
     @property
     def share_of_rules(self) -> float:
@@ -146,16 +144,6 @@ def passages(text: str) -> Iterator[Passage]:
                 lead, items = "", False
             governing = lead or (heading if _governs(heading) else "")
             yield from (Passage(span.text, governing) for span in sentences_in(line))
-
-
-def _join(parts: Iterable[str]) -> str:
-    """The parts as one line; a slash stands behind a short one without an end, which would run into the next."""
-    *before, last = [part for each in parts if (part := each.strip())] or [""]
-    return "".join(f"{part}{' / ' if _is_open(part) else ' '}" for part in before) + last
-
-
-def _is_open(line: str) -> bool:
-    return len(line) <= _SHORT_LINE and (line[-1].isalnum() or line[-1] in ")]`'\"")
 
 
 def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
