@@ -13,7 +13,6 @@ import pytest
 
 from compact import Result, condense
 from compact.messages import Json
-from compact.providers.registry import provider_ids
 
 _SESSION = json.loads(files("compact.cli").joinpath("transcripts/session.openai-chat.json").read_text("utf-8"))
 _MESSAGES = 70
@@ -62,9 +61,7 @@ def _peak(recipe: str, sessions: int) -> float:
 
 
 def _condensed(messages: list[Json], recipe: str) -> Result:
-    if recipe in provider_ids():
-        return condense(messages, model="gpt-4o", provider=recipe)
-    return condense(messages, model="gpt-4o", preset=recipe)
+    return condense(messages, recipe=recipe, model="gpt-4o")
 
 
 def _messages(word: str, sessions: int) -> tuple[list[Json], int]:
