@@ -143,8 +143,8 @@ def test_truncation_can_leave_the_lines_that_are_most_likely_to_be_needed_again(
     talk = [_said(role, "The same.") for _ in range(4) for role in ("user", "assistant")]
     messages = [_said("user", "Why does it stop?"), *read, *talk]
     config = {"mode": "mechanical", "max_result_lines": 2}
-    for lines, found in (("first", False), ("relevant", True)):
-        result = condense(messages, recipe="truncation", config={**config, "lines": lines})
+    for stay, found in (("first", False), ("relevant", True)):
+        result = condense(messages, recipe="truncation", config={**config, "lines": stay})
         assert ("fetch_page" in _outputs(result.messages)[0]) == found
 
 
