@@ -143,6 +143,26 @@ def test_configurations_of_other_providers_become_presets() -> None:
     old = {"provider": "truncation", "truncationConfig": {"truncationMode": "suppress", "preserveRecentCount": 9}}
     settings = settings_of(old)
     assert (settings.tool_results, settings.tool_parameters, settings.preserve_recent) == ("suppress", "suppress", 9)
+    assert settings.mode == "mechanical"
+
+
+def test_every_provider_keeps_its_configuration_and_the_chosen_one_is_used() -> None:
+    old: dict[str, Json] = {
+        "provider": "lossless",
+        "losslessConfig": {"removeObsoleteState": False},
+        "truncationConfig": {"preserveUserMessages": True, "preserveAssistantText": False},
+        "nativeConfig": {"customPrompt": "Briefly.", "colour": "red"},
+        "v1": {"preserveRecentCount": 3},
+    }
+    assert settings_of(old).remove_obsolete_state is False
+    truncation: Any = resolve_recipe(preset="migrated-truncation").settings
+    native: Any = resolve_recipe(preset="migrated-native").settings
+    assert (truncation.preserve_user_messages, truncation.preserve_assistant_text) == (True, False)
+    assert native.prompt == "Briefly."
+    assert name_migrated(migrate(old), read_migrated(migrate(old))).remarks == (
+        "v1.preserveRecentCount: 3 is preserve_recent in the preset v1: export it, change it, import it as your own",
+        "nativeConfig.colour: has no counterpart",
+    )
 
 
 def test_a_value_that_nothing_can_be_made_of_is_an_error_and_nothing_is_kept(home: Path) -> None:

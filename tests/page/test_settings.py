@@ -82,6 +82,23 @@ def test_providers_are_compared_and_their_settings_kept_as_a_preset(open_page: O
     assert kept["settings"]["roles_kept"] == ["system", "user"]
 
 
+def test_advanced_settings_of_a_provider_unfold(open_page: Open, server: Server) -> None:
+    opened = open_page("settings/providers")
+    page = opened.page
+    page.get_by_role("radio", name="Truncation").check()
+    expect(page.get_by_role("textbox", name="Preserve recent")).to_be_visible()
+    reduction = page.get_by_role("textbox", name="Target reduction")
+    expect(reduction).to_be_hidden()
+    page.get_by_text("Advanced: 11 more settings").click()
+    reduction.fill("0.75")
+    reduction.press("Enter")
+    page.get_by_role("textbox", name="Keep these settings as a preset").fill("three-quarters")
+    opened.button("Save preset").click()
+    expect(page.get_by_text("The Inspector and the editor offer it now")).to_be_visible()
+    (kept,) = [each for each in server.ask("GET", "/api/presets") if each["name"] == "three-quarters"]
+    assert kept["settings"]["target_reduction"] == 0.75
+
+
 def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, server: Server) -> None:
     opened = open_page("settings/providers")
     page = opened.page

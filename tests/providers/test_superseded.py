@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -247,6 +248,7 @@ TRACEBACK = f'{OLD}\nTraceback (most recent call last):\n  File "a.py", line 1, 
             {"flight": "LH 400"},
             f'{{\n  "error": "no seats left",\n  "asked": "{OLD[:400]}"\n}}'.replace("\nrow", " row"),
         ),
+        ("bash", {"command": "curl -s https://x.org/orders/7"}, json.dumps({"error": "no such order", "asked": OLD})),
         ("get_order", {"order": "W1"}, f"Error: order not found\n{OLD}"),
         (
             "write_file",

@@ -1,4 +1,4 @@
-"""What older settings become beside a compact.yaml: a preset, profiles and a prompt, kept under Compact's home."""
+"""What older settings become beside a compact.yaml: presets, profiles and a prompt, kept under Compact's home."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compact.app.presets import keep_presets, troubles
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
 from compact.policies.migration import Migration, unwrapped
-from compact.policies.older_settings import Details, read_details, read_profiles
+from compact.policies.older_settings import VERSIONS, Details, read_details, read_profiles
 from compact.providers.presets import Preset, find_preset
 from compact.settings.profiles import FROM_FILE, change_profiles, load_profiles, prompt_path, save_prompt
 
@@ -21,9 +21,13 @@ PROMPT = "condensing"
 
 @dataclass(frozen=True, slots=True)
 class MigratedSettings:
-    """A preset, profiles and a prompt of older settings; `remarks` say what has no counterpart."""
+    """Presets, profiles and a prompt of older settings; `remarks` say what has no counterpart.
 
-    preset: Preset | None
+    `presets` have the keys that their settings stood below; `chosen` is the name of the one that is used.
+    """
+
+    presets: Mapping[str, Preset]
+    chosen: str
     profiles: tuple[Profile, ...]
     prompt: str
     text: str
@@ -32,11 +36,16 @@ class MigratedSettings:
 
 def read_migrated(migration: Migration, prompt: str = "") -> MigratedSettings:
     """What belongs beside the configuration; InvalidConfiguration names a value that nothing can be made of."""
-    details, remarks = read_details(unwrapped(migration.old)), list[str]()
-    preset = _preset(details) if details else None
-    for trouble in troubles(preset) if preset else ():
+    old = unwrapped(migration.old)
+    details = read_details(old)
+    presets, remarks = (
+        {each.under: _preset(each) for each in details},
+        [said for each in details for said in each.remarks],
+    )
+    for trouble in (trouble for preset in presets.values() for trouble in troubles(preset)):
         raise InvalidConfiguration(trouble.message, field=".".join(map(str, trouble.path)), remedy="Correct it first.")
-    remarks += details.remarks if details else ()
+    version = old.get("version")
+    used = presets.get(version if version in VERSIONS else f"{old.get('provider')}Config")
     name = prompt or PROMPT if migration.prompt else ""
     profiles, chosen = [], migration.config.get("profile")
     for values, why in read_profiles(migration.old):
@@ -50,11 +59,12 @@ def read_migrated(migration: Migration, prompt: str = "") -> MigratedSettings:
         if name and (own or not chosen):
             values["prompt"] = f"{FROM_FILE}{name}"
         profiles.append(configure(Profile, values, under=f"apiConfigs.{values['name']}"))
-    return MigratedSettings(preset, tuple(profiles), name, migration.prompt, tuple(remarks))
+    chosen = used.name if used else ""
+    return MigratedSettings(presets, chosen, tuple(profiles), name, migration.prompt, tuple(remarks))
 
 
 def save_migrated(given: MigratedSettings) -> None:
-    """Keep the preset, the profiles beside those of before, and the prompt; nothing of the same name is replaced."""
+    """Keep the presets, the profiles beside those of before, and the prompt; nothing of the same name is replaced."""
     _with(load_profiles(), given.profiles)  # before anything is written
     if given.prompt and prompt_path(given.prompt).exists():
         raise _taken(str(prompt_path(given.prompt)))
@@ -62,8 +72,8 @@ def save_migrated(given: MigratedSettings) -> None:
         change_profiles(lambda known: _with(known, given.profiles))
     if given.prompt:
         save_prompt(given.prompt, given.text)
-    if given.preset:
-        keep_presets([given.preset])
+    if given.presets:
+        keep_presets(given.presets.values())
 
 
 def name_migrated(migration: Migration, given: MigratedSettings) -> Migration:
@@ -72,18 +82,18 @@ def name_migrated(migration: Migration, given: MigratedSettings) -> Migration:
     done = [f"profile: {name} must be configured" for name in names]
     done += [f"below profile {name} in profiles.yaml" for name in names]
     done += ["customCondensingPrompt: save it"] if given.prompt else []
-    details = ("v1.", "v2.", "v3.", "nativeConfig", "losslessConfig", "truncationConfig", "smartConfig")
+    kept = tuple(f"{key}{end}" for key in given.presets for end in ".:")
     left = [
         remark
         for remark in migration.remarks
-        if not any(part in remark for part in done) and not (given.preset and remark.startswith(details))
+        if not any(part in remark for part in done) and not remark.startswith(kept)
     ]
     if given.prompt and not any(profile.prompt for profile in given.profiles):
         left.append(f"customCondensingPrompt: is the prompt {given.prompt}; name it in a profile: file:{given.prompt}")
     config, policy = dict(migration.config), dict(migration.config.get("policy", {}))
-    if given.preset is not None:
+    if given.chosen:
         policy = {key: value for key, value in policy.items() if key not in ("preset", "provider")}
-        config["policy"] = {**policy, "preset": given.preset.name}
+        config["policy"] = {**policy, "preset": given.chosen}
     return replace(migration, config=config, remarks=(*left, *given.remarks))
 
 

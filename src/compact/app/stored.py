@@ -167,8 +167,9 @@ class StoredSessions(SessionService, Closeable):
         asking = Asking(Summarizer.of(first) if first else Summarizer("", session.model), count)
         asking.vendors = frozenset({first.recipient} if first else ())
         seen = self.foresee(id, wish, asking)
-        charge = asking.charge if first and first.vendor != "compatible" else replace(asking.charge, cost=None)
-        return replace(seen, charge=charge, priced_by=f"{first.name} ({first.model})" if first else "ask")
+        if first is None:  # nobody knows what a callback costs
+            return replace(seen, charge=replace(asking.charge, cost=None), priced_by="ask")
+        return replace(seen, charge=asking.charge, priced_by=f"{first.name} ({first.model})")
 
     def compacted(self, job: Job, ask: Asker, observe: Observe) -> Compacted:
         """The compacted session; what a profile's model takes for it is recorded beside what was expected."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
+from compact.policies.older_settings import OLDER_PROVIDERS, VERSIONS
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 
 _PREFIX = "roo-cline."
-_PROVIDERS = ("native", "lossless", "truncation", "smart")
-_VERSIONS = ("v1", "v2", "v3")
 _RANGE = f"{MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}"
 _KEYS = (
     "autoCondenseContext",
@@ -106,17 +105,17 @@ def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[
 
 def _recipe(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
     version, provider = settings.get("version"), settings.get("provider")
-    if version in _VERSIONS:
+    if version in VERSIONS:
         policy["preset"] = version
         if provider is not None:
             yield f"provider: left out, because version {version} is a preset, which has its own"
     elif version is not None:
-        yield f"version: {version!r} is none of {', '.join(_VERSIONS)}; the default recipe holds"
-    if version not in _VERSIONS and provider is not None:
-        if provider in _PROVIDERS:
+        yield f"version: {version!r} is none of {', '.join(VERSIONS)}; the default recipe holds"
+    if version not in VERSIONS and provider is not None:
+        if provider in OLDER_PROVIDERS:
             policy["provider"] = provider
         else:
-            yield f"provider: {provider!r} is none of {', '.join(_PROVIDERS)}; the default holds"
+            yield f"provider: {provider!r} is none of {', '.join(OLDER_PROVIDERS)}; the default holds"
 
 
 def _profile(settings: Mapping[str, Json], names: Mapping[str, str], config: dict[str, Json]) -> Iterator[str]:
@@ -153,7 +152,7 @@ def _prompt(settings: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _details(settings: Mapping[str, Json]) -> Iterator[str]:
-    for version in _VERSIONS:
+    for version in VERSIONS:
         given = settings.get(version)
         for key, value in given.items() if isinstance(given, dict) else ():
             if key in _DETAILS:
@@ -161,7 +160,7 @@ def _details(settings: Mapping[str, Json]) -> Iterator[str]:
             else:
                 advice = "has no counterpart"
             yield f"{version}.{key}: {value!r} {advice}"
-    for provider in _PROVIDERS:
+    for provider in OLDER_PROVIDERS:
         if f"{provider}Config" in settings:
             yield f"{provider}Config: left out; the settings of a provider belong into a preset of your own"
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compact.messages import Json
 
+VERSIONS = ("v1", "v2", "v3")
+OLDER_PROVIDERS = ("native", "lossless", "truncation", "smart")
+"""The providers that older settings may choose and configure."""
 _TRUNCATION = {
     "preserveRecentCount": "preserve_recent",
     "maxToolResultLines": "max_result_lines",
@@ -16,6 +19,8 @@ _TRUNCATION = {
     "toolResultThreshold": "result_threshold",
     "toolParamThreshold": "parameter_threshold",
     "truncationPriority": "priority",
+    "preserveUserMessages": "preserve_user_messages",
+    "preserveAssistantText": "preserve_assistant_text",
 }
 _V3 = {
     "preserveRecentCount": ("selection", "keep_recent"),
@@ -71,34 +76,35 @@ _PLACES = {"openAiBaseUrl": "url", "awsRegion": "region", "vertexRegion": "regio
 class Details:
     """The details of a version or a provider: what they change in the preset `base`, or in the provider's defaults.
 
-    `remarks` say what has no counterpart.
+    `under` is the key that they stood below. `remarks` say what has no counterpart.
     """
 
+    under: str
     base: str
     provider: str
     settings: Mapping[str, Json] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
-def read_details(settings: Mapping[str, Json]) -> Details | None:
-    """The details of the version or the provider that is chosen; None where there are none."""
-    version, provider = settings.get("version"), settings.get("provider")
-    if version in ("v1", "v2", "v3"):
-        given = settings.get(version)
-        return _version(version, given) if isinstance(given, dict) and given else None
-    given = settings.get(f"{provider}Config")
-    if not isinstance(given, dict) or not given:
-        return None
+def read_details(settings: Mapping[str, Json]) -> tuple[Details, ...]:
+    """The details of the version that is chosen, and of every provider that has a configuration."""
+    version = settings.get("version")
+    given = settings.get(version) if version in VERSIONS else None
+    chosen = (_version(str(version), given),) if isinstance(given, dict) and given else ()
+    configs = ((provider, settings.get(f"{provider}Config")) for provider in OLDER_PROVIDERS)
+    return *chosen, *(_provider(name, config) for name, config in configs if isinstance(config, dict) and config)
+
+
+def _provider(provider: str, given: Mapping[str, Json]) -> Details:
     if provider == "truncation":
-        return _truncation("", given, "truncationConfig")
-    names = {"lossless": _LOSSLESS, "smart": _SMART, "native": {"customPrompt": "prompt", "apiProfile": "profile"}}
+        read = _truncation("truncationConfig", "", given)
+        return replace(read, settings={"mode": "mechanical", **read.settings})
+    under = f"{provider}Config"
     if provider == "smart":
-        return Details("", "smart", _renamed(given))
-    if provider not in names:
-        return None
-    known = names[str(provider)]
-    left = tuple(f"{provider}Config.{key}: has no counterpart" for key in given if key not in known)
-    return Details("", str(provider), {known[key]: value for key, value in given.items() if key in known}, left)
+        return Details(under, "", "smart", _renamed(given))
+    known = {"lossless": _LOSSLESS, "native": {"customPrompt": "prompt", "apiProfile": "profile"}}[provider]
+    left = tuple(f"{under}.{key}: has no counterpart" for key in given if key not in known)
+    return Details(under, "", provider, {known[key]: value for key, value in given.items() if key in known}, left)
 
 
 def read_profiles(old: Mapping[str, Json]) -> Iterator[tuple[dict[str, Json], str]]:
@@ -125,7 +131,7 @@ def _version(version: str, given: Mapping[str, Json]) -> Details:
     if version != "v3" or given.get("useLLMSummarization") is False:
         base = "v2" if version == "v3" else version
         own = {key: value for key, value in given.items() if key not in ("useLLMSummarization", *_ASKING)}
-        return _truncation(base, own, version)
+        return _truncation(version, base, own)
     changes: dict[str, Json] = {}
     left = []
     for key, value in given.items():
@@ -134,13 +140,13 @@ def _version(version: str, given: Mapping[str, Json]) -> Details:
             changes.setdefault(group, {})[name] = value
         elif key != "useLLMSummarization":
             left.append(f"{version}.{key}: has no counterpart")
-    return Details("v3", "smart", changes, tuple(left))
+    return Details(version, "v3", "smart", changes, tuple(left))
 
 
 _ASKING = ("maxParallelCalls", "summaryMaxTokens")
 
 
-def _truncation(base: str, given: Mapping[str, Json], under: str) -> Details:
+def _truncation(under: str, base: str, given: Mapping[str, Json]) -> Details:
     changes: dict[str, Json] = {}
     left = []
     for key, value in given.items():
@@ -154,7 +160,7 @@ def _truncation(base: str, given: Mapping[str, Json], under: str) -> Details:
             changes |= dict.fromkeys(_SWITCHES.values(), value)
         else:
             left.append(f"{under}.{key}: has no counterpart")
-    return Details(base, "truncation", changes, tuple(left))
+    return Details(under, base, "truncation", changes, tuple(left))
 
 
 def _renamed(value: Json) -> Json:

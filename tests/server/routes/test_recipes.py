@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from compact import condense
 from compact.providers.registry import provider_ids
 from compact.settings.recipes import default_recipe
-from tests.server.routes.conversing import Api
+from compact.testing.vendors import FakeVendors
+from tests.server.routes.conversing import Api, configure
 
 if TYPE_CHECKING:
     import pytest
@@ -50,6 +51,41 @@ def test_the_chosen_default_holds_everywhere_and_is_kept(fresh: Api) -> None:
     demo = fresh.post("/inspect/demo")["id"]
     assert fresh.post(f"/inspect/{demo}/condense", {})["facts"]["recipe"] == "layers"
     assert condense([{"role": "user", "content": "Hello"}]).report.recipe == "layers"
+
+
+def test_passes_of_ones_own_shape_what_the_chat_sends(fresh: Api, vendor: FakeVendors) -> None:
+    configure(vendor)
+    cut = {"tool_results": {"operation": "truncate", "max_lines": 2}}
+    only = {"id": "cut", "selection": {"type": "preserve_recent", "keep_recent": 2}, "individual": {"defaults": cut}}
+    settings = {"lossless_prelude": {"enabled": False}, "passes": [only]}
+    fresh.put("/presets/mine", {"name": "mine", "provider": "smart", "settings": settings, "when_missed": "stop"})
+    fresh.put("/recipes/default", {"recipe": "mine"})
+    first, second = (fresh.post("/sessions/import", {"model": "gpt-4o", "messages": _reading(4)}) for _ in range(2))
+    results = _results_sent(fresh, vendor, first["session"]["id"])
+    assert [text.endswith("[… 198 lines omitted …]") for text in results] == [True, True, True, False]
+    # The settings of sessions go before the default.
+    fresh.put("/settings", {"workspace": "", "values": {"recipe": "v1"}})
+    results = _results_sent(fresh, vendor, second["session"]["id"])
+    assert "⟨ Truncated: 195 more lines ⟩" in results[0]
+
+
+def _reading(pages: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{"role": "user", "content": "Compare the pages."}]
+    for page in range(pages):
+        call = {"name": "fetch", "arguments": f'{{"page": {page}}}'}
+        found.append({"role": "assistant", "tool_calls": [{"id": f"c{page}", "type": "function", "function": call}]})
+        text = "\n".join(f"{line}: what page {page} says there" for line in range(200))
+        found.append({"role": "tool", "tool_call_id": f"c{page}", "content": text})
+    return found
+
+
+def _results_sent(api: Api, vendor: FakeVendors, id: str) -> list[str]:
+    """What tools said, in the request that asks for an answer after the session was compressed."""
+    api.post(f"/sessions/{id}/compress")
+    api.say(id, "So which one is best?")
+    body = vendor.requests[-1].body
+    assert isinstance(body, dict)
+    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 
 def test_every_provider_can_be_chosen(fresh: Api) -> None:

@@ -174,6 +174,24 @@ def test_a_preview_is_what_is_then_sent(fresh: Api, vendor: FakeVendors, turns: 
     assert preview["reads"] == pytest.approx(spent.actual.input / spent.actual.questions, rel=0.2)
 
 
+@pytest.mark.parametrize("prices", [{}, {"input_price": 0.5, "output_price": 2}])
+def test_a_preview_has_a_price_where_the_bill_has_one(
+    fresh: Api, vendor: FakeVendors, prices: dict[str, float]
+) -> None:
+    configure(vendor, model="my-8b", **prices)
+    id = fresh.long_session(40)
+    foreseen = fresh.post(f"/sessions/{id}/preview", {})["cost"]
+    vendor.reply(_summarizing)
+    paid = fresh.post(f"/sessions/{id}/compress")["summary"]["cost"]
+    if not prices:
+        assert (foreseen, paid) == (None, None)
+        return
+    assert float(foreseen) == pytest.approx(float(paid), rel=0.5)  # this model writes far less than it may
+    fresh.put("/recipes/default", {"recipe": "truncation"})
+    free = fresh.post(f"/sessions/{fresh.long_session(40)}/preview", {})
+    assert (free["questions"], float(free["cost"])) == (0, 0)
+
+
 def _until(told: Iterator[dict[str, Any]], last: str) -> Iterator[dict[str, Any]]:
     for event in told:
         yield event

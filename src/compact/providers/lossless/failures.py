@@ -48,7 +48,7 @@ class Failures:
             return _OBSERVED.search(result.text) is not None or _BEGINS.match(result.text) is not None
         if not isinstance(result, ToolResult):
             return False
-        if result.error or _BEGINS.match(result.text):
+        if result.error or _BEGINS.match(result.text) or _is_error_record(result.text):
             return True
         return any(outcome.kind in _KEPT for outcome in self._outcomes(index, position, result))
 
@@ -60,6 +60,11 @@ class Failures:
         actions = list(actions_of(call, at, self._messages[at].id))
         alone = not any(action.kind == "ran" for action in actions)
         return [judge(action, result, alone=alone) for action in actions]
+
+
+def _is_error_record(text: str) -> bool:
+    """Whether the whole text is an object of JSON that tells of an error, such as one that a command printed."""
+    return text.lstrip()[:1] == "{" and judge_answer("", text, error=False, reads=False).kind in _KEPT
 
 
 @once

@@ -3,9 +3,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, Choose, TextInput } from "../../parts/controls";
-import { SchemaForm } from "../../parts/form";
+import { SchemaForm, type SchemaFormProps } from "../../parts/form";
 import { fieldsOf, type Schema } from "../../parts/schema";
 import { Badge, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
 import { RECIPES, useRecipes } from "../../state/recipes";
@@ -148,9 +149,7 @@ function ProviderForm({ provider }: { provider: Provider }) {
   return (
     <div className="stack">
       <p className="soft">{provider.description}</p>
-      <div className="set-form">
-        <SchemaForm schema={schema} values={values} faultOf={(field) => fault("settings", field)} onChange={(field, value) => setSettings({ ...settings, [field]: value })} />
-      </div>
+      <FoldedForm schema={schema} values={values} faultOf={(field) => fault("settings", field)} onChange={(field, value) => setSettings({ ...settings, [field]: value })} />
       {nested && <p className="quiet">Its passes are edited in the <a href="#/editor">editor</a>.</p>}
       <div className="row wrap set-keep">
         <TextInput label="Keep these settings as a preset" placeholder="A name" value={name} onChange={setName} maxLength={64} fault={name ? fault("name") : undefined} />
@@ -165,6 +164,29 @@ function ProviderForm({ provider }: { provider: Provider }) {
         <Plain key={each.message} text={each.message} className="small bad" />
       ))}
     </div>
+  );
+}
+
+const SHOWN = 8;
+
+/** The first fields; the others unfold, and are open where one of them is wrong. */
+function FoldedForm(form: Omit<SchemaFormProps, "only">) {
+  const names = fieldsOf(form.schema).map((each) => each.name);
+  const advanced = names.slice(SHOWN);
+  return (
+    <>
+      <div className="set-form">
+        <SchemaForm {...form} only={names.slice(0, SHOWN)} />
+      </div>
+      {advanced.length > 0 && (
+        <details open={advanced.some(form.faultOf) || undefined}>
+          <summary>Advanced: {plural(advanced.length, "more setting")}</summary>
+          <div className="set-form">
+            <SchemaForm {...form} only={advanced} />
+          </div>
+        </details>
+      )}
+    </>
   );
 }
 
