@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from compact.app.costing import Metered, record_spending
 from compact.app.counting import counter_for
 from compact.app.estimating import Asking
 from compact.app.pricing import Summarizer
-from compact.app.profiles import find_profile, open_access
+from compact.app.profiles import OFFLINE, find_profile, open_access
 from compact.app.recipes import resolve_recipe
 from compact.app.strategies import tailor_stored
 from compact.app.summarizers import choose_summarizers
@@ -28,6 +28,7 @@ from compact.engine.stored.compaction import Compacted, Job, compact_session
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import Preview, SessionService, Wish
 from compact.errors import CompactError, InvalidConfiguration
+from compact.messages import Json
 from compact.models import find_model
 from compact.models.spending import Charge
 from compact.policies import Profile
@@ -40,6 +41,7 @@ from compact.settings.keys import reveal_key
 from compact.settings.offline import require_online
 from compact.settings.profiles import load_profiles
 from compact.settings.seals import seal_of
+from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
 __all__ = ["Detection", "StoredSessions", "Summaries", "Wish"]
 
@@ -101,6 +103,7 @@ class StoredSessions(SessionService, Closeable):
         ask_with: Callable[[str, Observe], Asker] = (lambda _, __: ask) if ask else self._profile
         recipe_for = partial(_recipe, asks_profiles=ask is None)
         super().__init__(store, counter_for, ask_with, recipe_for, observe or _ignore)
+        self.preferences.check_names = _check_names
         self.seal = seal_of()
         self.preferences.profile_threshold = profile_threshold
         self.summaries = Summaries(self)
@@ -229,6 +232,18 @@ class StoredSessions(SessionService, Closeable):
             if profiles not in self._accesses:
                 self._accesses[profiles] = self._open.enter_context(open_access(profiles))
             return self._accesses[profiles].asking(observe)
+
+
+def _check_names(values: Mapping[str, Json]) -> None:
+    """InvalidConfiguration where settings name something there is not, before a compression fails for it."""
+    given = {name: value for name, value in values.items() if isinstance(value, str) and value}
+    if "recipe" in given:
+        resolve_recipe(given["recipe"])
+    base = find_strategy(given.get("strategy", DEFAULT))
+    if "prompt" in given:
+        custom_strategy(given["prompt"], base)
+    if given.get("profile", OFFLINE) != OFFLINE:
+        find_profile(given["profile"])
 
 
 def _recipe(settings: StoredSettings, *, asks_profiles: bool) -> Recipe:

@@ -8,7 +8,7 @@ import pytest
 
 from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Wish
-from compact.errors import CompactionBlocked, InsufficientBudget, NotFound, TokenCountError
+from compact.errors import CompactionBlocked, InsufficientBudget, InvalidConfiguration, NotFound, TokenCountError
 from compact.models import find_model
 from compact.ports import Completion, Failure, ModelConfig, StoredSession
 from compact.tokens import Counter
@@ -20,6 +20,16 @@ def test_fr_3_1_1_and_2_settings_are_kept_in_the_database(desk: Desk) -> None:
     with StoredSessions(desk.url) as others:
         settings = others.preferences.effective(others.session("a")).settings
     assert (settings.threshold, settings.retention_tokens, settings.notify) == (0.9, 500, False)
+
+
+@pytest.mark.parametrize("name", ["recipe", "strategy", "profile"])
+def test_fr_3_1_1_a_name_of_something_there_is_not_is_refused_with_those_there_are(desk: Desk, name: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"nonsense") as caught:
+        desk.sessions.preferences.change({name: "nonsense"})
+    assert caught.value.remedy
+    assert name not in desk.sessions.preferences.settings()
+    desk.sessions.preferences.change({"recipe": "layers", "strategy": "code", "profile": "offline"})
+    assert desk.sessions.preferences.settings()["recipe"] == "layers"
 
 
 def test_fr_3_1_a_workspace_may_have_settings_of_its_own(desk: Desk) -> None:

@@ -47,6 +47,8 @@ class Preferences:
     """Reads and writes them. Nothing is held in memory: a change holds at once for everybody who shares the store."""
 
     def __init__(self, store: SessionStore) -> None:
+        self.check_names: Callable[[Mapping[str, Json]], None] = _accept
+        """InvalidConfiguration where settings name a recipe, strategy or profile that there is not."""
         self._store = store
         self.profile_threshold: Callable[[str], OwnThreshold | None] = _none
         """The threshold of the profile that serves a model; None where none does."""
@@ -102,6 +104,7 @@ class Preferences:
         values = {name: None if _inherits(name, value) else value for name, value in values.items()}
         whole = {**self.settings(scope), **values}
         configure(StoredSettings, {name: value for name, value in whole.items() if value is not None})
+        self.check_names(values)
         self._store.set(scope, values)
         return self.settings(scope)
 
@@ -162,6 +165,10 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
 
 def _none(model: str) -> OwnThreshold | None:
     """No profiles are known."""
+
+
+def _accept(values: Mapping[str, Json]) -> None:
+    """Take any name: what there is is not known here."""
 
 
 def _inherits(name: str, value: Json) -> bool:

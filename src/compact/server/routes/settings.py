@@ -1,7 +1,6 @@
 """Settings: of stored sessions, globally and by workspace; of a CompactManager; providers, thresholds, redaction."""
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
@@ -12,7 +11,6 @@ from pydantic import BaseModel, Field
 from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
-from compact.app.profiles import OFFLINE, find_profile
 from compact.app.thresholds import threshold_for
 from compact.engine.stored.preferences import GLOBAL, default_config
 from compact.errors import InvalidConfiguration, InvalidInput
@@ -26,7 +24,6 @@ from compact.redaction import Finding, Redactor
 from compact.server.stored import Sessions
 from compact.settings.compaction import Value, gather, variables_of
 from compact.settings.profiles import load_profiles
-from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
 
@@ -180,7 +177,6 @@ def change_settings(
     The answer says what holds now.
     """
     _check_scope(workspace)
-    _check_names(values)
     sessions.preferences.change(values, workspace or GLOBAL)
     return show_settings(sessions, workspace)
 
@@ -258,19 +254,6 @@ def _in_force(threshold: EffectiveThreshold) -> ThresholdInForce:
 def _check_scope(workspace: str) -> None:
     if workspace == GLOBAL:
         raise InvalidInput("is taken", field="workspace", remedy="Leave it empty for the global settings.")
-
-
-def _check_names(values: Mapping[str, Json]) -> None:
-    """Refuse what names something there is not, before a compression fails for it."""
-    strategy, prompt, profile = (values.get(name) for name in ("strategy", "prompt", "profile"))
-    recipe = values.get("recipe")
-    if isinstance(recipe, str) and recipe:
-        resolve_recipe(recipe)
-    base = find_strategy(strategy if isinstance(strategy, str) and strategy else DEFAULT)
-    if isinstance(prompt, str) and prompt:
-        custom_strategy(prompt, base)
-    if isinstance(profile, str) and profile not in ("", OFFLINE):
-        find_profile(profile)
 
 
 def _default_provider() -> str:
