@@ -9,7 +9,7 @@ from threading import Event as Flag
 from threading import Timer
 
 from compact.ports import Answer, Ask, Completion, Refusal
-from tests.app.test_manager import Bench, answering, make, talk
+from tests.app.test_manager import Bench, answering, calls, make, talk
 
 __all__ = ["make"]
 
@@ -58,3 +58,13 @@ def test_a_summary_says_who_wrote_it_by_which_strategy_and_how_long_that_took(ma
     assert event.properties["strategy"] == "native"
     assert event.properties["why_offline"] == make.watcher.last("condensed").properties["why_offline"]
     assert make.watcher.last("condensed").properties["custom_handler"] is False
+
+
+def test_the_decision_and_what_came_of_it_are_one_truth(make: Bench) -> None:
+    task = {"role": "system", "content": "Rules."}
+    pinned = {"role": "user", "content": "Never touch src/legacy.", "meta": {"protected": True}}
+    make(24_000, policy={"provider": "layers"}).manual_compact("s", [task, *talk(8), pinned, *calls(9), *talk(12, 8)])
+    meant, left = (make.watcher.last(name).properties for name in ("trigger_decision", "pruned_messages"))
+    assert meant["kept"] == left["kept"] == {"pinned": 2, "recent_turns": 6, "tool_pairs": 4}
+    assert meant["pruned_count"] == left["pruned_count"]
+    assert left["layers"] == {"pinned": 2, "first": 1, "summary": 1, "recent": 20}

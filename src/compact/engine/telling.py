@@ -54,10 +54,10 @@ def told_decision(
     }
     if conversation is not None:
         messages = conversation.messages
-        pinned = len(_pinned(messages, policy))
-        first = len(_first(messages) - _pinned(messages, policy))
-        turns = min(policy.keep_recent_turns, sum(message.from_user for message in messages))
-        pairs = min(policy.keep_tool_io_pairs, sum(len(message.calls) for message in messages))
+        fixed = _pinned(messages, policy)
+        pinned, first = len(fixed), len(_first(messages) - fixed)
+        recent = [message for message in messages if message.id not in fixed | _first(messages)]
+        turns, pairs = min(policy.keep_recent_turns, _turns(recent)), min(policy.keep_tool_io_pairs, _pairs(recent))
         properties["kept"] = {"pinned": pinned, "recent_turns": turns, "tool_pairs": pairs}
         properties["pruned_count"] = max(0, len(messages) - pinned - first - 2 * (turns + pairs))
     return Event("compact.trigger_decision", properties)
@@ -78,6 +78,7 @@ def told_compaction(
     fixed = _pinned(before.messages, policy)
     pinned, first = len(fixed & kept), len((_first(before.messages) - fixed) & kept)
     summaries = sum(map(is_summary, view))
+    recent = [message for message in view if message.id not in fixed | _first(before.messages)]
     yield Event(
         "compact.pruned_messages",
         {
@@ -88,11 +89,7 @@ def told_compaction(
                 "summary": summaries,
                 "recent": len(view) - pinned - first - summaries,
             },
-            "kept": {
-                "pinned": pinned,
-                "recent_turns": sum(message.from_user and not is_summary(message) for message in view),
-                "tool_pairs": sum(len(message.calls) for message in view),
-            },
+            "kept": {"pinned": pinned, "recent_turns": _turns(recent), "tool_pairs": _pairs(recent)},
         },
     )
     sizes = {message.id: gauge.message(message) for message in before.messages}
@@ -122,6 +119,14 @@ def _first(messages: Sequence[Message]) -> set[str]:
     """The id of the first task, which stays too."""
     said = (message.id for message in messages if message.from_user and not is_summary(message))
     return set(islice(said, 1))
+
+
+def _turns(messages: Sequence[Message]) -> int:
+    return sum(message.from_user and not is_summary(message) for message in messages)
+
+
+def _pairs(messages: Sequence[Message]) -> int:
+    return sum(len(message.calls) for message in messages)
 
 
 def _strategy(outcome: Outcome, report: Report) -> str:
