@@ -154,6 +154,24 @@ def test_models_are_added_edited_reset_and_deleted(open_page: Open, server: Serv
     expect(row).to_have_count(0)
 
 
+def test_vendors_are_asked_how_much_their_models_read(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    opened = open_page("settings/models")
+    page = opened.page
+    opened.button("Ask the vendors").click()
+    expect(page.get_by_text("No profile is configured, so there is no vendor to ask.")).to_be_visible()
+    with FakeVendors() as vendor:
+        claude = {"name": "talk", "vendor": "anthropic", "model": "claude-haiku-4-5", "key": "env:TEST_KEY"}
+        save_profiles(Profiles(profiles=(Profile.model_validate({**claude, "url": vendor.url}),)))
+        opened.button("Ask the vendors").click()
+        expect(page.get_by_text("talk: the limits of")).to_be_visible()
+    save_profiles(Profiles())
+    row = page.get_by_role("row", name="claude-haiku-4-5").first
+    expect(row).to_contain_text("136,000")
+    expect(row).to_contain_text("vendor")
+    opened.hold_to_axe()
+
+
 def test_profiles_are_added_tested_edited_and_deleted(open_page: Open, server: Server) -> None:
     with FakeVendors() as vendor:
         vendor.reply("Yes.")

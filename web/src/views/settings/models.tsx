@@ -4,7 +4,7 @@ import { useState, type ReactNode } from "react";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, IconButton, NumberInput, TextInput } from "../../parts/controls";
 import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfaces";
-import { number, percent } from "../../parts/text";
+import { number, percent, plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
 import { faultOf } from "./general";
@@ -19,7 +19,7 @@ export function Models() {
   if (models.error) return <Panel title="Models"><Failure error={models.error} retry={() => void models.refetch()} /></Panel>;
   if (!models.data) return <Panel title="Models"><Loading lines={6} /></Panel>;
   return (
-    <Panel title="Models" flush actions={<Button icon="plus" onPress={() => setAsked("new")}>Add a model</Button>}>
+    <Panel title="Models" flush actions={<><Detect /><Button icon="plus" onPress={() => setAsked("new")}>Add a model</Button></>}>
       <div className="set-scroll">
         <table className="set-table set-models">
           <thead>
@@ -39,12 +39,24 @@ export function Models() {
   );
 }
 
-function useModelChange<T>(run: (given: T) => Promise<unknown>, told: string, done?: () => void) {
+/** Asks the vendors of all profiles how much their models read and write. */
+function Detect() {
+  const asking = useModelChange(() => got(api.POST("/api/models/detect", { body: { profile: "" } })), found);
+  return <Button isPending={asking.isPending} onPress={() => asking.mutate(undefined)}>Ask the vendors</Button>;
+}
+
+/** What vendors told of their models. */
+export function found(vendors: Schemas["DetectionView"][]): string {
+  if (!vendors.length) return "No profile is configured, so there is no vendor to ask.";
+  return vendors.map((each) => each.problem ? `${each.profile}: ${each.problem}` : `${each.profile}: the limits of ${each.told} of ${plural(each.named, "model")}.`).join(" ");
+}
+
+function useModelChange<T, A>(run: (given: T) => Promise<A>, told: string | ((answer: A) => string), done?: () => void) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: run,
-    onSuccess: () => {
-      toast(told);
+    onSuccess: (answer) => {
+      toast(typeof told === "string" ? told : told(answer));
       done?.();
       return Promise.all(["models", "settings", "session"].map((name) => client.invalidateQueries({ queryKey: [name] })));
     },
