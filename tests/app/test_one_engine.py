@@ -26,7 +26,7 @@ from compact.formats import FORMATS, parse, render, request_body
 from compact.lab.replaying import Replay, Terms
 from compact.messages import Conversation, Json
 from compact.models import find_model
-from compact.policies import CompactConfig, Policy, StorageSettings
+from compact.policies import CompactConfig, Policy, StorageSettings, should_condense
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, StoredMessage, StoredSession
 from compact.providers import Recipe
@@ -88,7 +88,8 @@ def by_condense(conversation: Conversation, recipe: str, terms: Terms, account: 
 
 
 def goal_for(tokens: int, terms: Terms) -> Goal:
-    return Goal(max(1, min(int(terms.window * terms.target), tokens - 1)), terms.threshold.budget(terms.window))
+    decision = should_condense(tokens, terms.window, terms.threshold)
+    return Goal(max(1, min(int(terms.window * terms.target), tokens - 1)), decision.budget, decision.trigger_at)
 
 
 def by_manager(request: Request, manager: CompactManager, session: str) -> Sent:
@@ -108,8 +109,9 @@ def job_for(conversation: Conversation, recipe: str, terms: Terms) -> Job:
         for at, message in enumerate(conversation.messages)
     )
     assembled = assemble(Active(session, None, (), stored), None, counter)
-    target = goal_for(assembled.tokens, terms).target
-    return Job(assembled, resolve_recipe(recipe), StoredSettings(), counter, terms.window, 0, 0, target)
+    goal = goal_for(assembled.tokens, terms)
+    assert goal.trigger is not None
+    return Job(assembled, resolve_recipe(recipe), StoredSettings(), counter, terms.window, goal.trigger, 0, goal.target)
 
 
 def by_stored_session(job: Job) -> Sent:

@@ -39,10 +39,22 @@ class Goal:
 
     `target` is the tokens to come down to; None leaves it to the recipe. `budget` is the most that a request may take:
     it is kept whatever the recipe does, or InsufficientBudget says why not; None where there is no such limit.
+    `trigger` is from where on the session would be compacted again; None where nothing compacts it by itself.
     """
 
     target: int | None = None
     budget: int | None = None
+    trigger: int | None = None
+
+    @property
+    def ceiling(self) -> int | None:
+        """The most that may be left by what keeps messages in exact numbers: halfway from the target to the trigger.
+
+        The next compaction is then not due at once.
+        """
+        if self.target is None or self.trigger is None:
+            return None
+        return max(self.target, (self.target + min(self.trigger, self.budget or self.trigger)) // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +97,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     if goal.budget is not None:
         _require_room(conversation, goal.budget, inputs)
     run_ = _Run(conversation, recipe, inputs, ask)
-    run_.budget = goal.budget
+    run_.ceiling = goal.ceiling
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
         if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
@@ -143,7 +155,7 @@ class _Run:
         self._recipe = recipe.with_handles() if inputs.handles else recipe
         self._inputs = inputs
         self._ask = ask
-        self.budget: int | None = None
+        self.ceiling: int | None = None
         self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
 
     def provider(self, target: int | None, ask: AskModel | None) -> None:
@@ -215,7 +227,7 @@ class _Run:
             account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
             items=inputs.items,
-            budget=self.budget,
+            ceiling=self.ceiling,
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:

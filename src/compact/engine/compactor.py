@@ -50,7 +50,7 @@ class Compactor:
     def goal(self, decision: Decision) -> Goal:
         """What a compaction comes down to, and what a request may take."""
         target = max(1, min(int(self.window * self.target_share), decision.used - 1))
-        return Goal(target, decision.budget)
+        return Goal(target, decision.budget, decision.trigger_at)
 
     def inputs(self, projection: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         """The named inputs of the engine for this session."""

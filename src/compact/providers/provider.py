@@ -53,9 +53,9 @@ class Task:
     """What is to be compacted, to how many tokens if there is a target, for a window of what size.
 
     `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own. `asks` says
-    whether there is a model to ask. `budget` is the most that a request may take, where there is such a limit.
-    `originals` are the messages as they were before anything was done to them, where
-    that is another conversation, and `items` what the accounts among the messages are made of, both by id.
+    whether there is a model to ask. `ceiling` is the most that may be left where what is kept is set in exact numbers.
+    `originals` are the messages as they were before anything was done to them, where that is another conversation, and
+    `items` what the accounts among the messages are made of, both by id.
     """
 
     conversation: Conversation
@@ -68,7 +68,7 @@ class Task:
     account: AccountStyle = PLAIN
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
-    budget: int | None = None
+    ceiling: int | None = None
 
     def reached(self, tokens: int) -> bool:
         return self.target is not None and tokens <= self.target

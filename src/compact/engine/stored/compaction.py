@@ -60,7 +60,7 @@ class Job:
 
     @property
     def goal(self) -> Goal:
-        return Goal(self.target, self.window)
+        return Goal(self.target, self.window, self.trigger)
 
     def recent(self) -> list[StoredMessage]:
         """The last messages that fit into the retention, in whole exchanges."""

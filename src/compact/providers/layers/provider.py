@@ -1,8 +1,7 @@
 """The layers provider: what is pinned, one rolling summary, and what is recent.
 
 Everything that is neither pinned nor recent goes into the summary, the one before it included, so there is never more
-than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time, down to what nobody
-may touch.
+than one. Where what is recent takes too much room, it becomes less, a turn and a call at a time, down to one of each.
 """
 
 from __future__ import annotations
@@ -96,10 +95,12 @@ class LayersProvider:
     settings = LayersSettings
 
     def condense(self, task: Task, settings: LayersSettings, /) -> Steps:
-        """Fold what is old, and then more of what is recent as long as the target is not met."""
+        """Fold what is old, and more of what is recent only where that would leave too much."""
         if task.reached(task.tokens):
             yield from propose(Pass(PASS, (), (f"{task.tokens:,} tokens are within the target",)))
             return
+        if task.ceiling is not None:
+            task = replace(task, target=task.ceiling)  # the numbers that are set hold even above the target
         layers = _choose(task, settings)
         if not _is_worth_it(task, settings, layers.folded):
             yield from propose(Pass(PASS, (), ("everything is pinned or recent",)))
@@ -117,11 +118,11 @@ def _is_worth_it(task: Task, settings: LayersSettings, folded: Sequence[Message]
 
 
 def _choose(task: Task, settings: LayersSettings) -> Layers:
-    """As much of what is recent as leaves room for the summary below the target."""
+    """As much of what is recent as leaves room for the summary below the ceiling."""
     eligible = _eligible(task.conversation, settings)
     messages = task.conversation.messages
     if settings.recent_tokens is None:
-        choices = (_layers(messages, eligible, *counts) for counts in _reductions(settings))
+        choices = (_layers(messages, eligible, *counts) for counts in _reductions(task, settings))
     else:
         rooms = dict.fromkeys((settings.recent_tokens, settings.recent_tokens // 2, 0))
         choices = (_layers_by_tokens(task, eligible, room) for room in rooms)
@@ -134,8 +135,11 @@ def _choose(task: Task, settings: LayersSettings) -> Layers:
     return layers
 
 
-def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
-    """How many turns and calls are kept: as many as the settings say, then fewer and fewer, and in the end none."""
+def _reductions(task: Task, settings: LayersSettings) -> Iterator[tuple[int, int]]:
+    """How many turns and calls are kept: as many as the settings say, then fewer and fewer, down to one of each.
+
+    Where there is nothing but a target, in the end none.
+    """
     turns, pairs = settings.recent_turns, settings.tool_pairs
     yield turns, pairs
     while turns > 1 or pairs > 1:
@@ -145,8 +149,9 @@ def _reductions(settings: LayersSettings) -> Iterator[tuple[int, int]]:
         if pairs > 1:
             pairs -= 1
             yield turns, pairs
-    yield 1, 0
-    yield 0, 0
+    if task.ceiling is None:
+        yield 1, 0
+        yield 0, 0
 
 
 def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exchange]:
