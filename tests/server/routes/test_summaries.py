@@ -87,14 +87,17 @@ def test_whoever_listens_is_told_how_a_compression_goes(api: Api) -> None:
         api.post(f"/sessions/{other}/compress")
         api.post(f"/sessions/{id}/compress")
         api.delete(f"/sessions/{id}/summary")
-        names = []
+        events = []
         for event in told:
             assert event["session"] == id
-            names.append(event["name"])
+            events.append(event)
             if event["name"] == "compact.undone":
                 break
-    assert names[0] == "compact.compression_started"
-    assert names[-2:] == ["compact.compression_finished", "compact.undone"]
+    started, *_, finished, undone = events
+    assert (started["name"], started["properties"]["messages"] > 0) == ("compact.compression_started", True)
+    assert (finished["name"], undone["name"]) == ("compact.compression_finished", "compact.undone")
+    assert finished["properties"]["after"] < finished["properties"]["tokens"]
+    assert 0 < len(finished["properties"]["preview"]) <= 200
 
 
 def test_a_failed_compression_blocks_until_it_is_retried_or_acknowledged(fresh: Api, vendor: FakeVendors) -> None:
