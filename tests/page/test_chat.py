@@ -71,7 +71,7 @@ def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> Non
     opened.hold_to_axe()
 
     opened.button("More for this session").click()
-    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_role("menuitem", name="Rename and session settings").click()
     page.get_by_role("textbox", name="Title").fill("Quinces")
     opened.button("Save").click()
     expect(page.get_by_role("heading", name="Quinces")).to_be_visible()
@@ -135,7 +135,7 @@ def test_notifications_can_be_switched_off(open_page: Open, server: Server) -> N
     opened = open_page(f"chat/{id}")
     page = opened.page
     opened.button("Summarize conversation history").click()
-    off = page.get_by_text("Tell me when a compression ends")
+    off = page.get_by_text("Tell me when a compaction ends, in every session")
     off.click()
     expect(page.get_by_role("switch")).not_to_be_checked()
     expect(page.locator(".switch[data-selected]")).to_have_count(0)
@@ -222,6 +222,48 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     expect(page.get_by_text("the risk of going on without it was acknowledged")).to_have_count(0)
     expect(_thread(opened).get_by_role("article").last).to_contain_text("Words were said.")
     expect(opened.button("Ask again")).to_have_count(0)
+
+
+def test_automatic_compaction_is_turned_off_for_a_session_and_summarizing_by_hand_still_works(
+    open_page: Open, server: Server, vendor: FakeVendors
+) -> None:
+    configure(vendor)
+    vendor.reply(lambda _: Reply("## Context\n- Fruit was ripe. [m0]"))
+    server.ask("POST", "/api/models", {"provider": "unknown", "model": "small", "max_input": 4_000})
+    id = server.transcript(orchard(10), "by-hand.json", model="small")
+    opened = open_page(f"chat/{id}")
+    page = opened.page
+    expect(page.get_by_text("compaction begins")).to_be_visible()
+    opened.button("More for this session").click()
+    page.get_by_role("menuitem", name="Rename and session settings").click()
+    choice = page.get_by_role("radiogroup", name="Automatic compaction")
+    expect(choice.get_by_role("radio", name="As in Settings (on)")).to_be_checked()
+    choice.get_by_text("Off", exact=True).click()
+    opened.photograph("chat-session-settings")
+    opened.hold_to_axe()
+    opened.button("Save").click()
+    expect(page.get_by_text("compaction begins")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_text("Automatic compaction is off for this session")).to_be_visible()
+    message = page.get_by_role("textbox", name="Message")
+    message.fill("And the figs?")
+    message.press("Enter")
+    refused = page.get_by_role("alert").filter(has_text="No answer")
+    expect(refused).to_contain_text("Automatic compaction is off for this session, so nothing was removed")
+    assert not vendor.requests
+    opened.photograph("chat-automatic-off")
+    opened.hold_to_axe()
+    opened.button("Summarize conversation history").click()
+    opened.button("Summarize now").click()
+    expect(page.get_by_role("region", name="Summary of what was said before")).to_contain_text("manual")
+    opened.button("Ask again").click()
+    expect(_thread(opened).get_by_role("article").last).to_contain_text("Fruit was ripe.")
+    opened.button("More for this session").click()
+    page.get_by_role("menuitem", name="Rename and session settings").click()
+    expect(choice.get_by_role("radio", name="Off")).to_be_checked()
+    choice.get_by_text("As in Settings (on)").click()
+    opened.button("Save").click()
+    expect(page.get_by_text("compaction begins")).to_be_visible()
 
 
 def test_a_failed_summary_says_why_and_is_made_without_a_model_by_one_click(

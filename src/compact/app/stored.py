@@ -195,6 +195,7 @@ class StoredSessions(SessionService, Closeable):
     acompress = in_thread(SessionService.compress)
     apreview = in_thread(preview)
     apin = in_thread(SessionService.pin)
+    aset_automatic = in_thread(SessionService.set_automatic)
     aacknowledge = in_thread(SessionService.acknowledge)
     ausage = in_thread(SessionService.usage)
     asessions = in_thread(sessions)

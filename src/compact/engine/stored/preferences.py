@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from compact.errors import InvalidConfiguration, NotFound
 from compact.messages import Json
@@ -24,13 +25,15 @@ from compact.ports import ModelConfig, SessionStore, StoredSession
 GLOBAL = "global"
 _SOURCES = ("manual", "api", "default")
 """Whose word counts most, first."""
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What holds for a session, and for each setting where it comes from: default, global, workspace or model.
+    """What holds for a session, and for each setting where it comes from.
 
-    The threshold may come from a profile, too, and a target that follows the threshold comes from that.
+    That is default, global, workspace, model or session. The threshold may come from a profile, too, and a target that
+    follows the threshold comes from that.
     """
 
     settings: StoredSettings
@@ -52,14 +55,16 @@ class Preferences:
         """The threshold of the profile that serves a model; None where none does."""
 
     def effective(self, session: StoredSession) -> Effective:
-        """What holds for the session: its model's own values before its workspace's before the global ones."""
-        return self.resolve(session.workspace, self.model(session.model))
+        """What holds for the session: its own before its model's before its workspace's before the global values."""
+        own: dict[str, Json] = {} if session.automatic is None else {"automatic": session.automatic}
+        return self.resolve(session.workspace, self.model(session.model), own)
 
-    def resolve(self, workspace: str, model: ModelConfig) -> Effective:
-        """The same for a workspace and a model."""
+    def resolve(self, workspace: str, model: ModelConfig, session: Mapping[str, Json] = _NOTHING) -> Effective:
+        """The same for a workspace, a model and what is set for a session itself."""
         layers = {GLOBAL: self.settings(GLOBAL), "workspace": self.settings(workspace) if workspace else {}}
         own = {"threshold": model.threshold, "retention_tokens": model.retention}
         layers["model"] = {name: value for name, value in own.items() if value is not None}
+        layers["session"] = dict(session)
         values: dict[str, Json] = {}
         origins = dict.fromkeys(StoredSettings.model_fields, "default")
         for origin, layer in layers.items():
