@@ -20,7 +20,7 @@ from compact.app.recipes import resolve_recipe
 from compact.app.strategies import tailor_stored
 from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
-from compact.app.thresholds import profile_threshold
+from compact.app.thresholds import profile_threshold, profile_window
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
 from compact.engine.hidden_secrets import vendors_of
@@ -103,6 +103,7 @@ class StoredSessions(SessionService, Closeable):
         super().__init__(store, counter_for, ask_with, recipe_for, observe or _ignore)
         self.seal = seal_of()
         self.preferences.profile_threshold = profile_threshold
+        self.preferences.profile_window = profile_window
         self.summaries = Summaries(self)
 
     def sessions(

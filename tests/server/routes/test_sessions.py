@@ -63,7 +63,7 @@ def test_with_automatic_compaction_off_the_chat_refuses_what_does_not_fit_and_sa
     fresh.post("/models", {"provider": "unknown", "model": "narrow", "max_input": 4_000})
     id = fresh.long_session(10, model="narrow")
     view = fresh.ask("PATCH", f"/sessions/{id}", {"automatic": False}).json()
-    assert view["warnings"][1].startswith("Automatic compaction is off for this session, and the threshold of 3,8")
+    assert "reads, and automatic compaction is off for this session: summarize by hand" in view["warnings"][0]
     refused = fresh.say(id, "And the figs?")[-1]
     assert (refused["type"], refused["kind"]) == ("error", "InsufficientBudget")
     assert "compact the session by hand, turn automatic compaction on" in refused["text"]

@@ -2353,6 +2353,11 @@ export interface components {
              * @description Whether a person changed what the catalogue says.
              */
             changed: boolean;
+            /**
+             * Effective Max Input
+             * @description A profile's window counts unless a person has set the model's.
+             */
+            effective_max_input: number;
             /** Effective Retention */
             effective_retention: number;
             /** Effective Threshold */

@@ -33,17 +33,15 @@ class Effective:
     """What holds for a session, and for each setting where it comes from.
 
     That is default, global, workspace, model or session. The threshold may come from a profile, too, and a target that
-    follows the threshold comes from that.
+    follows the threshold comes from that. `window` is the most tokens that a request may have: what a person has set
+    for the model, else what its profile gives, else what is known of it.
     """
 
     settings: StoredSettings
     model: ModelConfig
     origins: Mapping[str, str]
     threshold: EffectiveThreshold
-
-    @property
-    def window(self) -> int:
-        return self.model.max_input
+    window: int
 
 
 class Preferences:
@@ -53,6 +51,8 @@ class Preferences:
         self._store = store
         self.profile_threshold: Callable[[str], OwnThreshold | None] = _none
         """The threshold of the profile that serves a model; None where none does."""
+        self.profile_window: Callable[[str], int | None] = _none
+        """The most tokens of a request that this profile gives; None where it gives none."""
 
     def effective(self, session: StoredSession) -> Effective:
         """What holds for the session: its own before its model's before its workspace's before the global values."""
@@ -75,7 +75,8 @@ class Preferences:
             origins["target"] = "threshold"
         values |= {"threshold": threshold.share, "target": threshold.target}
         origins["threshold"] = threshold.source
-        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold)
+        window = (None if model.source == "manual" else self.profile_window(model.model)) or model.max_input
+        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold, window)
 
     def _threshold(
         self, layers: Mapping[str, Mapping[str, Json]], workspace: str, model: ModelConfig, target: Json
@@ -165,7 +166,7 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
     return ModelConfig(vendor or facts.vendor, facts.id, facts.max_input, facts.max_output)
 
 
-def _none(model: str) -> OwnThreshold | None:
+def _none(model: str) -> None:
     """No profiles are known."""
 
 

@@ -269,20 +269,23 @@ def answering_of(responder: Responder) -> Answering:
 
 def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> Iterator[str]:
     model = effective.model
-    if usage.used > usage.window:
-        yield f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads."
-    if not effective.settings.automatic and usage.used >= usage.trigger:
-        where = "for this session" if session.automatic is False else "in the settings"
+    over = f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads"
+    off = f"automatic compaction is off {'for this session' if session.automatic is False else 'in the settings'}"
+    if effective.settings.automatic:
+        yield from [f"{over}."] if usage.used > usage.window else []
+    elif usage.used > usage.window:
+        yield f"{over}, and {off}: summarize by hand."
+    elif usage.used >= usage.trigger:
         yield (
-            f"Automatic compaction is off {where}, and the threshold of {usage.trigger:,} tokens is reached: "
-            f"summarize by hand, or a request of more than {usage.window:,} tokens is refused."
+            f"{off.capitalize()}, and the threshold of {usage.trigger:,} tokens is reached: "
+            f"summarize by hand before {usage.window:,}."
         )
     if session.acknowledged and effective.settings.automatic:
         yield (
             "The last compression failed, and the risk of going on without it was acknowledged. "
             f"Each request from {usage.trigger:,} tokens on tries again; one above {usage.window:,} is refused."
         )
-    if model.source == "default" and model.provider == "unknown":
+    if model.source == "default" and model.provider == "unknown" and effective.window == model.max_input:
         yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
     yield from map(showable, effective.threshold.warnings)
 
