@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -32,6 +33,7 @@ WAIT = 30.0
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
 _PREVIEW = 200
+_MARKUP = re.compile(r"^#+ .*$|^[-*] ", re.MULTILINE)  # headings, and the marks of lists
 """Characters of a summary that an event has."""
 _OFFLINE = NoModel("it was asked for without a model")
 
@@ -316,7 +318,7 @@ def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
         "cost": None if report.cost is None else format(report.cost, "f"),
         "custom_prompt": bool(settings.prompt),
         "custom_handler": bool(report.written_by),
-        "preview": " ".join(done.summary.words.split())[:_PREVIEW],
+        "preview": " ".join(_MARKUP.sub("", done.summary.words).split())[:_PREVIEW],
     }
 
 
