@@ -127,7 +127,7 @@ def _say(opened: Opened, text: str) -> None:
     message = opened.page.get_by_role("textbox", name="Message")
     message.fill(text)
     message.press("Enter")
-    last = opened.page.get_by_role("region", name="Conversation").get_by_role("article").last
+    last = opened.thread().get_by_role("article").last
     expect(last).to_have_attribute("data-role", "assistant")
     expect(last).not_to_have_attribute("aria-busy", "true")
     expect(last).to_contain_text("Noted.")

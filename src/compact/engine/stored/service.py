@@ -351,6 +351,11 @@ def _sendable(context: Context) -> Context:
 
 def _remedy(context: Context) -> str:
     """What can be done about a request that does not fit."""
+    if context.failure:
+        return (
+            f"The compaction that was tried failed: {context.failure.rstrip('.')}. "
+            "Or unpin messages, or use a model with a larger context window."
+        )
     if context.automatic:
         return "Compact the session, unpin messages, or use a model with a larger context window."
     where = "for this session" if context.session.automatic is False else "in the settings"
