@@ -133,6 +133,23 @@ def test_a_profiles_threshold_holds_for_stored_sessions_with_its_model_at_once(
     assert sessions.preferences.effective(session).threshold.origin == "model openai:gpt-4o"
 
 
+def test_a_profiles_window_holds_for_stored_sessions_unless_the_models_own_was_set(
+    home: Path, sessions: StoredSessions
+) -> None:
+    session = sessions.create(StoredSession(id="a", model="house-model", format="openai-chat"))
+    assert sessions.preferences.effective(session).window == 128_000
+    profile = "name: work, vendor: compatible, model: house-model, url: 'http://localhost:1/v1', context_window: 4000"
+    write_profiles(home, profile)
+    assert sessions.preferences.effective(session).window == 4_000
+    sessions.append("a", said(60))
+    assert sessions.prepare("a", [user("Go on.")]).tokens < 4_000
+    write_profiles(home, f"{profile}, use: condensation")
+    assert sessions.preferences.effective(session).window == 128_000
+    write_profiles(home, profile)
+    sessions.preferences.put_model(ModelConfig("unknown", "house-model", 6_000))
+    assert sessions.preferences.effective(session).window == 6_000
+
+
 def test_a_broken_file_of_profiles_does_not_stop_a_session(home: Path, sessions: StoredSessions) -> None:
     session = sessions.create(StoredSession(id="a", model="gpt-4o", format="openai-chat"))
     (home / "profiles.yaml").write_text("profiles: [{name: broken}]")

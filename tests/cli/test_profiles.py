@@ -267,11 +267,12 @@ def test_a_summary_that_failed_is_told(
     assert json.loads(run("condense", file, "--profile", "mine", *options, "--json").out)["summaries"] == how
 
 
+@pytest.mark.parametrize("options", [("--target", "20%"), ("--provider", "native")])
 def test_offline_names_the_flag_that_asks_a_model(
-    run: Run, server: FakeVendors, file: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, server: FakeVendors, file: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    command = ("condense", file, "--provider", "native", "-o", file.with_name("small.json"))
+    command = ("condense", file, *options, "-o", file.with_name("small.json"))
     offline = run(*command).out
     assert " - Written offline: no profile is configured or named" in offline
     assert " - To have a model write it: --profile NAME; `compact profiles` lists them" in offline

@@ -51,7 +51,9 @@ def test_a_transcript_is_imported_looked_at_compressed_and_exported(run: Run, fi
     assert run("check", back).status == 0
 
 
-@pytest.mark.parametrize("command", ["list", "show x", "search x", "history x", "export x", "undo x", "compact x"])
+@pytest.mark.parametrize(
+    "command", ["list", "show x", "search x", "history x", "export x", "undo x", "compact x", "automatic x off"]
+)
 def test_looking_for_something_makes_no_database(run: Run, tmp_path: Path, command: str) -> None:
     typo = tmp_path / "typo" / "typo.db"
     for name in (typo, f"sqlite:///{typo}"):
@@ -72,6 +74,22 @@ def test_a_summary_is_taken_back_and_a_failure_acknowledged(run: Run, file: Path
     assert json.loads(run("sessions", "acknowledge", "limit", "--json").out)["id"] == "limit"
     with StoredSessions() as sessions:
         assert sessions.prepare("limit").messages
+
+
+def test_automatic_compaction_of_a_session_is_turned_off_and_back(run: Run, file: Path) -> None:
+    run("sessions", "import", file, "--id", "limit")
+    assert "compacted from " in run("sessions", "show", "limit").out
+    told = run("sessions", "automatic", "limit", "off")
+    assert told.out.endswith("tokens for claude-sonnet-4-5; automatic compaction is off for it\n")
+    assert "; automatic compaction is off for it" in run("sessions", "show", "limit").out
+    assert json.loads(run("sessions", "show", "limit", "--json").out)["automatic"] is False
+    compacted = run("sessions", "compact", "limit", "--retention", "3000")
+    assert compacted.status == 0
+    back = json.loads(run("sessions", "automatic", "limit", "inherit", "--json").out)
+    assert (back["id"], back["automatic"]) == ("limit", True)
+    with StoredSessions() as sessions:
+        assert sessions.session("limit").automatic is None
+    assert run("sessions", "automatic", "limit", "sometimes").status == 2
 
 
 def test_history_goes_page_by_page_and_marks_what_is_summarized(run: Run, file: Path) -> None:

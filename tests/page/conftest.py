@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 
 from compact.server.serving import running
 from compact.server.state import ServerState
+from compact.settings.profiles import profiles_path
+from compact.testing.vendors import FakeVendors
 from scripts import build_page
 from tests.page.driving import Opened, find_chromium
+from tests.page.talking import Server
 
 expect.set_options(timeout=20_000)  # a busy machine paints late; a page that is right still passes at once
 
@@ -93,3 +98,20 @@ def open_page(browser: Browser, address: str, album: Path) -> Iterator[Callable[
 
         yield opened
     assert complaints == []
+
+
+@pytest.fixture
+def server(address: str) -> Server:
+    return Server(address)
+
+
+@pytest.fixture
+def vendor(address: str) -> Iterator[FakeVendors]:
+    """A model to talk to without a network; afterwards nobody is configured."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of the SDK warns of its own source while it is compiled
+        for name in ("models", "providers"):
+            import_module(f"pydantic_ai.{name}.openai")
+    with FakeVendors() as running:
+        yield running
+    profiles_path().unlink(missing_ok=True)

@@ -52,6 +52,10 @@ class Opened:
     def button(self, name: str, *, exact: bool = False) -> Locator:
         return self.page.get_by_role("button", name=name, exact=exact)
 
+    def thread(self) -> Locator:
+        """What was said in the session that is open."""
+        return self.page.get_by_role("region", name="Conversation")
+
     def open_demo(self) -> None:
         self.button("Open the demo session").click()
         self.page.get_by_text("100,177").first.wait_for()

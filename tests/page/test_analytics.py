@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from playwright.sync_api import expect
 
 from compact.models.spending import Charge, Spending
@@ -15,11 +14,6 @@ from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
 
 Open = Callable[[str], Opened]
-
-
-@pytest.fixture
-def server(address: str) -> Server:
-    return Server(address)
 
 
 def test_with_nothing_compressed_there_is_an_invitation_and_advice(open_page: Open) -> None:

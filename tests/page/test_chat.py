@@ -4,48 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from compact.app.transcripts import read_transcript
-from compact.settings.profiles import profiles_path
-from compact.testing.vendors import FakeVendors, Fault, Reply
 from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
 from tests.page.test_inspector import HOSTILE
-from tests.server.routes.conversing import configure
 from tests.server.routes.test_kept import reading
 
 Open = Callable[[str], Opened]
 _ARROW = "\N{RIGHTWARDS ARROW}"
 _SPELLED = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+202E\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
-
-
-@pytest.fixture
-def server(address: str) -> Server:
-    return Server(address)
-
-
-@pytest.fixture
-def vendor(address: str) -> Iterator[FakeVendors]:
-    """A model to talk to without a network; afterwards nobody is configured."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some of the SDK warns of its own source while it is compiled
-        for name in ("models", "providers"):
-            import_module(f"pydantic_ai.{name}.openai")
-    with FakeVendors() as running:
-        yield running
-    profiles_path().unlink(missing_ok=True)
-
-
-def _thread(opened: Opened) -> Locator:
-    return opened.page.get_by_role("region", name="Conversation")
 
 
 def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> None:
@@ -62,8 +36,8 @@ def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> Non
     expect(message).to_have_value("The quinces are ripe.\n")
     message.type("When shall we pick them?")
     message.press("Enter")
-    expect(_thread(opened)).to_contain_text("Offline answer: no model is configured")
-    expect(_thread(opened).get_by_role("article")).to_have_count(2)
+    expect(opened.thread()).to_contain_text("Offline answer: no model is configured")
+    expect(opened.thread().get_by_role("article")).to_have_count(2)
     expect(message).to_have_value("")
     expect(opened.button("offline responder")).to_be_visible()
     expect(page.get_by_role("meter", name="Context in use")).to_have_attribute("aria-valuemax", re.compile(r"^\d{5,}$"))
@@ -71,7 +45,7 @@ def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> Non
     opened.hold_to_axe()
 
     opened.button("More for this session").click()
-    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_role("menuitem", name="Rename and session settings").click()
     page.get_by_role("textbox", name="Title").fill("Quinces")
     opened.button("Save").click()
     expect(page.get_by_role("heading", name="Quinces")).to_be_visible()
@@ -135,7 +109,7 @@ def test_notifications_can_be_switched_off(open_page: Open, server: Server) -> N
     opened = open_page(f"chat/{id}")
     page = opened.page
     opened.button("Summarize conversation history").click()
-    off = page.get_by_text("Tell me when a compression ends")
+    off = page.get_by_text("Tell me when a compaction ends, in every session")
     off.click()
     expect(page.get_by_role("switch")).not_to_be_checked()
     expect(page.locator(".switch[data-selected]")).to_have_count(0)
@@ -149,7 +123,7 @@ def test_what_others_do_is_followed_and_a_summary_taken_over(open_page: Open, se
     source = server.transcript(orchard(), "source.json")
     opened = open_page(f"chat/{source}")
     page = opened.page
-    _thread(opened).get_by_role("article").last.wait_for()
+    opened.thread().get_by_role("article").last.wait_for()
     server.ask("POST", f"/api/sessions/{source}/compress", {})
     summary = page.get_by_role("region", name="Summary of what was said before")
     expect(summary).to_be_visible()
@@ -169,7 +143,7 @@ def test_the_full_history_is_marked_searched_and_pinned(open_page: Open, server:
     server.ask("POST", f"/api/sessions/{id}/compress", {"retention": 500})
     opened = open_page(f"chat/{id}")
     page = opened.page
-    kept = _thread(opened).get_by_role("article")
+    kept = opened.thread().get_by_role("article")
     expect(kept.first).to_be_visible()
     assert kept.count() < 10
     page.get_by_text("Full history", exact=True).click()
@@ -191,76 +165,7 @@ def test_the_full_history_is_marked_searched_and_pinned(open_page: Open, server:
     expect(found).to_contain_text("pinned")
     page.get_by_text("Conversation", exact=True).click()
     # The first request stays a message, and what is pinned stands behind it.
-    expect(_thread(opened).get_by_role("article").nth(1)).to_contain_text("medlars number 13")
-
-
-def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server, vendor: FakeVendors) -> None:
-    configure(vendor)
-    server.ask("POST", "/api/models", {"provider": "unknown", "model": "narrow", "max_input": 4_000})
-    id = server.transcript([{"role": "user", "content": "word " * 1_200}] * 3, "narrow.json", model="narrow")
-    vendor.fail(Fault("quota"))
-    opened = open_page(f"chat/{id}")
-    page = opened.page
-    expect(page.locator(".usage[data-level=high]")).to_be_visible()
-    opened.photograph("chat-high")
-    message = page.get_by_role("textbox", name="Message")
-    message.fill("word " * 400)
-    message.press("Enter")
-    alert = page.get_by_role("alert").filter(has_text="This session is blocked")
-    expect(alert).to_be_visible()
-    expect(opened.button("Send")).to_be_disabled()
-    expect(page.locator(".usage[data-level=full]")).to_be_visible()
-    opened.photograph("chat-blocked")
-    opened.hold_to_axe()
-    alert.get_by_role("button", name="Acknowledge and go on").click()
-    expect(alert).to_have_count(0)
-    expect(page.get_by_text("the risk of going on without it was acknowledged")).to_be_visible()
-    vendor.reply(lambda _: Reply("## Context\n- Words were said. [m0]"))
-    opened.button("Ask again").click()  # which tries the compression again, too
-    summary = page.get_by_role("region", name="Summary of what was said before")
-    expect(summary).to_contain_text("by gpt-4o")
-    expect(page.get_by_text("the risk of going on without it was acknowledged")).to_have_count(0)
-    expect(_thread(opened).get_by_role("article").last).to_contain_text("Words were said.")
-    expect(opened.button("Ask again")).to_have_count(0)
-
-
-def test_a_failed_summary_says_why_and_is_made_without_a_model_by_one_click(
-    open_page: Open, server: Server, vendor: FakeVendors
-) -> None:
-    configure(vendor)
-    id = server.transcript(orchard(), "refused.json")
-    vendor.fail(Fault("quota"))
-    opened = open_page(f"chat/{id}")
-    page = opened.page
-    message = page.get_by_role("textbox", name="Message")
-    message.fill("/summarize keep the figs")
-    message.press("Enter")
-    failed = page.get_by_role("alert").filter(has_text="The summary failed")
-    expect(failed).to_contain_text("no summary")
-    expect(failed).to_contain_text("You may go on without it")
-    expect(opened.button("Ask again")).to_have_count(0)
-    opened.photograph("chat-failed")
-    opened.hold_to_axe()
-    asked = len(vendor.requests)
-    failed.get_by_role("button", name="Try again").click()
-    expect(failed.get_by_role("button", name="Try again")).to_be_enabled()
-    assert len(vendor.requests) > asked
-    opened.button("Summarize conversation history").click()
-    panel = page.get_by_role("region", name="Summarize conversation history")
-    panel.get_by_role("button", name="Summarize now").click()
-    expect(panel.get_by_role("alert")).to_contain_text("The summary failed")
-    panel.get_by_role("button", name="Close").first.click()
-    asked = len(vendor.requests)
-    failed.get_by_role("button", name="Summarize without a model").click()
-    expect(page.get_by_role("region", name="Summary of what was said before")).to_be_visible()
-    expect(failed).to_have_count(0)
-    assert len(vendor.requests) == asked
-    message.fill("/summarize")
-    message.press("Enter")
-    nothing = page.get_by_role("note").filter(has_text="There is nothing to summarize")
-    expect(nothing.get_by_role("button", name="Try again")).to_have_count(0)
-    assert [text for text in opened.complaints if "409" not in text] == []
-    opened.complaints.clear()
+    expect(opened.thread().get_by_role("article").nth(1)).to_contain_text("medlars number 13")
 
 
 def test_hostile_messages_are_only_shown(open_page: Open) -> None:
@@ -271,7 +176,7 @@ def test_hostile_messages_are_only_shown(open_page: Open) -> None:
     name = '"><img src=x onerror=window.hurt=9>.json'
     content = json.dumps(HOSTILE[1:]).encode()
     chooser.value.set_files({"name": name, "mimeType": "application/json", "buffer": content})
-    thread = _thread(opened)
+    thread = opened.thread()
     expect(thread.get_by_role("article", name="message 7")).to_contain_text("The last one.")
     opened.photograph("chat-hostile")
     opened.hold_to_axe()
@@ -298,7 +203,7 @@ def test_calls_results_and_references_are_told_apart(open_page: Open, server: Se
          "\N{MATHEMATICAL RIGHT ANGLE BRACKET}\nThat was it."},
     ]  # fmt: skip
     opened = open_page(f"chat/{server.transcript(messages, 'tools.json')}")
-    thread = _thread(opened)
+    thread = opened.thread()
     expect(thread.locator("[data-part=call]")).to_contain_text("read_file")
     result = thread.locator("[data-part=result]")
     expect(result).to_contain_text("line 1 of the file")
@@ -318,7 +223,7 @@ def test_a_reference_expands_to_what_it_stands_for(open_page: Open, server: Serv
     done = server.ask("POST", f"/api/inspect/{inspected}/condense", {"provider": "lossless"})["id"]
     condensed = server.ask("GET", f"/api/inspect/{inspected}/results/{done}/condensed")
     opened = open_page(f"chat/{server.transcript(condensed, 'references.json')}")
-    referring = _thread(opened).get_by_role("article", name="Tool, message 5")
+    referring = opened.thread().get_by_role("article", name="Tool, message 5")
     expect(referring.locator(".said-mark[data-kind=reference]")).to_be_visible()
     expect(referring).not_to_contain_text("line 2 of a file")
     opened.photograph("chat-references")
@@ -335,7 +240,7 @@ def long_session(address: str) -> str:
 
 def test_ten_thousand_messages_are_drawn_a_screen_at_a_time(open_page: Open, long_session: str, tmp_path: Path) -> None:
     opened = open_page(f"chat/{long_session}")
-    page, thread = opened.page, _thread(opened)
+    page, thread = opened.page, opened.thread()
     expect(thread.get_by_role("article", name="message 10000")).to_be_in_viewport()
     assert thread.get_by_role("listitem").count() < 60
     thread.evaluate("element => { element.scrollTop = element.scrollHeight / 2 }")
@@ -352,8 +257,8 @@ def test_ten_thousand_messages_are_drawn_a_screen_at_a_time(open_page: Open, lon
 @pytest.mark.clock
 def test_ten_thousand_messages_scroll_smoothly(open_page: Open, long_session: str) -> None:
     opened = open_page(f"chat/{long_session}")
-    expect(_thread(opened).get_by_role("article", name="message 10000")).to_be_in_viewport()
-    frames: list[float] = _thread(opened).evaluate(
+    expect(opened.thread().get_by_role("article", name="message 10000")).to_be_in_viewport()
+    frames: list[float] = opened.thread().evaluate(
         """async (list) => {
             const frames = [];
             let last = performance.now();

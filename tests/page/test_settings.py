@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import expect
 
 from compact.policies import Profile, Profiles
@@ -14,11 +13,6 @@ from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
 
 Open = Callable[[str], Opened]
-
-
-@pytest.fixture
-def server(address: str) -> Server:
-    return Server(address)
 
 
 def test_values_are_saved_reset_and_say_where_they_come_from(open_page: Open, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sqlite3
 import stat
@@ -25,6 +26,10 @@ from tests.sessions.processes import ROOT, finished, spawn
 from tests.sessions.test_store import new, said
 
 SECRET = "s3cr3t"
+_OLD_SESSION = """
+INSERT INTO sessions (id, workspace, title, model, format, blocked, acknowledged, "messageCount", revision, "createdAt",
+"updatedAt") VALUES ('s', '', '', 'gpt-4o', 'openai-chat', '', false, 0, 1, '2026-01-01', '2026-01-01')
+"""
 
 
 @pytest.mark.parametrize("place", ["{}/a/b.db", "sqlite:///{}/a/b.db"])
@@ -147,14 +152,19 @@ def test_tables_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
 def test_an_old_database_is_brought_up_to_date_with_what_is_in_it(empty_url: str) -> None:
     assert steps()[-1] == NEWEST
     old = DatabaseStore(open_database(empty_url, "0001"))
-    new(old)
+    with old.database.writing() as connection:
+        connection.execute(text(_OLD_SESSION))
     kept = old.append("s", [said("needle")])
     with pytest.raises(StorageError), old.database.reading() as connection:
         connection.execute(text("SELECT * FROM jobs"))
+    with pytest.raises(StorageError):
+        old.change("s", {"automatic": False})
     old.close()
     with open_store(empty_url) as store:
         assert store.history("s") == kept
         assert [found.message for found in store.search("needle")] == [kept[0].id]
+        assert store.session("s").automatic is None
+        assert store.change("s", {"automatic": False}).automatic is False
         with store.database.reading() as connection:
             assert connection.scalar(text("SELECT count(*) FROM jobs")) == 0
 
@@ -210,7 +220,8 @@ def _catalogue(connection: Connection) -> list[list[str]]:
         rows = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index')"))
         others = ("sqlite_", "chatMessageWords", VERSION_TABLE)
         texts = [row.sql for row in rows if row.sql and not row.name.startswith(others)]
-        return sorted(sorted(line.strip().rstrip(", ") for line in sql.splitlines()) for sql in texts)
+        # A column that was added later stands on the line of the one before it.
+        return sorted(sorted(part.strip() for part in re.split(r",\s|,$|\n", sql) if part.strip()) for sql in texts)
     schema = str(connection.scalar(text("SELECT current_schema()")))
     columns = "table_name, column_name, data_type, is_nullable, column_default, collation_name, is_identity"
     asked = [

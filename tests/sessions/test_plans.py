@@ -101,7 +101,7 @@ def test_sessions_are_listed_by_an_index(store: DatabaseStore) -> None:
         connection.execute(
             text(
                 "INSERT INTO sessions SELECT 's' || n, 'w' || (n % 10), '', '', '', NULL, NULL, '', false, 0, 1, 'x',"
-                f" '2030-01-01T' || n FROM {numbers}"
+                f" '2030-01-01T' || n, NULL FROM {numbers}"
             )
         )
         connection.execute(text("ANALYZE"))

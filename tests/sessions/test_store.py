@@ -104,14 +104,16 @@ def test_what_is_not_there_is_not_found(store: DatabaseStore) -> None:
 def test_a_change_is_seen_at_once_and_by_its_revision(store: DatabaseStore) -> None:
     before = new(store)
     changes = {"title": "T", "model": "m", "system": {"a": [1]}, "tools": [], "workspace": "w", "blocked": "no"}
-    after = store.change("s", {**changes, "acknowledged": True})
+    assert before.automatic is None
+    after = store.change("s", {**changes, "acknowledged": True, "automatic": False})
     assert {name: getattr(after, name) for name in changes} == changes
-    assert after.acknowledged is True
+    assert (after.acknowledged, after.automatic) == (True, False)
     assert after.revision > before.revision
     assert after.updated > before.updated
     assert after.created == before.created
     assert store.session("s") == after
     assert store.change("s", {"system": None}).system is None
+    assert store.change("s", {"automatic": None}).automatic is None
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,8 @@ def test_a_change_is_seen_at_once_and_by_its_revision(store: DatabaseStore) -> N
         ({"id": "t"}, "id: cannot be changed"),
         ({"title": None}, "title: NoneType is of the wrong type"),
         ({"acknowledged": 1}, "acknowledged: int is of the wrong type"),
+        ({"acknowledged": None}, "acknowledged: NoneType is of the wrong type"),
+        ({"automatic": "off"}, "automatic: str is of the wrong type. Give a boolean, or null to inherit"),
         ({"workspace": "\0"}, "workspace: holds NUL"),
         ({"system": {1, 2}}, "system: cannot be written as JSON"),
     ],

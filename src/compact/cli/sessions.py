@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 from rich.text import Text
@@ -32,11 +32,13 @@ _COMPACT = (
 )
 _UNDO = "Examples: compact sessions undo ID · compact sessions undo ID --json"
 _ACKNOWLEDGE = "Examples: compact sessions acknowledge ID · compact sessions compact ID --offline"
+_SWITCH = "Examples: compact sessions automatic ID off · compact sessions automatic ID inherit"
 _HISTORY = "Examples: compact sessions history ID · compact sessions history ID --after 99 --limit 50 --json"
 _EXPORT = "Examples: compact sessions export ID --output chat.json · compact sessions export ID | compact check -"
 _IMPORT = "Examples: compact sessions import chat.json · compact sessions import - --id support-7 --model gpt-4o"
 
 _LONGEST = 100
+Switch: TypeAlias = Literal["on", "off", "inherit"]
 
 Session: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
 DatabaseUrl: TypeAlias = Annotated[
@@ -97,7 +99,7 @@ def show_session(session: Session, database: DatabaseUrl = "", as_json: AsJson =
     decision, output = context.decision, screen()
     output.print(f"{session} · {context.session.model} · {context.session.format}", soft_wrap=True)
     full = f"{decision.used:,} of {decision.window:,} tokens ({decision.usage:.0%})"
-    output.print(f"{full}; compressed from {decision.trigger_at:,} on")
+    output.print(f"{full}; {_automatic(context)}")
     if context.session.blocked:
         output.print(f"blocked: {context.session.blocked}", soft_wrap=True)
     filled = {kind: tokens for kind, tokens in kinds.items() if tokens}
@@ -201,6 +203,20 @@ def acknowledge_failure(session: Session, database: DatabaseUrl = "", as_json: A
     _told(context, as_json)
 
 
+@commands.command("automatic", epilog=_SWITCH)
+def switch_automatic(
+    session: Session,
+    value: Annotated[Switch, typer.Argument(help="On, off, or what the settings say.")],
+    database: DatabaseUrl = "",
+    as_json: AsJson = False,
+) -> None:
+    """Turn automatic compaction of a session on or off. Off, a request that does not fit is refused, never sent."""
+    with _found(database) as sessions:
+        sessions.set_automatic(session, None if value == "inherit" else value == "on")
+        context = sessions.context(session)
+    _told(context, as_json, _automatic(context))
+
+
 @commands.command("history", epilog=_HISTORY)
 def show_history(
     session: Session,
@@ -256,7 +272,7 @@ def import_session(options: Import) -> None:
     name = name_of(options.file)
     wanted = StoredSession(options.id, options.model or "", "", options.workspace)
     data = read_bytes(options.file)
-    with _open(options.database) as sessions, busy(f"storing {name}"):
+    with StoredSessions(options.database) as sessions, busy(f"storing {name}"):
         new = session_files.import_session(sessions, data, wanted, name=name)
         context = sessions.context(new)
     _told(context, options.as_json)
@@ -265,20 +281,17 @@ def import_session(options: Import) -> None:
 def _found(database: str) -> StoredSessions:
     """The sessions in a database that is there."""
     require_database(database)
-    return _open(database)
-
-
-def _open(database: str) -> StoredSessions:
     return StoredSessions(database)
 
 
-def _told(context: Context, as_json: bool) -> None:
+def _told(context: Context, as_json: bool, more: str = "") -> None:
     if as_json:
         print_json(_facts(context))
         return
     session = context.session
     screen().print(
         f"{session.id}: {counted(session.messages, 'message')}, {context.tokens:,} tokens for {session.model}"
+        + (more and f"; {more}")
     )
 
 
@@ -308,9 +321,17 @@ def _facts(context: Context) -> dict[str, Json]:
         "window": decision.window,
         "usage": round(decision.usage, 4),
         "blocked": session.blocked or None,
+        "automatic": context.automatic,
         "created": session.created,
         "updated": session.updated,
     }
+
+
+def _automatic(context: Context) -> str:
+    """From where on a session is compacted automatically, if at all."""
+    if context.automatic:
+        return f"compacted from {context.decision.trigger_at:,} on"
+    return f"automatic compaction is off {'in the settings' if context.session.automatic is None else 'for it'}"
 
 
 def _summary(context: Context) -> dict[str, Json] | None:

@@ -18,6 +18,7 @@ class StoredSession:
     """A conversation in the database, without its messages.
 
     `blocked` says why no request may be made, empty where one may; `acknowledged` that a person takes the risk.
+    `automatic` says whether the session is compacted automatically; None for what the settings say.
     `revision` grows with every change but counting, so that a reader knows whether what it holds is still so.
     """
 
@@ -30,6 +31,7 @@ class StoredSession:
     tools: Json = None
     blocked: str = ""
     acknowledged: bool = False
+    automatic: bool | None = None
     messages: int = 0
     revision: int = 0
     created: str = ""
@@ -161,7 +163,7 @@ class SessionStore(Protocol):
         ...
 
     def change(self, id: str, changes: Mapping[str, Json]) -> StoredSession:
-        """Set title, model, system, tools, workspace, blocked or acknowledged."""
+        """Set title, model, system, tools, workspace, blocked, acknowledged or automatic."""
         ...
 
     def delete(self, id: str) -> None:

@@ -14,7 +14,7 @@ from compact.sessions.database import Database
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-NEWEST = "0002"
+NEWEST = "0003"
 VERSION_TABLE = "compactVersion"
 _FOLDER = Path(__file__).with_name("migrations")
 _one_at_a_time = Lock()  # Alembic keeps the migration that runs in a global

@@ -30,6 +30,7 @@ _MOST = 2**63 - 1
 _TEXTS = ("title", "model", "workspace", "blocked")
 _VERSION = "snapshotVersion"
 _VALUES = {"system": "systemJson", "tools": "toolsJson"}
+_SWITCHES = {"acknowledged": "a boolean", "automatic": "a boolean, or null to inherit"}
 
 
 def session_of(row: Row[Any]) -> StoredSession:
@@ -43,6 +44,7 @@ def session_of(row: Row[Any]) -> StoredSession:
         tools=read(row.toolsJson),
         blocked=row.blocked,
         acknowledged=row.acknowledged,
+        automatic=row.automatic,
         messages=row.messageCount,
         revision=row.revision,
         created=row.createdAt,
@@ -62,6 +64,7 @@ def session_row(session: StoredSession, moment: str) -> dict[str, Any]:
         "toolsJson": _written(session.tools, "tools"),
         "blocked": storable(session.blocked),
         "acknowledged": session.acknowledged,
+        "automatic": session.automatic,
         "messageCount": 0,
         "revision": 1,
         "createdAt": moment,
@@ -75,15 +78,15 @@ def changes_row(changes: Mapping[str, Json]) -> dict[str, Any]:
     for name, value in changes.items():
         if name in _VALUES:
             row[_VALUES[name]] = _written(value, name)
-        elif name == "acknowledged" and isinstance(value, bool):
+        elif name in _SWITCHES and (isinstance(value, bool) or (name == "automatic" and value is None)):
             row[name] = value
         elif name in _TEXTS and isinstance(value, str):
             row[name] = key(value, name) if name in ("model", "workspace") else storable(value)
-        elif name in (*_TEXTS, "acknowledged"):
-            remedy = f"Give {'a boolean' if name == 'acknowledged' else 'a string'}."
+        elif name in (*_TEXTS, *_SWITCHES):
+            remedy = f"Give {_SWITCHES.get(name, 'a string')}."
             raise InvalidInput(f"{type(value).__name__} is of the wrong type", field=name, remedy=remedy)
         else:
-            remedy = f"What can be: {', '.join((*_TEXTS, *_VALUES, 'acknowledged'))}."
+            remedy = f"What can be: {', '.join((*_TEXTS, *_VALUES, *_SWITCHES))}."
             raise InvalidInput("cannot be changed", field=name, remedy=remedy)
     return row
 

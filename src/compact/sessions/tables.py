@@ -55,6 +55,7 @@ sessions = Table(
     Column("revision", BigInteger, nullable=False),
     Column("createdAt", Text, nullable=False),
     Column("updatedAt", _Key, nullable=False),
+    Column("automatic", Boolean),
     Index(None, "updatedAt", "id"),
     Index(None, "workspace", "updatedAt", "id"),
 )

@@ -41,6 +41,45 @@ def test_fr_3_1_a_workspace_may_have_settings_of_its_own(desk: Desk) -> None:
     assert {id: one.origins["retention_tokens"] for id, one in effective.items()} == {"a": "global", "w": "workspace"}
 
 
+def test_fr_3_1_1_automatic_compaction_is_turned_off_for_one_session_alone(desk: Desk) -> None:
+    desk.sessions.create(StoredSession(id="b", model="gpt-4o", format="openai-chat"))
+    desk.sessions.set_automatic("a", automatic=False)
+    fill(desk)
+    fill(desk, "b")
+    with StoredSessions(desk.url, ask=desk.model) as restarted:
+        kept = restarted.prepare("a", [user("Go on.")])
+        assert (kept.compression, kept.automatic, len(kept.messages)) == (None, False, kept.session.messages + 1)
+        assert restarted.prepare("b", [user("Go on.")]).compression is not None
+        effective = restarted.preferences.effective(restarted.session("a"))
+    assert (effective.settings.automatic, effective.origins["automatic"]) == (False, "session")
+
+
+def test_fr_3_1_1_with_automatic_compaction_off_what_does_not_fit_is_refused_until_compacted_by_hand(
+    desk: Desk,
+) -> None:
+    desk.sessions.set_automatic("a", automatic=False)
+    fill(desk)
+    desk.say(5)
+    with pytest.raises(InsufficientBudget, match=r"is off for this session.* by hand, turn automatic compaction on"):
+        desk.sessions.prepare("a", [user("Go on.")])
+    assert desk.model.asked == []
+    assert desk.sessions.session("a").blocked == ""
+    desk.sessions.compress("a")
+    assert "What was said" in account_in(desk.sessions.prepare("a", [user("Go on.")]).messages)
+
+
+def test_fr_3_1_1_a_session_turns_on_what_its_settings_turn_off_and_goes_back_to_them(desk: Desk) -> None:
+    desk.sessions.preferences.change({"automatic": False})
+    fill(desk)
+    desk.say(5)
+    with pytest.raises(InsufficientBudget, match="is off in the settings"):
+        desk.sessions.prepare("a")
+    desk.sessions.set_automatic("a", automatic=True)
+    assert desk.sessions.prepare("a").compression is not None
+    desk.sessions.set_automatic("a", automatic=None)
+    assert not desk.sessions.context("a").automatic
+
+
 def test_settings_of_older_versions_are_read(desk: Desk) -> None:
     desk.sessions.store.set("global", {"autoCondenseContextPercent": 80, "retentionTokenCount": 300, "gone": 1})
     settings = desk.sessions.preferences.effective(desk.sessions.session("a")).settings
@@ -136,7 +175,7 @@ def test_fr_5_1_1_who_acknowledges_may_go_on_while_it_fits(desk: Desk) -> None:
     desk.sessions.acknowledge("a")
     assert desk.sessions.prepare("a", [user("Go on.")]).tokens >= THRESHOLD
     desk.say(20, 900)
-    with pytest.raises(InsufficientBudget, match="larger context window"):
+    with pytest.raises(InsufficientBudget, match=r"failed: .*down.* without a model. .* larger context window"):
         desk.sessions.prepare("a", [user("Go on.")])
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from compact.ports import StoredSession
 from compact.server.stored import sessions_of
-from tests.server.routes.conversing import Api
+from tests.server.routes.conversing import Api, opened
 
 
 def test_a_new_session_is_empty_and_answered_offline(api: Api) -> None:
@@ -41,6 +42,34 @@ def test_what_is_given_is_changed_and_the_rest_stays(api: Api) -> None:
     assert api.ask("PATCH", f"/sessions/{id}", {"system": None}).json()["system"] is None
     assert api.refused(400, "PATCH", f"/sessions/{id}", {"title": None})["field"] == "title"
     assert api.refused(400, "PATCH", f"/sessions/{id}", {"system": 7})["type"] == "InvalidInput"
+
+
+def test_automatic_compaction_is_a_switch_of_the_session_and_survives_a_restart(tmp_path: Path) -> None:
+    with opened(tmp_path) as api:
+        id = api.session()
+        assert api.get(f"/sessions/{id}")["automatic"] == {"on": True, "own": None, "usual": True}
+        off = api.ask("PATCH", f"/sessions/{id}", {"automatic": False}).json()
+        assert off["automatic"] == {"on": False, "own": False, "usual": True}
+        assert api.post("/sessions", {"model": "gpt-4o", "automatic": False})["automatic"]["own"] is False
+        assert api.refused(400, "PATCH", f"/sessions/{id}", {"automatic": "seldom"})["field"] == "automatic"
+    with opened(tmp_path) as restarted:
+        assert restarted.get(f"/sessions/{id}")["automatic"]["own"] is False
+        assert restarted.ask("PATCH", f"/sessions/{id}", {"title": "T"}).json()["automatic"]["own"] is False
+        back = restarted.ask("PATCH", f"/sessions/{id}", {"automatic": None}).json()
+        assert back["automatic"] == {"on": True, "own": None, "usual": True}
+
+
+def test_with_automatic_compaction_off_the_chat_refuses_what_does_not_fit_and_says_what_to_do(fresh: Api) -> None:
+    fresh.post("/models", {"provider": "unknown", "model": "narrow", "max_input": 4_000})
+    id = fresh.long_session(10, model="narrow")
+    view = fresh.ask("PATCH", f"/sessions/{id}", {"automatic": False}).json()
+    assert "reads, and automatic compaction is off for this session: summarize by hand" in view["warnings"][0]
+    refused = fresh.say(id, "And the figs?")[-1]
+    assert (refused["type"], refused["kind"]) == ("error", "InsufficientBudget")
+    assert "compact the session by hand, turn automatic compaction on" in refused["text"]
+    assert fresh.get(f"/sessions/{id}")["summary"] is None
+    fresh.post(f"/sessions/{id}/compress", {})
+    assert fresh.say(id)[-1]["type"] == "done"
 
 
 def test_a_deleted_session_is_gone(api: Api) -> None:

@@ -149,7 +149,7 @@ def test_a_summary_says_who_wrote_it_and_what_it_cost(fresh: Api, vendor: FakeVe
     assert all(name.startswith("compact.") for name in heard)
     finished = heard["compact.compression_finished"]
     assert (finished["written_by"], finished["custom_handler"]) == ([author], True)
-    assert "The apples are ripe." in finished["preview"]
+    assert finished["preview"].startswith("The apples are ripe.")
     (spent,) = load_spending()
     assert (spent.profile, spent.way) == (profile.name, "auto")
     assert (spent.tokens_before, spent.tokens_after) == (done["tokens_before"], done["tokens_after"])

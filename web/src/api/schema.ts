@@ -907,7 +907,9 @@ export interface paths {
         head?: never;
         /**
          * Change Session
-         * @description Change a session; what is not given stays as it is, and null takes the system prompt or the tools away.
+         * @description Change a session; what is not given stays as it is.
+         *
+         *     Null takes the system prompt or the tools away, and lets automatic compaction follow the settings.
          */
         patch: operations["change_session"];
         trace?: never;
@@ -1467,6 +1469,18 @@ export interface components {
             offline: boolean;
             /** Profile */
             profile: string;
+        };
+        /**
+         * Automatic
+         * @description Whether a session is compacted automatically; `own` is null where it follows the settings, which say `usual`.
+         */
+        Automatic: {
+            /** On */
+            on: boolean;
+            /** Own */
+            own: boolean | null;
+            /** Usual */
+            usual: boolean;
         };
         /**
          * Batch
@@ -2339,6 +2353,11 @@ export interface components {
              * @description Whether a person changed what the catalogue says.
              */
             changed: boolean;
+            /**
+             * Effective Max Input
+             * @description A profile's window counts unless a person has set the model's.
+             */
+            effective_max_input: number;
             /** Effective Retention */
             effective_retention: number;
             /** Effective Threshold */
@@ -2408,6 +2427,11 @@ export interface components {
          * @description A session to be made; without a model it is with the one that answers.
          */
         NewSession: {
+            /**
+             * Automatic
+             * @description Whether the session is compacted automatically; null for what the settings say.
+             */
+            automatic?: boolean | null;
             /**
              * Format
              * @default openai-chat
@@ -3101,6 +3125,11 @@ export interface components {
          * @description What is to be changed of a session; what is not given stays.
          */
         SessionChange: {
+            /**
+             * Automatic
+             * @description Whether the session is compacted automatically; null for what the settings say.
+             */
+            automatic?: boolean | null;
             /** Model */
             model?: string | null;
             /** System */
@@ -3154,6 +3183,7 @@ export interface components {
          */
         SessionView: {
             answering: components["schemas"]["Answering"];
+            automatic: components["schemas"]["Automatic"];
             blocked: components["schemas"]["Blocked"];
             /** Notify */
             notify: boolean;

@@ -66,7 +66,8 @@ function FieldInput({ field, value, fault, suggestions, onChange }: FieldInputPr
         <Switch {...around} value={value === true} onChange={onChange} />
       );
     case "whole":
-    case "number":
+    case "number": {
+      const share = field.kind === "number" && field.max === 1;
       return (
         <NumberInput
           {...around}
@@ -74,11 +75,12 @@ function FieldInput({ field, value, fault, suggestions, onChange }: FieldInputPr
           min={field.min}
           max={field.max}
           optional={field.optional}
-          format={field.kind === "whole" ? { maximumFractionDigits: 0 } : { maximumFractionDigits: 3 }}
-          step={field.kind === "number" && field.max === 1 ? 0.05 : 1}
+          format={share ? { style: "percent", maximumFractionDigits: 1 } : { maximumFractionDigits: field.kind === "whole" ? 0 : 3 }}
+          step={share ? 0.01 : 1}
           onChange={onChange}
         />
       );
+    }
     case "numbers":
       return <Numbers {...around} value={Array.isArray(value) ? (value as number[]) : []} onChange={onChange} />;
     case "texts":

@@ -1,4 +1,4 @@
-/** How full a model is, by kind of content, and where compression begins. */
+/** How full a model is, by kind of content, and where compaction begins. */
 import type { Schemas } from "../api/client";
 import { number, percent } from "./text";
 import "./usage.css";
@@ -27,7 +27,7 @@ export function segmentsOf(usage: Pick<ContextUsage, "used" | "window" | "by_kin
 
 const SAYS: Record<ContextUsage["level"], string> = { calm: "", high: "nearly full", full: "full" };
 
-export function UsageBar({ usage }: { usage: ContextUsage }) {
+export function UsageBar({ usage, automatic }: { usage: ContextUsage; automatic: boolean }) {
   const segments = segmentsOf(usage);
   const room = Math.max(usage.window, usage.used, 1);
   const told = `${number(usage.used)} of ${number(usage.window)} tokens, ${percent(usage.percent / 100)}`;
@@ -41,7 +41,7 @@ export function UsageBar({ usage }: { usage: ContextUsage }) {
           aria-valuemin={0}
           aria-valuemax={usage.window}
           aria-valuenow={Math.min(usage.used, usage.window)}
-          aria-valuetext={`${told}; compression begins at ${number(usage.trigger)}`}
+          aria-valuetext={`${told}; ${automatic ? `compaction begins at ${number(usage.trigger)}` : "automatic compaction is off"}`}
         >
           {segments.map((each, index) => (
             <span
@@ -51,7 +51,7 @@ export function UsageBar({ usage }: { usage: ContextUsage }) {
               style={{ width: `${each.share * 100}%` }}
             />
           ))}
-          <i className="usage-trigger" style={{ insetInlineStart: `${Math.min(100, (usage.trigger / room) * 100)}%` }} title={`Compression begins at ${number(usage.trigger)} tokens`} />
+          {automatic && <i className="usage-trigger" style={{ insetInlineStart: `${Math.min(100, (usage.trigger / room) * 100)}%` }} title={`Compaction begins at ${number(usage.trigger)} tokens`} />}
         </div>
         <span className="usage-told">
           <strong>{percent(usage.percent / 100)}</strong>
@@ -67,9 +67,13 @@ export function UsageBar({ usage }: { usage: ContextUsage }) {
             <i data-shade={index} /> {each.name} <span className="quiet">{number(each.tokens)}</span>
           </li>
         ))}
-        <li>
-          <i className="usage-mark" /> compression begins <span className="quiet">{number(usage.trigger)}</span>
-        </li>
+        {automatic ? (
+          <li>
+            <i className="usage-mark" /> compaction begins <span className="quiet">{number(usage.trigger)}</span>
+          </li>
+        ) : (
+          <li>automatic compaction is off</li>
+        )}
       </ul>
     </div>
   );

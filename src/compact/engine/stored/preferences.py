@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from compact.errors import InvalidConfiguration, NotFound
 from compact.messages import Json
@@ -24,23 +25,23 @@ from compact.ports import ModelConfig, SessionStore, StoredSession
 GLOBAL = "global"
 _SOURCES = ("manual", "api", "default")
 """Whose word counts most, first."""
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What holds for a session, and for each setting where it comes from: default, global, workspace or model.
+    """What holds for a session, and for each setting where it comes from.
 
-    The threshold may come from a profile, too, and a target that follows the threshold comes from that.
+    That is default, global, workspace, model or session. The threshold may come from a profile, too, and a target that
+    follows the threshold comes from that. `window` is the most tokens that a request may have: what a person has set
+    for the model, else what its profile gives, else what is known of it.
     """
 
     settings: StoredSettings
     model: ModelConfig
     origins: Mapping[str, str]
     threshold: EffectiveThreshold
-
-    @property
-    def window(self) -> int:
-        return self.model.max_input
+    window: int
 
 
 class Preferences:
@@ -52,16 +53,20 @@ class Preferences:
         self._store = store
         self.profile_threshold: Callable[[str], OwnThreshold | None] = _none
         """The threshold of the profile that serves a model; None where none does."""
+        self.profile_window: Callable[[str], int | None] = _none
+        """The most tokens of a request that this profile gives; None where it gives none."""
 
     def effective(self, session: StoredSession) -> Effective:
-        """What holds for the session: its model's own values before its workspace's before the global ones."""
-        return self.resolve(session.workspace, self.model(session.model))
+        """What holds for the session: its own before its model's before its workspace's before the global values."""
+        own: dict[str, Json] = {} if session.automatic is None else {"automatic": session.automatic}
+        return self.resolve(session.workspace, self.model(session.model), own)
 
-    def resolve(self, workspace: str, model: ModelConfig) -> Effective:
-        """The same for a workspace and a model."""
+    def resolve(self, workspace: str, model: ModelConfig, session: Mapping[str, Json] = _NOTHING) -> Effective:
+        """The same for a workspace, a model and what is set for a session itself."""
         layers = {GLOBAL: self.settings(GLOBAL), "workspace": self.settings(workspace) if workspace else {}}
         own = {"threshold": model.threshold, "retention_tokens": model.retention}
         layers["model"] = {name: value for name, value in own.items() if value is not None}
+        layers["session"] = dict(session)
         values: dict[str, Json] = {}
         origins = dict.fromkeys(StoredSettings.model_fields, "default")
         for origin, layer in layers.items():
@@ -72,7 +77,8 @@ class Preferences:
             origins["target"] = "threshold"
         values |= {"threshold": threshold.share, "target": threshold.target}
         origins["threshold"] = threshold.source
-        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold)
+        window = (None if model.source == "manual" else self.profile_window(model.model)) or model.max_input
+        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold, window)
 
     def _threshold(
         self, layers: Mapping[str, Mapping[str, Json]], workspace: str, model: ModelConfig, target: Json
@@ -163,7 +169,7 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
     return ModelConfig(vendor or facts.vendor, facts.id, facts.max_input, facts.max_output)
 
 
-def _none(model: str) -> OwnThreshold | None:
+def _none(model: str) -> None:
     """No profiles are known."""
 
 

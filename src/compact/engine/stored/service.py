@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -32,6 +33,7 @@ WAIT = 30.0
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
 _PREVIEW = 200
+_MARKUP = re.compile(r"^#+ .*$|^[-*] ", re.MULTILINE)  # headings, and the marks of lists
 """Characters of a summary that an event has."""
 _OFFLINE = NoModel("it was asked for without a model")
 
@@ -97,6 +99,7 @@ class Context:
     """What is to be sent: `messages` beside the session's own `system` and `tools`; and how full the model is.
 
     `failure` says why the session was not compressed, where that was tried in vain and the risk is acknowledged.
+    `automatic` says whether `prepare` compacts the session.
     """
 
     session: StoredSession
@@ -105,6 +108,7 @@ class Context:
     summary: Snapshot | None
     compression: Compression | None = None
     failure: str = ""
+    automatic: bool = True
 
     @property
     def tokens(self) -> int:
@@ -238,6 +242,13 @@ class SessionService:
         self.store.pin(id, ids, pinned=pinned)
         return ids
 
+    def set_automatic(self, id: str, automatic: bool | None) -> StoredSession:  # noqa: FBT001 - it is the whole question
+        """Turn automatic compaction of the session on or off; None goes back to what the settings say.
+
+        Off, `prepare` compacts nothing and refuses what does not fit; `compress` works as ever.
+        """
+        return self.store.change(id, {"automatic": automatic})
+
     def acknowledge(self, id: str) -> StoredSession:
         """Take the risk of going on without a summary; a request that does not fit is refused all the same."""
         return self.store.change(id, {"acknowledged": True})
@@ -307,7 +318,7 @@ def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
         "cost": None if report.cost is None else format(report.cost, "f"),
         "custom_prompt": bool(settings.prompt),
         "custom_handler": bool(report.written_by),
-        "preview": " ".join(done.summary.words.split())[:_PREVIEW],
+        "preview": " ".join(_MARKUP.sub("", done.summary.words).split())[:_PREVIEW],
     }
 
 
@@ -322,7 +333,8 @@ def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int
 def _context(assembled: Assembled, effective: Effective) -> Context:
     decision = should_condense(assembled.tokens, effective.window, effective.settings.trigger())
     active = assembled.active
-    return Context(active.session, list(render(assembled.conversation)), decision, active.summary)
+    automatic = effective.settings.automatic
+    return Context(active.session, list(render(assembled.conversation)), decision, active.summary, automatic=automatic)
 
 
 def _sendable(context: Context) -> Context:
@@ -330,12 +342,27 @@ def _sendable(context: Context) -> Context:
     decision = context.decision
     if decision.used > decision.window:
         raise InsufficientBudget(
-            f"{decision.used:,} tokens are more than the {decision.window:,} that the model reads. "
-            "Compress the session, unpin messages, or use a model with a larger context window.",
+            f"{decision.used:,} tokens are more than the {decision.window:,} that the model reads. {_remedy(context)}",
             needed=decision.used,
             budget=decision.window,
         )
     return context
+
+
+def _remedy(context: Context) -> str:
+    """What can be done about a request that does not fit."""
+    if context.failure:
+        return (
+            f"The compaction that was tried failed: {context.failure.rstrip('.')}. "
+            "Or unpin messages, or use a model with a larger context window."
+        )
+    if context.automatic:
+        return "Compact the session, unpin messages, or use a model with a larger context window."
+    where = "for this session" if context.session.automatic is False else "in the settings"
+    return (
+        f"Automatic compaction is off {where}, so nothing was removed: compact the session by hand, "
+        "turn automatic compaction on, or use a model with a larger context window."
+    )
 
 
 def require_unblocked(session: StoredSession) -> None:

@@ -171,7 +171,7 @@ class Exchange:
             )
         (stored,) = self.sessions.append(self.id, [wire_of(self.text, "user", session.format)])
         if not session.title and not session.messages:
-            self.sessions.store.change(self.id, {"title": " ".join(self.text.split())[:_TITLE]})
+            self.sessions.store.change(self.id, {"title": " ".join(self.text.split())[:_TITLE].strip()})
         return stored.id
 
     def _prepared(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:

@@ -32,6 +32,7 @@ class ModelView(BaseModel):
     max_output: int | None
     threshold: float | None
     retention: int | None
+    effective_max_input: int = Field(description="A profile's window counts unless a person has set the model's.")
     effective_threshold: float
     threshold_source: Source
     threshold_name: str = Field(description="Whose it is: the profile's or the model's name.")
@@ -189,6 +190,7 @@ def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
         max_output=config.max_output,
         threshold=config.threshold,
         retention=config.retention,
+        effective_max_input=effective.window,
         effective_threshold=settings.threshold,
         threshold_source=threshold.source,
         threshold_name=showable(threshold.name),

@@ -38,6 +38,7 @@ from compact.sessions.cursors import cursor_of
 router = APIRouter(prefix="/sessions", tags=["sessions"], generate_unique_id_function=lambda route: route.name)
 
 Named = Annotated[str, Query(max_length=200)]
+_AUTOMATIC = "Whether the session is compacted automatically; null for what the settings say."
 Instructions: TypeAlias = str | dict[str, Json] | list[Json] | None
 
 
@@ -50,6 +51,7 @@ class NewSession(BaseModel):
     workspace: str = Field(default="", max_length=200)
     system: Instructions = None
     tools: list[Json] | None = Field(default=None, max_length=1_000)
+    automatic: bool | None = Field(default=None, description=_AUTOMATIC)
 
 
 class SessionChange(BaseModel):
@@ -60,6 +62,7 @@ class SessionChange(BaseModel):
     workspace: str | None = Field(default=None, max_length=200)
     system: Instructions = None
     tools: list[Json] | None = Field(default=None, max_length=1_000)
+    automatic: bool | None = Field(default=None, description=_AUTOMATIC)
 
 
 class SessionRow(BaseModel):
@@ -83,6 +86,14 @@ class SessionPage(BaseModel):
     next: str | None
 
 
+class Automatic(BaseModel):
+    """Whether a session is compacted automatically; `own` is null where it follows the settings, which say `usual`."""
+
+    on: bool
+    own: bool | None
+    usual: bool
+
+
 class Answering(BaseModel):
     """Who answers in the chat; offline means that no model does."""
 
@@ -101,6 +112,7 @@ class SessionView(BaseModel):
     tools: Json
     usage: ContextUsage
     blocked: Blocked
+    automatic: Automatic
     summary: SummaryView | None
     answering: Answering
     notify: bool
@@ -133,6 +145,7 @@ def create_session(new: NewSession, sessions: Sessions) -> SessionView:
             title=new.title,
             system=new.system,
             tools=new.tools,
+            automatic=new.automatic,
         )
     )
     return view_of(sessions, made.id)
@@ -165,7 +178,10 @@ def show_session(id: SessionId, sessions: Sessions) -> SessionView:
 
 @router.patch("/{id}")
 def change_session(id: SessionId, change: SessionChange, sessions: Sessions) -> SessionView:
-    """Change a session; what is not given stays as it is, and null takes the system prompt or the tools away."""
+    """Change a session; what is not given stays as it is.
+
+    Null takes the system prompt or the tools away, and lets automatic compaction follow the settings.
+    """
     given: dict[str, Any] = change.model_dump(exclude_unset=True)
     wrong = [name for name in ("model", "title", "workspace") if name in given and given[name] is None]
     if wrong:
@@ -226,12 +242,19 @@ def view_of(sessions: StoredSessions, id: str) -> SessionView:
         tools=showable(session.tools),
         usage=usage,
         blocked=blocked_of(session),
+        automatic=_automatic_of(sessions, session, effective),
         summary=summary_of(summary) if summary else None,
         answering=answering_of(responder_for(session.model)),
         notify=effective.settings.notify,
         open_question=has_open_question(sessions, session),
         warnings=list(_warnings(session, usage, effective)),
     )
+
+
+def _automatic_of(sessions: StoredSessions, session: StoredSession, effective: Effective) -> Automatic:
+    own, on = session.automatic, effective.settings.automatic
+    usual = on if own is None else sessions.preferences.resolve(session.workspace, effective.model).settings.automatic
+    return Automatic(on=on, own=own, usual=usual)
 
 
 def answering_of(responder: Responder) -> Answering:
@@ -246,16 +269,23 @@ def answering_of(responder: Responder) -> Answering:
 
 def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective) -> Iterator[str]:
     model = effective.model
-    if usage.used > usage.window:
-        yield f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads."
-    elif not effective.settings.automatic and usage.used >= usage.trigger:
-        yield "Automatic compression is off, and the threshold is reached."
-    if session.acknowledged:
+    over = f"{usage.used:,} tokens are more than the {usage.window:,} that the model reads"
+    off = f"automatic compaction is off {'for this session' if session.automatic is False else 'in the settings'}"
+    if effective.settings.automatic:
+        yield from [f"{over}."] if usage.used > usage.window else []
+    elif usage.used > usage.window:
+        yield f"{over}, and {off}: summarize by hand."
+    elif usage.used >= usage.trigger:
+        yield (
+            f"{off.capitalize()}, and the threshold of {usage.trigger:,} tokens is reached: "
+            f"summarize by hand before {usage.window:,}."
+        )
+    if session.acknowledged and effective.settings.automatic:
         yield (
             "The last compression failed, and the risk of going on without it was acknowledged. "
             f"Each request from {usage.trigger:,} tokens on tries again; one above {usage.window:,} is refused."
         )
-    if model.source == "default" and model.provider == "unknown":
+    if model.source == "default" and model.provider == "unknown" and effective.window == model.max_input:
         yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
     yield from map(showable, effective.threshold.warnings)
 

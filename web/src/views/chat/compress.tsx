@@ -149,5 +149,5 @@ function Notify({ session, value }: { session: string; value: boolean }) {
     onSettled: () => Promise.all([renew(client, session), client.invalidateQueries({ queryKey: ["settings"] })]),
   });
   const shown = saving.isPending ? saving.variables : value;
-  return <Switch label="Tell me when a compression ends" value={shown} onChange={(next) => saving.mutate(next)} />;
+  return <Switch label="Tell me when a compaction ends, in every session" value={shown} onChange={(next) => saving.mutate(next)} />;
 }

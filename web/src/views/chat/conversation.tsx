@@ -34,7 +34,7 @@ export function Conversation({ id, side, jump, summarizing }: ConversationProps)
     <section className="talk" aria-label="Session">
       <Head session={session.data} side={side} open={squeezing} summarizing={busy} summarize={() => setSqueezing(!squeezing)} />
       <div className="chat-usage">
-        <UsageBar usage={session.data.usage} />
+        <UsageBar usage={session.data.usage} automatic={session.data.automatic.on} />
       </div>
       <Notices session={session.data} />
       {squeezing && (

@@ -49,7 +49,7 @@ export function Head({ session, side, summarize, summarizing, open }: HeadProps)
           label="More for this session"
           actions={[
             { id: "summarize", name: "Summarize conversation history…", run: summarize },
-            { id: "edit", name: "Rename, model, instructions…", run: () => setAsked("edit") },
+            { id: "edit", name: "Rename and session settings…", run: () => setAsked("edit") },
             { id: "take", name: "Take over another session’s summary…", run: () => setAsked("take") },
             { id: "history", name: "Export the full history", run: () => save("history") },
             { id: "context", name: "Export what would be sent", run: () => save("context") },
@@ -78,11 +78,23 @@ function Answerer({ session: { answering, session } }: { session: Session }) {
   );
 }
 
+type Automatic = "inherit" | "on" | "off";
+
+const choiceOf = (own: boolean | null): Automatic => (own === null ? "inherit" : own ? "on" : "off");
+
 function Edit({ session, done }: { session: Session; done: () => void }) {
   const { id, title, model } = session.session;
   const words = typeof session.system === "string" ? session.system : "";
-  const [draft, setDraft] = useState({ title, model, system: words });
-  const saving = useChange(id, () => change(id, { title: draft.title, model: draft.model, ...(draft.system !== words && { system: draft.system || null }) }).then(done));
+  const { own, usual } = session.automatic;
+  const [draft, setDraft] = useState({ title, model, system: words, automatic: choiceOf(own) });
+  const saving = useChange(id, () =>
+    change(id, {
+      title: draft.title,
+      model: draft.model,
+      ...(draft.system !== words && { system: draft.system || null }),
+      ...(draft.automatic !== choiceOf(own) && { automatic: draft.automatic === "inherit" ? null : draft.automatic === "on" }),
+    }).then(done),
+  );
   return (
     <div className="stack">
       <TextInput label="Title" value={draft.title} maxLength={500} onChange={(next) => setDraft({ ...draft, title: next })} />
@@ -90,6 +102,13 @@ function Edit({ session, done }: { session: Session; done: () => void }) {
       {(session.system === null || typeof session.system === "string") && (
         <TextInput label="Instructions" lines hint="Sent with every request, never summarized." value={draft.system} onChange={(next) => setDraft({ ...draft, system: next })} />
       )}
+      <Segments
+        label="Automatic compaction"
+        hint="Off, nothing is summarized until you do it, and a request that does not fit is refused."
+        value={draft.automatic}
+        choices={[{ id: "inherit", name: `As in Settings (${usual ? "on" : "off"})` }, { id: "on", name: "On" }, { id: "off", name: "Off" }]}
+        onChange={(next) => setDraft({ ...draft, automatic: next })}
+      />
       <Buttons name="Save" pending={saving.isPending} disabled={!draft.model.trim()} run={() => saving.mutate(undefined)} done={done} />
     </div>
   );

@@ -1,5 +1,7 @@
 /** The chat: sessions at the side, and the one that is open. */
+import { useQuery } from "@tanstack/react-query";
 import { FileTrigger } from "react-aria-components";
+import { api, got } from "../../api/client";
 import { Button } from "../../parts/controls";
 import { Empty } from "../../parts/surfaces";
 import { usePlace } from "../../route";
@@ -23,6 +25,7 @@ export default function Chat() {
 
 function Welcome() {
   const { make, take } = useNewSession();
+  const answering = useQuery({ queryKey: ["answering"], queryFn: ({ signal }) => got(api.GET("/api/answering", { signal })) });
   return (
     <section className="talk chat-welcome" aria-label="Session">
       <Empty
@@ -42,6 +45,9 @@ function Welcome() {
         }
       >
         <p>Begin a session, or import a transcript in any format that Compact reads. Everything stays in a database on this machine.</p>
+        {answering.data?.offline && (
+          <p>No model answers yet, and summaries are written without one. <a href="#/settings/profiles">Add a model</a></p>
+        )}
       </Empty>
     </section>
   );

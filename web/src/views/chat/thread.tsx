@@ -132,7 +132,7 @@ function resized(list: Element, run: () => void): () => void {
 }
 
 function Slot({ session, message, opened, jump }: { session: string; message: Message | undefined; opened: Opened; jump: Jump | undefined }) {
-  if (!message) return <div className="said waiting" aria-label="Loading"><span className="skeleton" /></div>;
+  if (!message) return <div className="said waiting" role="img" aria-label="Loading"><span className="skeleton" /></div>;
   return <MessageItem session={session} message={message} query={jump?.query ?? ""} opened={opened} flash={jump?.position === message.position} />;
 }
 

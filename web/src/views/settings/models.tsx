@@ -71,7 +71,7 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
   return (
     <tr>
       <th scope="row"><Plain text={model.model} /> <span className="quiet small">{model.provider}</span></th>
-      <td className="end" data-title="Maximum input">{number(model.max_input)}</td>
+      <td className="end" data-title="Maximum input">{number(model.effective_max_input)}</td>
       <td className="end" data-title="Maximum output">{model.max_output === null ? "–" : number(model.max_output)}</td>
       <td className="end" data-title="Threshold"><Effective own={model.threshold !== null} from={model.threshold_source === "profile" ? `Of profile ${model.threshold_name}` : undefined}>{percent(model.effective_threshold)}</Effective></td>
       <td className="end" data-title="Stays"><Effective own={model.retention !== null}>{number(model.effective_retention)} tokens</Effective></td>

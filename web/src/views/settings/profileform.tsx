@@ -132,9 +132,9 @@ function More({ draft, set, fault }: MoreProps) {
         {PRICES.map(({ name, label, usual }) => (
           <NumberInput key={name} label={label} optional placeholder={usual} format={{ maximumFractionDigits: 6 }} min={0} value={draft[name] ?? null} fault={fault(name)} onChange={(value) => set({ [name]: value })} />
         ))}
-        <NumberInput label="Context window, tokens" optional placeholder="as the catalogue says" min={1_000} value={draft.context_window ?? null} fault={fault("context_window")} onChange={(value) => set({ context_window: value })} />
+        <NumberInput label="Context window, tokens" hint="In the chat and the gateway conversations are compacted to fit it." optional placeholder="as the catalogue says" min={1_000} value={draft.context_window ?? null} fault={fault("context_window")} onChange={(value) => set({ context_window: value })} />
         <Choose label="The vendor caches the beginning of requests" value={caching} choices={CACHING} fault={fault("caches")} onChange={(id) => set({ caches: id === "known" ? null : id === "yes" })} />
-        <NumberInput label="Threshold of its own, percent" hint="From which part of the window the gateway compacts; none to use everybody’s." optional min={5} max={100} value={draft.threshold === INHERIT ? null : (draft.threshold ?? null)} fault={fault("threshold")} onChange={(value) => set({ threshold: value ?? INHERIT })} />
+        <NumberInput label="Threshold of its own, percent" hint="From which part of the window conversations with the model are compacted; none to use everybody’s." optional min={5} max={100} value={draft.threshold === INHERIT ? null : (draft.threshold ?? null)} fault={fault("threshold")} onChange={(value) => set({ threshold: value ?? INHERIT })} />
         <TextInput label="A prompt of its own" lines hint="The text itself, or file:NAME." value={draft.prompt ?? ""} maxLength={20_000} fault={fault("prompt")} onChange={(prompt) => set({ prompt })} />
       </div>
     </details>

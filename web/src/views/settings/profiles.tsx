@@ -57,9 +57,9 @@ function Standings({ profiles, ask }: { profiles: readonly Profile[]; ask: (aske
         <p className="quiet set-none">No profile is configured, so summaries are written without a model. Add a profile, and test it.</p>
       )}
       <div className="set-scroll">
-        <table className="set-table">
+        <table className="set-table set-profiles">
           <thead>
-            <tr><th>Profile</th><th>Model</th><th>Standing</th><th>Used for</th><th>Key</th><th className="end">In / out, $ per million</th><th className="end">Reads</th><th><span className="unseen">Actions</span></th></tr>
+            <tr><th>Profile</th><th>Model</th><th>Standing</th><th>Used for</th><th>Key</th><th className="end">In / out, $/million</th><th className="end">Reads</th><th><span className="unseen">Actions</span></th></tr>
           </thead>
           {/* What a test found holds for the settings that were tested: others are a new row. */}
           <tbody>{profiles.map((each) => <ProfileRow key={JSON.stringify([each.source, each.settings])} profile={each} ask={ask} />)}</tbody>
@@ -81,7 +81,7 @@ function ProfileRow({ profile, ask }: { profile: Profile; ask: (asked: Asked) =>
       <td><Plain text={profile.model} /> <span className="quiet small">{profile.vendor}</span></td>
       <td><Standing profile={profile} tested={test.data} /></td>
       <td>{profile.use}</td>
-      <td><Plain className="quiet" text={profile.key || "none"} /></td>
+      <td className="set-key"><Plain className="quiet" text={profile.key || "none"} /></td>
       <td className="end">{profile.input_price ?? "?"} / {profile.output_price ?? "?"}</td>
       <td className="end">{number(profile.context_window)}</td>
       <td className="end">
@@ -100,7 +100,7 @@ function stateOf(profile: Profile, tested: Tested | undefined): { word: string; 
   const about = [...profile.problems, ...profile.remarks];
   if (tested?.answered) {
     const cost = tested.cost === null ? "at an unknown price" : dollars(tested.cost);
-    return { word: `answered in ${tested.seconds} s`, look: "good", told: [`${tested.model}, ${cost}`] };
+    return { word: `answered in ${tested.seconds?.toFixed(1)} s`, look: "good", told: [`${tested.model}, ${cost}`] };
   }
   if (tested) return { word: "no answer", look: "bad", told: [tested.reason ?? ""] };
   if (!profile.ready) return { word: "not ready", look: "warn", told: about };

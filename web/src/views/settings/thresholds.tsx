@@ -37,8 +37,8 @@ export function Thresholds() {
               {models.data.models.map((each) => (
                 <tr key={each.id}>
                   <th><Plain text={each.id} /></th>
-                  <td className="end">{number(each.max_input)}</td>
-                  <td><Share share={each.effective_threshold} tokens={Math.round(each.effective_threshold * each.max_input)} /></td>
+                  <td className="end">{number(each.effective_max_input)}</td>
+                  <td><Share share={each.effective_threshold} tokens={Math.round(each.effective_threshold * each.effective_max_input)} /></td>
                   <td><From source={each.threshold_source} name={each.threshold_name} /></td>
                 </tr>
               ))}
