@@ -2,7 +2,7 @@
 
 A summarizer reads what tools and strangers wrote, and may obey it. So a statement goes where it names something that
 occurs nowhere, or imitates a mark; it is called unconfirmed, with the reason, where it demands something that no person
-is on record as saying, or puts two things in each other's place. Everything else stays word for word: a paraphrase is
+is on record as saying, or gives a thing the value of another. Everything else stays word for word: a paraphrase is
 what a summary is.
 """
 
@@ -30,7 +30,9 @@ UNCONFIRMED = " (unconfirmed: "
 _UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
 _BY_PROGRAM = "a tool or a program says so, not the user"
 _EXCHANGED = "the messages have {} and {} the other way round"
-_WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, _EXCHANGED.replace("{}", "[^()]{1,80}"))
+_MISPLACED = "the messages have {1} here, not {0}"
+_ANY = ("[^()]{1,80}",) * 2
+_WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, *(why.format(*_ANY) for why in (_EXCHANGED, _MISPLACED)))
 _MARKS = re.compile(rf" \(unconfirmed: (?:{'|'.join(_WHYS)})\)")
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
@@ -236,8 +238,10 @@ class _Checker:
             by_program = bare.line.startswith('"') and self.sources.support(bare.line, "tool") >= _COPIED
             unsaid = _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
-        if exchanged := self.sources.exchanged(bare.line):
+        if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
+        if misplaced := self.sources.bindings.misplaced(bare.line):
+            return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 
     def _is_example(self, line: str) -> bool:

@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from itertools import chain, combinations, filterfalse, product
+from itertools import chain
 from math import log
 from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
+from compact.summaries.model.bindings import Bindings, Passage
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -23,7 +24,6 @@ from compact.summaries.model.words import (
     fold,
     is_capitalized,
     is_name,
-    kind_of,
     normal,
     plain,
     quotations,
@@ -68,9 +68,6 @@ _NEAR = 3
 """Lines around a line that belong to it."""
 _FREQUENT = 200
 """A word that occurs more often is near to everything."""
-_SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
-"""How much better each of two must fit in the other's clause, and both together: values, and names."""
-_MOST_PLACES = 40
 _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
 
@@ -113,19 +110,6 @@ class Sources:
     def lacking(self, among: set[str]) -> set[str]:
         """Those of the words that occur nowhere."""
         return {word for word in among if word not in self._places}
-
-    def exchanged(self, text: str) -> tuple[str, str] | None:
-        """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
-        clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
-        for (one, firsts), (other, seconds) in combinations(clauses, 2):
-            for (first, here, kind), (second, there, too) in product(firsts, seconds):
-                figures = kind[:1] == too[:1] == "9"
-                if (figures or kind == too) and here not in other and there not in one:
-                    least, together = _SWAPPED[figures]
-                    gains = self._gains(here, there, one - other, other - one)
-                    if min(gains) >= least and sum(gains) >= together:
-                        return first, second
-        return None
 
     def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
         """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
@@ -182,32 +166,8 @@ class Sources:
         found = re.findall(r"\d+", numbers)
         return bool(found) and all(int(one) <= len(self._messages) for one in found)
 
-    def _things(self, clause: str) -> list[tuple[str, str, str]]:
-        """The values and names of a clause that the sources know: as written, as compared, and their kind."""
-        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
-        return [found for found in named if found[1] in self._places]
-
-    def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
-        """How much better each of two terms fits the clause of the other."""
-        own, others = one - {first}, other - {second}
-        if any(map(str.isdigit, first)):
-            own, others = (set(filterfalse(self._is_value, found)) for found in (own, others))
-        fits = self._fits
-        return fits(first, others) - fits(first, own), fits(second, own) - fits(second, others)
-
-    def _is_value(self, word: str) -> bool:
-        return word in self._places and any(map(str.isdigit, word))
-
-    def _fits(self, term: str, beside: set[str]) -> float:
-        """The share of the words that a line with the term has at best."""
-        whole = sum(map(self._weight, beside))
-        if not whole:
-            return 0.0
-        at = self._places[term][:_MOST_PLACES]
-        return max(sum(map(self._weight, beside & self._records[place])) for place in at) / whole
-
     def _weight(self, word: str) -> float:
-        return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
+        return log(1 + len(self._passages) / (1 + len(self._places[word]))) if word in self._places else _OWN
 
     def _occurs(self, name: str) -> bool:
         if name in self._vocabulary or _LABEL.fullmatch(name):
@@ -304,23 +264,28 @@ class Sources:
         return frozenset(map(digits, FIGURE.findall(self._text)))
 
     @cached_property
-    def _indexed(self) -> tuple[list[set[str]], dict[str, dict[str, list[int]]]]:
-        """The words of each line, sentence or object, and by who wrote it where each word stands."""
-        records: list[set[str]] = []
+    def bindings(self) -> Bindings:
+        """Which words each value and name stands beside."""
+        return Bindings(self._passages, self._places, self._weight)
+
+    @cached_property
+    def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:
+        """Each line, sentence or object, and by who wrote it where each word stands."""
+        passages: list[Passage] = []
         places: dict[str, dict[str, list[int]]] = {speaker: defaultdict(list) for speaker in (*_SPEAKERS, "tool")}
         for speaker, text in self._texts:
             own = places[speaker]
-            for record in _passages(text):
-                found = set(words(record))
+            for passage in _passages(text):
+                found = set(words(passage))
                 for word in found:
-                    own[word].append(len(records))
-                records.append(found)
+                    own[word].append(len(passages))
+                passages.append(Passage(passage, speaker, found))
             # What is near in one text is not near in the next.
-            records += [set()] * _NEAR
-        return records, places
+            passages += [Passage("", speaker, ())] * _NEAR
+        return passages, places
 
     @property
-    def _records(self) -> list[set[str]]:
+    def _passages(self) -> list[Passage]:
         return self._indexed[0]
 
     @property
