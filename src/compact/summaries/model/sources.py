@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
+from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.bindings import Bindings, Passage
 from compact.summaries.model.words import (
     COMMON,
@@ -64,6 +65,11 @@ _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 _ANYTHING = frozenset(words("changes anything files code things work"))
 """What a prohibition may be about that is about everything."""
 _SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
+_SPACING = re.compile(r"[\W_]+")
+_UNSPACED_SCRIPT = re.compile(r"[\x00-\u024f]")
+_SHORTEST = 4
+"""Spaces that a sentence has at least."""
+_LONGEST_WORD = 15
 _NEAR = 3
 """Lines around a line that belong to it."""
 _FREQUENT = 200
@@ -144,9 +150,26 @@ class Sources:
         begins = set(wanted) if anywhere else {wanted[0]}
         return any(verb in begins and set(rest) - _ANYTHING <= set(wanted) for verb, *rest in self._forbidden)
 
-    def contain(self, line: str) -> bool:
-        """Whether this was read, word by word."""
-        return self._stands(plain(line), self._text)
+    def contain(self, line: str, *by: Voice) -> bool:
+        """Whether this was read, word by word; or said, where it is asked who said it."""
+        texts = [self._said[speaker] for speaker in by] if by else [self._text]
+        return any(self._stands(plain(line), text) for text in texts)
+
+    def copied(self, text: str) -> bool:
+        """Whether the text is a sentence of a tool, word for word, that neither a person nor the model said."""
+        found = _unspaced(plain(text))
+        return (
+            (_is_sentence(text) or self.joins(text))
+            and found in self._unspaced["tool"]
+            and not any(found in self._unspaced[speaker] for speaker in _SPEAKERS)
+        )
+
+    def joins(self, text: str) -> bool:
+        """Whether the text has a long word that occurs nowhere: several words, from which somebody took the spaces."""
+        return any(
+            len(word) > _LONGEST_WORD and word.isalpha() and normal(word) not in self._vocabulary
+            for word in WORD.findall(plain(text))
+        )
 
     def writes(self, word: str) -> bool:
         """Whether the word stands somewhere as it is written."""
@@ -176,15 +199,18 @@ class Sources:
             return self._is_counted(quantity[1])
         if self._begins_word(name):
             return True
-        base = name.rpartition("/")[2]
+        folder, _, base = name.rpartition("/")
         if _FILE.fullmatch(base):
-            return base in self._vocabulary
+            return base in self._vocabulary and self._is_folder(folder.rpartition("/")[2])
         parts = [part for part in PARTS.split(name) if part]
         if all(map(str.isdecimal, parts)):
             return all(map(self._is_counted, parts))
         return len(parts) > 1 and all(
             len(part) == 1 or self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
         )
+
+    def _is_folder(self, name: str) -> bool:
+        return not name or f"{name}/" in self._text or f"/{name}" in self._text
 
     def _is_counted(self, figure: str) -> bool:
         """Whether the number occurs, or is so small that anybody may have counted; 3,4 may be two of them."""
@@ -227,7 +253,7 @@ class Sources:
             thoughts = (block.text for block in message.blocks if isinstance(block, Reasoning))
             texts += [("assistant", plain(text)) for text in thoughts if text]
             texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
-        return [*texts, *(("assistant", text) for text in self._beside)]
+        return [*texts, *chain.from_iterable(map(_told_in, self._beside))]
 
     @cached_property
     def _text(self) -> str:
@@ -237,6 +263,11 @@ class Sources:
     def _said(self) -> dict[str, str]:
         """What each of the speakers said."""
         return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
+
+    @cached_property
+    def _unspaced(self) -> dict[str, str]:
+        """The same without spaces and marks, which may get lost where something is copied."""
+        return {speaker: _unspaced(text) for speaker, text in self._said.items()}
 
     @cached_property
     def _forbidden(self) -> list[list[str]]:
@@ -302,12 +333,26 @@ class Sources:
         return dict(places)
 
 
+def _unspaced(text: str) -> str:
+    return _SPACING.sub("", text.casefold())
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is long enough to be a sentence, in whatever script."""
+    return text.strip().count(" ") >= _SHORTEST or len(_UNSPACED_SCRIPT.sub("", text)) > 2 * _SHORTEST
+
+
 def _told_in(account: str) -> Iterator[tuple[str, str]]:
-    """The lines of an account: the assistant's, save what they call unconfirmed and what they quote of a result."""
-    unverified = False
+    """The lines of an account: the assistant's, save what they call unconfirmed and what they quote of a result.
+
+    What is indented belongs to the line above.
+    """
+    unverified = doubted = False
     for line in account.splitlines():
         unverified = _UNVERIFIED in line if line.startswith("#") else unverified
-        if unverified or _UNCONFIRMED in line:
+        marked = _UNCONFIRMED in line or line.startswith(f"- {UNVERIFIED}")
+        doubted = marked or (doubted and line[:1].isspace())
+        if unverified or doubted:
             yield "tool", line
             continue
         yield "assistant", _RESULT.sub(" ", line)
