@@ -31,7 +31,11 @@ def prose_in(line: str) -> set[str]:
     found = {line, *SENTENCES.split(line)}
     found |= {text[at:] for text in found for at in _ends(_JOINTS, text)}
     found |= {text[:at] for text in found for at in _ends(_COLONS, text)}
-    return {text for text in found if not _AS_CODE.search(CODE.sub("", plain(text)))}
+    return {text for text in found if _is_prose(CODE.sub("", plain(text)))}
+
+
+def _is_prose(text: str) -> bool:
+    return not _AS_CODE.search(text) and any(map(str.isalpha, text))
 
 
 def prescribes(text: str) -> bool:
