@@ -34,13 +34,13 @@ _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 _WORD = re.compile(rf"(?<![\w:]){_KINDS['clock']}(?![\w:])|{WORD.pattern}")
 _BEFORE_COUNT, _AFTER_COUNT = re.compile(r"(?:\A\s*|[:-]|\blines?[ (])\Z", re.IGNORECASE), re.compile(r"[:→-]")
 """What makes a number the number of a line: a count of nothing."""
-_CLAUSES = re.compile(r'[;—]\s|,\s(?![^()]*\))(?![^"]*"[^"]*\Z)|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s')
+_CLAUSES = re.compile(r"[;—]\s|,\s(?![^()]{0,80}\))|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s")
 _SEVERAL = re.compile(r"\}\s*,\s*\{")
 """Objects in a row: each of them is a passage, too."""
 _DATA = ("{", "[", "<", "|", '"')
 """What a passage begins with that is data and not prose."""
 _LONGEST = 600
-"""Characters of a passage; a longer one is about many things."""
+"""Characters of a passage or a clause; a longer one is about many things."""
 _FEW = 3
 """Values of a kind that may all belong to the one thing that a passage is about."""
 _FREQUENT, _EVERYWHERE = 60, 200
@@ -51,6 +51,8 @@ many times as much the first must be."""
 _SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
 """How much better each of two must fit in the other's clause, and both together: values, and names."""
 _MOST_PLACES = 40
+_MOST_CLAUSES = 60
+"""A statement with more of them is a list; comparing all with all would take too long."""
 
 
 class Passage(NamedTuple):
@@ -86,7 +88,8 @@ class Bindings:
 
     def misplaced(self, text: str) -> tuple[str, str] | None:
         """A value of a statement, and the one that the sources have in its place."""
-        clauses = [tuple(values_in(clause)) for clause in _CLAUSES.split(plain(text))]
+        short = (clause for clause in _CLAUSES.split(plain(text)) if len(clause) <= _LONGEST)
+        clauses = [tuple(values_in(clause)) for clause in short]
         listed = {value.kind for values in clauses for value in values if not value.beside}
         for values in clauses:
             for value in values:
@@ -99,6 +102,8 @@ class Bindings:
     def exchanged(self, text: str) -> tuple[str, str] | None:
         """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
         clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
+        if len(clauses) > _MOST_CLAUSES:
+            return None
         for (one, firsts), (other, seconds) in combinations(clauses, 2):
             for (first, here, kind), (second, there, too) in product(firsts, seconds):
                 figures = kind[:1] == too[:1] == "9"

@@ -11,6 +11,8 @@ from compact.summaries.model.words import CODE, plain
 
 PARTS = re.compile(r"[;:(),—–]\s|[.!?]\s")
 SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
+_LONGEST = 1_000
+"""Characters of a text that is taken apart further."""
 _COLONS = re.compile(r":(?=\s)")
 _JOINTS = re.compile(r":\s+|(?<=[a-z])\s+(?=[A-Z])")
 COMMENT = re.compile(r"\s*(?:#|//|/?\*|--)")
@@ -29,8 +31,8 @@ _AS_CODE = re.compile(r'["`=(){}<>|]|;\s*\Z')
 def prose_in(line: str) -> set[str]:
     """What a line says in prose: all of it, its sentences, what a colon separates, and what two lines became one by."""
     found = {line, *SENTENCES.split(line)}
-    found |= {text[at:] for text in found for at in _ends(_JOINTS, text)}
-    found |= {text[:at] for text in found for at in _ends(_COLONS, text)}
+    found |= {text[at:] for text in found if len(text) <= _LONGEST for at in _ends(_JOINTS, text)}
+    found |= {text[:at] for text in found if len(text) <= _LONGEST for at in _ends(_COLONS, text)}
     return {text for text in found if _is_prose(CODE.sub("", plain(text)))}
 
 
