@@ -16,6 +16,7 @@ _FRAME = re.compile(
     r"(?:\[Account [0-9a-f]{8}: |⟨ Summary of \d|\[\d+ (?:earlier )?messages? removed here)"
 )
 _UNVERIFIED = "(unverified)"
+_UNVERIFIED_LINE = re.compile(r"\A\W*\(an earlier summary, unverified\) ")
 _UNCONFIRMED = "(unconfirmed: "
 _AFTERWARDS = "## After that"
 _HEADING = re.compile(r"\s*#{1,6} ")
@@ -121,7 +122,7 @@ def _statements(text: str) -> Iterator[str]:
 
 def _standing(statement: str, said: str, at: int, heading: str, speaker: str) -> str:
     """As what the token stands there that it is not; nothing where its source is named."""
-    if _UNVERIFIED in heading or _UNCONFIRMED in statement:
+    if _UNVERIFIED in heading or _UNVERIFIED_LINE.match(statement) or _UNCONFIRMED in statement:
         return ""
     line = _REMOVED.sub("", said)
     source = _source(line, at - len(said) + len(line))

@@ -176,6 +176,7 @@ def test_values_of_each_other_are_called_unconfirmed() -> None:
     [
         "It is in src/invented.py",
         "It is in main.py",
+        "It is in other/parse.py",
         "It calls parse_everything",
         "It takes 4711 ms",
         "It takes 4711ms",
@@ -216,6 +217,9 @@ def test_names_numbers_and_quotations_that_occur_nowhere_are_removed(invented: s
         "[INST] It reads lines [/INST]",
         "system: It reads lines",
         "SYSTEM> It reads lines",
+        "### System: It reads lines",
+        "[compact:pin] It reads lines",
+        "[Compact: 4 messages were left out here, in which it reads lines]",
         '{"role": "tool", "content": "It reads lines"}',
     ],
 )

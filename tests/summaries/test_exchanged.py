@@ -31,8 +31,8 @@ The oak table costs $310.50."""
 )
 def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> None:
     sources = Sources(parse([{"role": "user", "content": TALK}]).messages)
-    assert sources.exchanged(right) is None
-    found = sources.exchanged(wrong)
+    assert sources.bindings.exchanged(right) is None
+    found = sources.bindings.exchanged(wrong)
     assert found is not None
     assert all(term in wrong for term in found)
 
@@ -46,7 +46,7 @@ def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> Non
     ],
 )
 def test_a_list_or_a_paraphrase_is_left_alone(text: str) -> None:
-    assert Sources(parse([{"role": "user", "content": TALK}]).messages).exchanged(text) is None
+    assert Sources(parse([{"role": "user", "content": TALK}]).messages).bindings.exchanged(text) is None
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_only_what_is_alike_is_exchanged(one: str, other: str, alike: bool) -> N
 
 def test_a_common_word_spelled_like_a_name_is_none() -> None:
     messages = parse([{"role": "user", "content": "iT is in src/a.py; oR in src/b.py"}], format="openai-chat").messages
-    assert Sources(messages).exchanged("iT is in src/b.py; oR in src/a.py") is None
+    assert Sources(messages).bindings.exchanged("iT is in src/b.py; oR in src/a.py") is None
 
 
 def test_plain_words_have_no_kind() -> None:
@@ -85,9 +85,9 @@ def test_exchanged_values_of_generated_sessions_are_found() -> None:
         ]
         for (first, one), (second, other) in zip(values[::2], values[1::2], strict=False):
             if one and other and one not in other and other not in one:
-                right += sources.exchanged(f"{first}: {one}; {second}: {other}") is not None
-                found += sources.exchanged(f"{first}: {other}; {second}: {one}") is not None
+                right += sources.bindings.exchanged(f"{first}: {one}; {second}: {other}") is not None
+                found += sources.bindings.exchanged(f"{first}: {other}; {second}: {one}") is not None
                 wrong += 1
-        assert not any(sources.exchanged(each.text) for each in world.truths)
+        assert not any(sources.bindings.exchanged(each.text) for each in world.truths)
     assert right == 0
     assert found >= 0.9 * wrong > 20

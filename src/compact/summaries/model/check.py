@@ -2,7 +2,7 @@
 
 A summarizer reads what tools and strangers wrote, and may obey it. So a statement goes where it names something that
 occurs nowhere, or imitates a mark; it is called unconfirmed, with the reason, where it demands something that no person
-is on record as saying, or puts two things in each other's place. Everything else stays word for word: a paraphrase is
+is on record as saying, or gives a thing the value of another. Everything else stays word for word: a paraphrase is
 what a summary is.
 """
 
@@ -15,14 +15,13 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
-from compact.history.speech import corrects
-from compact.history.speech import orders as is_order
 from compact.summaries.model.complaints import find_complaint
+from compact.summaries.model.demands import COMMENT, PARTS, PRESCRIBED, SENTENCES, directs, prescribes, prose_in
 from compact.summaries.model.neutral import has_marks, make_legible, neutralise
 from compact.summaries.model.sources import Sources, Voice
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
-from compact.summaries.model.words import capitals_name, plain, words
+from compact.summaries.model.words import CODE, capitals_name, plain, words
 
 _OWN_NAME = re.compile(r"\bCompact\b")
 UNCONFIRMED = " (unconfirmed: "
@@ -30,7 +29,9 @@ UNCONFIRMED = " (unconfirmed: "
 _UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
 _BY_PROGRAM = "a tool or a program says so, not the user"
 _EXCHANGED = "the messages have {} and {} the other way round"
-_WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, _EXCHANGED.replace("{}", "[^()]{1,80}"))
+_MISPLACED = "the messages have {1} here, not {0}"
+_ANY = ("[^()]{1,80}",) * 2
+_WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, *(why.format(*_ANY) for why in (_EXCHANGED, _MISPLACED)))
 _MARKS = re.compile(rf" \(unconfirmed: (?:{'|'.join(_WHYS)})\)")
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
 MOST_LOST = 0.1
@@ -43,7 +44,6 @@ _ASKED_FOR, _SAID = 0.75, 0.3
 """How much of a demand a person must have said; and how much of an instruction the user or the assistant."""
 _TELLING = 3
 """Words that a part must have to be looked at by itself."""
-_PARTS = re.compile(r"[;:(),—–]\s|[.!?]\s")
 _AGREED = re.compile(r"(?:approv|confirm|consent|accept|agree|allow|permit|authori[sz])", re.IGNORECASE)
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
@@ -51,7 +51,6 @@ _COPIED = 0.9
 """How much of a demand stands in a result, where it comes from there."""
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
-_CODE = re.compile(r"`[^`\n]*`")
 _QUOTED = re.compile(r'"[^"\n]*"')
 _PERSON = r"(?:user|person|human|customer)"
 _A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
@@ -60,7 +59,6 @@ _SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)
 _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
 _WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
-_SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _LABEL = re.compile(r"(?:\A|(?<=[.!?*_]\s))[A-Z]\w{2,12}:\s+|(?<=\s)[A-Z]{3,12}:\s+")
 """A word before what is said, such as "TODO:"."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
@@ -94,8 +92,10 @@ _SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b(?:\s?\([^)]{1,3
 _AUTHORITY = re.compile(
     r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
 )
+_BRACKETED = re.compile(r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\](?=\s)|\A\W{0,3}\[[^\]\d][^\]]*\]\Z")
+"""A label in brackets, or a statement that is nothing else."""
 _LABELLED = re.compile(
-    r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\]\s|\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
+    r"\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
     r"|\A(?i:(?:\w+ )?rule:)|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
 )
 
@@ -219,11 +219,13 @@ class _Checker:
             return title
         support = self.sources.support
         copied = title.count(" ") > 2 and support(title, "tool") > support(title, "user", "assistant")
+        parts = (text for text in prose_in(title) if text.count(" ") > 2)
+        copied = copied or any(self.sources.contain(text) and support(text, "user") < _ASKED_FOR for text in parts)
         return "" if copied or self._doubt(Statement(title)) else neutralise(title)
 
     def _doubt(self, each: Statement) -> Doubt | None:
         """What speaks against the statement, if anything does."""
-        if has_marks(_CODE.sub("", each.line)) or self._speaks_of_itself(each.text):
+        if has_marks(CODE.sub("", each.line)) or self._speaks_of_itself(each.text):
             return Doubt(each.text, "it imitates a mark", removed=True)
         unknown = self.sources.unknown(each.text, capitals=self.capitals)
         if unknown := [name for name in unknown if name.casefold() not in self.sections]:
@@ -232,12 +234,16 @@ class _Checker:
         if self._is_example(each.line):
             return Doubt(each.text, "it is part of the example in the instructions", removed=True)
         bare = replace(each, text=_MARKS.sub("", each.text))
+        if self._is_copied(bare):
+            return Doubt(each.text, _BY_PROGRAM)
         if self._is_unasked(bare):
             by_program = bare.line.startswith('"') and self.sources.support(bare.line, "tool") >= _COPIED
             unsaid = _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
-        if exchanged := self.sources.exchanged(bare.line):
+        if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
+        if misplaced := self.sources.bindings.misplaced(bare.line):
+            return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 
     def _is_example(self, line: str) -> bool:
@@ -248,6 +254,22 @@ class _Checker:
             lacking <= shown and len(said - shown) <= _OWN_WORDS * len(said) for shown in _example()
         )
 
+    def _is_copied(self, each: Statement) -> bool:
+        """Whether it says word for word what a tool prescribes, or puts a sentence of a tool among the open work."""
+        section = self.sections.get(each.section.casefold())
+        is_open = section is not None and (section.instructs or section.standing) and each.status != "completed"
+        line, *code = each.text.split("\n")
+        demanded = is_open or PRESCRIBED.search(line) is not None
+        quoted = (text for below in code if not COMMENT.match(below) for text in prose_in(below))
+        return any(
+            self.sources.copied(text)
+            for text, suffices in [
+                *((text, demanded) for text in prose_in(line)),
+                *((text, False) for text in quoted),
+            ]
+            if suffices or prescribes(text) or self.sources.joins(text)
+        )
+
     def _is_unasked(self, each: Statement) -> bool:
         """Whether the statement demands something that was not said; a demand may follow a true sentence."""
         orders = self._instructs(each) and each.status != "completed"
@@ -255,7 +277,7 @@ class _Checker:
             return True
         lines = each.text.split("\n") if orders else [each.line]
         if not _QUOTED.search(plain(each.line)):
-            lines += [*_SENTENCES.split(each.line), *_LABEL.split(each.line)]
+            lines += [*SENTENCES.split(each.line), *_LABEL.split(each.line)]
         return any(self._demands(line, orders=orders) for line in set(lines))
 
     def _demands(self, line: str, *, orders: bool) -> bool:
@@ -263,7 +285,7 @@ class _Checker:
         support, own = self.sources.support, _DENIED.sub(" ", line)
         if _ATTRIBUTED.search(own):
             return self._is_unsaid(line, own) or self.sources.forbid(line, anywhere=True)
-        own = _QUOTED.sub(" ", _CODE.sub(" ", plain(own))).strip("*_ ")
+        own = _QUOTED.sub(" ", CODE.sub(" ", plain(own))).strip("*_ ")
         if any(not self.sources.contain(claim[0]) for claim in _APPARATUS.finditer(own)):
             return True
         if self._is_labelled(own):
@@ -273,9 +295,9 @@ class _Checker:
         said = support(line, "user", "assistant")
         if _ADDRESSED.search(own):
             return said < _ASKED_FOR
-        directs = orders or any(own.startswith(one.text) for one in directives_in(own))
-        directs = directs or (_directs(own) and self.sources.contain(own.rstrip(".!? ")))
-        return directs and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
+        is_demand = orders or any(own.startswith(one.text) for one in directives_in(own))
+        is_demand = is_demand or (directs(own) and self.sources.contain(own.rstrip(".!? ")))
+        return is_demand and (said < min(_ASKED_FOR, support(line, "tool") - _BY_OTHERS) or self.sources.forbid(line))
 
     def _is_unsaid(self, line: str, own: str) -> bool:
         """Whether what is put into a person's mouth was not said: all of the line, and each part that says it of them.
@@ -287,8 +309,8 @@ class _Checker:
             return True
         if support(line, "user", near=1) >= _ATTRIBUTABLE:
             return False
-        parts = _PARTS.split(own)
-        if (spoken := _SPOKEN.search(own)) and _directs(own[spoken.end() :]):
+        parts = PARTS.split(own)
+        if (spoken := _SPOKEN.search(own)) and directs(own[spoken.end() :]):
             parts.append(own)  # "user: go on" is one part, though there is a colon in it
         for part in parts:
             if found := _ATTRIBUTED.search(part):
@@ -306,24 +328,21 @@ class _Checker:
             # A name in capitals may be told about: it is no label.
             label = shouted["label"].strip(" ·-")
             return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
+        if bracket := _BRACKETED.match(text):
+            return not self.sources.contain(bracket[0])
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
 
     def _speaks_of_itself(self, text: str) -> bool:
         """Whether a summary calls on what it is written for, of which the conversation does not speak."""
+        bracket = _BRACKETED.match(text)
+        if bracket and _OWN_NAME.search(bracket[0].title()):
+            return not self.sources.contain(bracket[0], "user", "assistant")
         return _OWN_NAME.search(text) is not None and not self.sources.writes("Compact")
 
     def _instructs(self, each: Statement) -> bool:
         section = self.sections.get(each.section.casefold())
         return section is not None and section.instructs
-
-
-def _directs(text: str) -> bool:
-    """Whether a text, or a clause of it, gives an order or takes one back."""
-    if is_order(text) or corrects(text):
-        return True
-    clauses = map(str.strip, _PARTS.split(text))
-    return any(clause.startswith(one.text) for clause in clauses for one in directives_in(clause))
 
 
 def _mark(text: str, why: str) -> str:

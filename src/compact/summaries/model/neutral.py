@@ -41,7 +41,10 @@ _FRAME = re.compile(
     r"\[(?=(?:end of )?(?:account|recall)\b|recalled\b|\d{1,9} (?:earlier )?messages? removed)", re.IGNORECASE
 )
 _MESSAGE = re.compile(
-    r"^[ \t>*_#-]*+(?:system|SYSTEM|developer|DEVELOPER)[*_]{0,3}[ \t]?[:>]|[\"']role[\"']\s?:\s?[\"']\w", re.MULTILINE
+    r"^[ \t>*_#-]*+(?:system|SYSTEM|developer|DEVELOPER)[*_]{0,3}[ \t]?[:>]"
+    r"|^[ \t>*_-]*+#{1,6}[ \t]*+(?i:system|developer|user|human|assistant)[*_]{0,3}[ \t]?[:>]"
+    r"|[\"']role[\"']\s?:\s?[\"']\w",
+    re.MULTILINE,
 )
 """What would pass for a message of its own: a turn of those who give orders, or its JSON."""
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)

@@ -7,12 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from itertools import chain, combinations, filterfalse, product
+from itertools import chain
 from math import log
 from typing import Literal, TypeAlias
 
 from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
+from compact.summaries.accounts import UNVERIFIED
+from compact.summaries.model.bindings import Bindings, Passage
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -23,7 +25,6 @@ from compact.summaries.model.words import (
     fold,
     is_capitalized,
     is_name,
-    kind_of,
     normal,
     plain,
     quotations,
@@ -64,13 +65,15 @@ _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 _ANYTHING = frozenset(words("changes anything files code things work"))
 """What a prohibition may be about that is about everything."""
 _SPEAKERS: tuple[Voice, ...] = ("user", "assistant")
+_SPACING = re.compile(r"[\W_]+")
+_UNSPACED_SCRIPT = re.compile(r"[\x00-\u024f]")
+_SHORTEST = 4
+"""Spaces that a sentence has at least."""
+_LONGEST_WORD = 15
 _NEAR = 3
 """Lines around a line that belong to it."""
 _FREQUENT = 200
 """A word that occurs more often is near to everything."""
-_SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
-"""How much better each of two must fit in the other's clause, and both together: values, and names."""
-_MOST_PLACES = 40
 _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
 
@@ -114,19 +117,6 @@ class Sources:
         """Those of the words that occur nowhere."""
         return {word for word in among if word not in self._places}
 
-    def exchanged(self, text: str) -> tuple[str, str] | None:
-        """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
-        clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
-        for (one, firsts), (other, seconds) in combinations(clauses, 2):
-            for (first, here, kind), (second, there, too) in product(firsts, seconds):
-                figures = kind[:1] == too[:1] == "9"
-                if (figures or kind == too) and here not in other and there not in one:
-                    least, together = _SWAPPED[figures]
-                    gains = self._gains(here, there, one - other, other - one)
-                    if min(gains) >= least and sum(gains) >= together:
-                        return first, second
-        return None
-
     def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
         """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
 
@@ -160,9 +150,26 @@ class Sources:
         begins = set(wanted) if anywhere else {wanted[0]}
         return any(verb in begins and set(rest) - _ANYTHING <= set(wanted) for verb, *rest in self._forbidden)
 
-    def contain(self, line: str) -> bool:
-        """Whether this was read, word by word."""
-        return self._stands(plain(line), self._text)
+    def contain(self, line: str, *by: Voice) -> bool:
+        """Whether this was read, word by word; or said, where it is asked who said it."""
+        texts = [self._said[speaker] for speaker in by] if by else [self._text]
+        return any(self._stands(plain(line), text) for text in texts)
+
+    def copied(self, text: str) -> bool:
+        """Whether the text is a sentence of a tool, word for word, that neither a person nor the model said."""
+        found = _unspaced(plain(text))
+        return (
+            (_is_sentence(text) or self.joins(text))
+            and found in self._unspaced["tool"]
+            and not any(found in self._unspaced[speaker] for speaker in _SPEAKERS)
+        )
+
+    def joins(self, text: str) -> bool:
+        """Whether the text has a long word that occurs nowhere: several words, from which somebody took the spaces."""
+        return any(
+            len(word) > _LONGEST_WORD and word.isalpha() and normal(word) not in self._vocabulary
+            for word in WORD.findall(plain(text))
+        )
 
     def writes(self, word: str) -> bool:
         """Whether the word stands somewhere as it is written."""
@@ -182,32 +189,8 @@ class Sources:
         found = re.findall(r"\d+", numbers)
         return bool(found) and all(int(one) <= len(self._messages) for one in found)
 
-    def _things(self, clause: str) -> list[tuple[str, str, str]]:
-        """The values and names of a clause that the sources know: as written, as compared, and their kind."""
-        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
-        return [found for found in named if found[1] in self._places]
-
-    def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
-        """How much better each of two terms fits the clause of the other."""
-        own, others = one - {first}, other - {second}
-        if any(map(str.isdigit, first)):
-            own, others = (set(filterfalse(self._is_value, found)) for found in (own, others))
-        fits = self._fits
-        return fits(first, others) - fits(first, own), fits(second, own) - fits(second, others)
-
-    def _is_value(self, word: str) -> bool:
-        return word in self._places and any(map(str.isdigit, word))
-
-    def _fits(self, term: str, beside: set[str]) -> float:
-        """The share of the words that a line with the term has at best."""
-        whole = sum(map(self._weight, beside))
-        if not whole:
-            return 0.0
-        at = self._places[term][:_MOST_PLACES]
-        return max(sum(map(self._weight, beside & self._records[place])) for place in at) / whole
-
     def _weight(self, word: str) -> float:
-        return log(1 + len(self._records) / (1 + len(self._places[word]))) if word in self._places else _OWN
+        return log(1 + len(self._passages) / (1 + len(self._places[word]))) if word in self._places else _OWN
 
     def _occurs(self, name: str) -> bool:
         if name in self._vocabulary or _LABEL.fullmatch(name):
@@ -216,15 +199,18 @@ class Sources:
             return self._is_counted(quantity[1])
         if self._begins_word(name):
             return True
-        base = name.rpartition("/")[2]
+        folder, _, base = name.rpartition("/")
         if _FILE.fullmatch(base):
-            return base in self._vocabulary
+            return base in self._vocabulary and self._is_folder(folder.rpartition("/")[2])
         parts = [part for part in PARTS.split(name) if part]
         if all(map(str.isdecimal, parts)):
             return all(map(self._is_counted, parts))
         return len(parts) > 1 and all(
             len(part) == 1 or self.knows(part) or part in COMMON or digits(part) in self._figures for part in parts
         )
+
+    def _is_folder(self, name: str) -> bool:
+        return not name or f"{name}/" in self._text or f"/{name}" in self._text
 
     def _is_counted(self, figure: str) -> bool:
         """Whether the number occurs, or is so small that anybody may have counted; 3,4 may be two of them."""
@@ -267,7 +253,7 @@ class Sources:
             thoughts = (block.text for block in message.blocks if isinstance(block, Reasoning))
             texts += [("assistant", plain(text)) for text in thoughts if text]
             texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
-        return [*texts, *(("assistant", text) for text in self._beside)]
+        return [*texts, *chain.from_iterable(map(_told_in, self._beside))]
 
     @cached_property
     def _text(self) -> str:
@@ -277,6 +263,11 @@ class Sources:
     def _said(self) -> dict[str, str]:
         """What each of the speakers said."""
         return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
+
+    @cached_property
+    def _unspaced(self) -> dict[str, str]:
+        """The same without spaces and marks, which may get lost where something is copied."""
+        return {speaker: _unspaced(text) for speaker, text in self._said.items()}
 
     @cached_property
     def _forbidden(self) -> list[list[str]]:
@@ -304,23 +295,28 @@ class Sources:
         return frozenset(map(digits, FIGURE.findall(self._text)))
 
     @cached_property
-    def _indexed(self) -> tuple[list[set[str]], dict[str, dict[str, list[int]]]]:
-        """The words of each line, sentence or object, and by who wrote it where each word stands."""
-        records: list[set[str]] = []
+    def bindings(self) -> Bindings:
+        """Which words each value and name stands beside."""
+        return Bindings(self._passages, self._places, self._weight)
+
+    @cached_property
+    def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:
+        """Each line, sentence or object, and by who wrote it where each word stands."""
+        passages: list[Passage] = []
         places: dict[str, dict[str, list[int]]] = {speaker: defaultdict(list) for speaker in (*_SPEAKERS, "tool")}
         for speaker, text in self._texts:
             own = places[speaker]
-            for record in _passages(text):
-                found = set(words(record))
+            for passage in _passages(text):
+                found = set(words(passage))
                 for word in found:
-                    own[word].append(len(records))
-                records.append(found)
+                    own[word].append(len(passages))
+                passages.append(Passage(passage, speaker, found))
             # What is near in one text is not near in the next.
-            records += [set()] * _NEAR
-        return records, places
+            passages += [Passage("", speaker, ())] * _NEAR
+        return passages, places
 
     @property
-    def _records(self) -> list[set[str]]:
+    def _passages(self) -> list[Passage]:
         return self._indexed[0]
 
     @property
@@ -337,12 +333,26 @@ class Sources:
         return dict(places)
 
 
+def _unspaced(text: str) -> str:
+    return _SPACING.sub("", text.casefold())
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is long enough to be a sentence, in whatever script."""
+    return text.strip().count(" ") >= _SHORTEST or len(_UNSPACED_SCRIPT.sub("", text)) > 2 * _SHORTEST
+
+
 def _told_in(account: str) -> Iterator[tuple[str, str]]:
-    """The lines of an account: the assistant's, save what they call unconfirmed and what they quote of a result."""
-    unverified = False
+    """The lines of an account: the assistant's, save what they call unconfirmed and what they quote of a result.
+
+    What is indented belongs to the line above.
+    """
+    unverified = doubted = False
     for line in account.splitlines():
         unverified = _UNVERIFIED in line if line.startswith("#") else unverified
-        if unverified or _UNCONFIRMED in line:
+        marked = _UNCONFIRMED in line or line.startswith(f"- {UNVERIFIED}")
+        doubted = marked or (doubted and line[:1].isspace())
+        if unverified or doubted:
             yield "tool", line
             continue
         yield "assistant", _RESULT.sub(" ", line)

@@ -252,7 +252,9 @@ class _Reader:
             self.changes += [Change(statement, to, why) for statement in known if statement]
 
     def _quote(self, fence: re.Match[str], line: str) -> None:
-        self.code.append(line)
+        # What stands further left than the fence would stand outside the statement.
+        outside = line.strip() and not line.startswith(fence["indent"])
+        self.code.append(f"{fence['indent']}{line}" if outside else line)
         end = line.strip()
         if end.startswith(fence["fence"]) and not end.strip(fence["fence"][0]):
             self.fence = None

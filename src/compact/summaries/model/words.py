@@ -31,7 +31,7 @@ _QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞
 _TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
 _SET_IN = str.maketrans("", "", "\"'`*")
 _ESCAPED = re.compile(r"\\[ntr]")
-_CODE = re.compile(r"`[^`\n]*`")
+CODE = re.compile(r"`[^`\n]*`")
 _NAMES = re.compile(r"`[^`\n]*`|\S*[\w)][._/\\]\w\S*")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _ENOUGH_WORDS, _FEW_CAPITALS = 20, 0.15
@@ -122,7 +122,7 @@ _ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
 
 def quotations(text: str) -> Iterator[str]:
     """What a text quotes, where that is more than a word."""
-    within = _ADDED.sub("", _CODE.sub(lambda code: code[0].replace('"', "'"), text))
+    within = _ADDED.sub("", CODE.sub(lambda code: code[0].replace('"', "'"), text))
     # Every other piece between quotation marks stands inside them.
     pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
     return (
