@@ -150,8 +150,11 @@ def test_services_are_made_once_and_closed_in_reverse(tmp_path: Path) -> None:
     assert closed == ["second", "first"]
 
 
-def test_a_database_that_cannot_be_reached_is_told(state: ServerState, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COMPACT_DATABASE", "postgresql://nobody@127.0.0.1:1/none")
+def test_a_database_that_cannot_be_reached_is_told(
+    state: ServerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COMPACT_DATABASE", str(tmp_path / "file" / "sessions.db"))
     with running(state) as url:
         answer = httpx2.get(f"{url}/api/sessions", headers={"x-api-key": state.token}, timeout=30)
     assert answer.status_code == 503
