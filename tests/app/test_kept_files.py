@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from compact import CompactConfig
 from compact.archive import FileArchive, verify
 from compact.errors import CompactError, InvalidConfiguration, InvalidInput, StorageError
 from compact.messages import Json, digest_of
@@ -69,6 +68,17 @@ def test_the_folder_itself_and_that_of_the_originals_may_be_links(tmp_path: Path
         assert len(manager.preflight("s", history)) < len(history)
         assert manager.undo("s") == history
     assert list((tmp_path / "other drive").glob("*.log"))
+
+
+@pytest.mark.parametrize("id", ["..", "../up", "a/b", "/etc/up", "C:\\up", "%2e%2e%2fup", "con"])
+def test_a_session_id_is_no_path(tmp_path: Path, id: str) -> None:
+    make, history = Bench(tmp_path / "a" / "b"), talk(20)
+    with make() as manager:
+        manager.preflight(id, history)
+        assert manager.undo(id) == history
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.relative_to(make.folder).parts[0] for path in written} == {"archive", "originals"}
+    assert {len(path.relative_to(make.folder).parts) for path in written} == {2, 3}
 
 
 @pytest.mark.parametrize("content", [object(), {1, 2}, b"bytes"])
@@ -137,6 +147,7 @@ def test_memory_holds_an_index_of_the_sessions_used_last(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["access_key_id", "aws_secret_access_key", "session_token", "credentials"])
 def test_credentials_are_no_part_of_the_configuration(name: str) -> None:
     storage: dict[str, Json] = {"adapter": "s3", "bucket": "b", "region": "eu-central-1"}
-    assert CompactConfig(model="gpt-4o", storage=StorageSettings(**storage)).storage.bucket == "b"
+    assert StorageSettings(**storage).bucket == "b"
+    storage[name] = "made-up"
     with pytest.raises(InvalidConfiguration, match=name):
-        StorageSettings(**storage, **{name: "made-up"})
+        StorageSettings(**storage)

@@ -387,17 +387,6 @@ def test_what_is_no_session_id_is_refused(make: Bench, id: str) -> None:
 
 
 @pytest.mark.clock
-@pytest.mark.parametrize("id", ["..", "../up", "a/b", "/etc/up", "C:\\up", "%2e%2e%2fup", "con"])
-def test_a_session_id_is_no_path(tmp_path: Path, id: str) -> None:
-    make, history = Bench(tmp_path / "a" / "b"), talk(20)
-    with make() as manager:
-        manager.preflight(id, history)
-        assert manager.undo(id) == history
-    written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.relative_to(make.folder).parts[0] for path in written} == {"archive", "originals"}
-    assert {len(path.relative_to(make.folder).parts) for path in written} == {2, 3}
-
-
 def test_a_warm_preflight_writes_nothing_and_is_quick(make: Bench) -> None:
     manager = make(1_000_000)
     messages = talk(500)

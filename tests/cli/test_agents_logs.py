@@ -26,9 +26,7 @@ LOGS: dict[str, tuple[str, Any]] = {
         "openai-chat",
         {
             "info": {"id": "ses_1"},
-            "messages": [
-                {"info": {"role": role}, "parts": [{"type": "text", "text": text}]} for role, text in SAID
-            ],
+            "messages": [{"info": {"role": role}, "parts": [{"type": "text", "text": text}]} for role, text in SAID],
         },
     ),
     "SWE-agent": ("openai-chat", {"trajectory": [], "history": PLAIN, "info": {}}),

@@ -6,12 +6,16 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 from tests.cli.test_mcp import ask, reads, talk
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 SESSION = files("compact.cli") / "transcripts" / "session.openai-chat.json"
 
@@ -58,7 +62,7 @@ def test_the_profile_would_be_asked_by_condense(run: Run, vendors: FakeVendors, 
 
 
 def test_no_model_is_called_over_mcp(vendors: FakeVendors, tmp_path: Path) -> None:
-    async def work(client: object) -> None:
+    async def work(client: Client) -> None:
         for tool in ("plan", "condense"):
             assert json.loads(await ask(client, tool, conversation=reads(12), recipe="native", target="20%"))
 

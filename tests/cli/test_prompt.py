@@ -101,8 +101,8 @@ def test_what_is_previewed_is_what_is_sent(run: Run, file: Path, monkeypatch: py
         options = ["--vendor", "compatible", "--model", "claude-haiku-4-5", "--url", f"{vendors.url}/v1"]
         run("profiles", "add", "mine", *options, "--key", "env:OPENAI_API_KEY", "--set", "attempts=1")
         previewed = json.loads(run("prompt", "task_state", "--preview", file, "--profile", "mine", "--json").out)
-        assert vendors.requests == ()
-        run("condense", file, "--recipe", "native", "--strategy", "task_state", "--output", file.with_name("small.json"))
-        sent = [str(message["content"]) for message in vendors.requests[0].body["messages"]]
+        assert not list(vendors.requests)
+        run("condense", file, "--recipe", "native", "--strategy", "task_state", "--json")
+        first = next(iter(vendors.requests))
     (request,) = previewed["requests"]
-    assert [request["system"], request["user"]] == sent
+    assert [request["system"], request["user"]] == [message["content"] for message in first.body["messages"]]

@@ -33,8 +33,13 @@ def ask(served: Served, model: str, messages: list[dict[str, Any]]) -> str:
 @pytest.mark.parametrize(("path", "key"), [(CHAT, "messages"), (RESPONSES, "input"), ("/v1/messages", "messages")])
 def test_what_else_is_in_a_compacted_request_stays(narrow: Served, recorder: Recorder, path: str, key: str) -> None:
     tool = {"name": "read", "parameters": {"type": "object"}, "input_schema": {"type": "object"}}
-    others = {"temperature": 0.25, "user": "é", "tools": [{"type": "function", "function": tool, **tool}], "odd": [None]}
-    body = {"model": "gpt-4o", "max_tokens": 9, **others, key: long_history(40, first=path)}
+    others = {
+        "temperature": 0.25,
+        "user": "é",
+        "tools": [{"type": "function", "function": tool, **tool}],
+        "odd": [None],
+    }
+    body: dict[str, Any] = {"model": "gpt-4o", "max_tokens": 9, **others, key: long_history(40, first=path)}
     answer = narrow.ask("POST", path, json=body, headers={"anthropic-version": "2023-06-01"})
     assert answer.headers["x-compact-compaction"] == "applied"
     arrived = json.loads(recorder.arrived[-1].body)
@@ -90,9 +95,7 @@ def test_a_new_default_recipe_holds_for_new_compactions_alone(narrow: Served, re
     assert (AUTOS_OWN in str(first), AUTOS_OWN in str(later)) == (True, False)
 
 
-def test_what_was_learned_of_a_vendors_counting_holds_after_the_next_start(
-    serve: Serve, recorder: Recorder
-) -> None:
+def test_what_was_learned_of_a_vendors_counting_holds_after_the_next_start(serve: Serve, recorder: Recorder) -> None:
     history, model = long_history(5), "claude-opus-4-6"
 
     def counted(served: Served) -> int:
