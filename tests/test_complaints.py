@@ -336,9 +336,11 @@ def test_complaint_15_a_summary_of_a_summary_neither_decays_nor_grows() -> None:
         Refusal("I cannot help with that."),
         Completion(""),
         Completion(" \n\t"),
+        Completion("I'm sorry, but I can't help with that."),
+        Completion('{"error": {"type": "overloaded_error", "message": "Overloaded"}}'),
         ConnectionError("reset by peer"),
     ],
-    ids=["failed", "refused", "empty", "blank", "raised"],
+    ids=["failed", "refused", "empty", "blank", "apology", "error text", "raised"],
 )
 @pytest.mark.parametrize("provider", ["native", "smart", "auto"])
 def test_complaint_16_a_failed_summary_never_replaces_the_history(provider: str, answer: Answer | Exception) -> None:

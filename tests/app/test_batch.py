@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,20 @@ def test_lines_are_read_again_without_what_a_crash_cut(tmp_path: Path) -> None:
     ]
     with Results(tmp_path, resume=False) as results:
         assert results.known("a.json", OPTIONS.digest) == ""
+
+
+def test_jobs_are_found_as_they_are_needed(tmp_path: Path) -> None:
+    found: list[int] = []
+
+    def jobs() -> Iterator[Job]:
+        for number in range(50):
+            found.append(number)
+            yield Job(Place(f"{number}.json", "made up"), OPTIONS, content=json.dumps(chat(str(number), 2)))
+
+    outcomes = condense_all(jobs(), processes=2)
+    assert not next(outcomes).error
+    assert len(found) <= 10
+    assert sum(1 for _ in outcomes) == 49
 
 
 def test_a_process_that_dies_takes_no_other_transcript_with_it(tmp_path: Path) -> None:

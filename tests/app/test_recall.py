@@ -109,6 +109,8 @@ def test_recall_and_search_work_after_a_restart(make: Make) -> None:
     assert again.recall(name, "s") == first.recall(name, "s")
     assert again.recall(name) == first.recall(name, "s"), "of any session"
     assert again.search("work_2_7 RETURN", "s") == hits
+    assert [hit.handle for hit in again.search("rEAD ORK_2_7 etur", "s")] == ["msg-6"], "in any case and inside words"
+    assert list(again.search("work_2_7 nowhere", "s")) == [], "all the words"
     assert again.recall("msg-6", "s").messages == (messages[6],)
     assert again.preflight("s", messages) == sent
 
@@ -251,6 +253,19 @@ def test_what_was_recalled_is_not_condensed_at_once(make: Make, policy: Json) ->
         later = [*sent, *reads(start, start + 12), {"role": "user", "content": "Done?"}]
         sent = manager.manual_compact("s", later)
     assert recalls(sent) == [], "by now it is old"
+
+
+def test_four_pages_stay_until_the_model_has_spoken_eight_times_also_after_a_restart(make: Make) -> None:
+    manager = make(16_000)
+    held = manager.preflight("s", work(60))
+    for number, name in enumerate([hit.handle for hit in manager.search("return rows", "s")][:6]):
+        page = handle_tool_call(manager, "s", "compact_recall", {"handle": name})
+        held += call(100 + number, "compact_recall", {"handle": name}, page)
+    pages = recalls(held)[-4:]
+    soon = [*held, *reads(70, 74), {"role": "user", "content": "Well?"}]  # three other pages, then four answers
+    assert [page for page in recalls(make(16_000).manual_compact("s", soon)) if page in pages] == pages
+    late = [*held, *reads(70, 100), {"role": "user", "content": "Well?"}]
+    assert [page for page in recalls(make(16_000).manual_compact("s", late)) if page in pages] != pages
 
 
 def test_recalls_alone_never_exhaust_the_budget(make: Make) -> None:

@@ -121,6 +121,25 @@ def test_verify_ends_with_one_where_something_is_wrong(command: Command, filled:
     assert json.loads(output)["problems"][0]["file"] == "summary-001.json"
 
 
+def test_verify_tells_what_is_missing_damaged_unfinished_or_cannot_be_joined(
+    command: Command, filled: FileArchive, tmp_path: Path
+) -> None:
+    alpha, beta = (tmp_path / ".compact" / "archive" / name for name in ("alpha", "beta"))
+    (alpha / "transcript-pre-compact-001.jsonl").unlink()
+    (beta / "transcript-pre-compact-001.jsonl").write_bytes(b"{}\n")
+    sums = (beta / "SHA256SUMS").read_text().splitlines(keepends=True)
+    (beta / "SHA256SUMS").write_text("".join(line for line in sums if "summary-001" not in line))
+    status, output = command("verify", "--json")
+    assert status == 1
+    told = {f"{each['session']}/{each['file']}": each["problem"] for each in json.loads(output)["problems"]}
+    assert told == {
+        "alpha/transcript-pre-compact-001.jsonl": "missing",
+        "alpha/transcript-pre-compact-002.jsonl": "cannot be joined: transcript-pre-compact-001.jsonl is missing",
+        "beta/summary-001.json": "unfinished: no checksum was written",
+        "beta/transcript-pre-compact-001.jsonl": "damaged: its SHA-256 is not the one it was saved with",
+    }
+
+
 def test_export_gives_what_other_commands_read(command: Command, filled: FileArchive, tmp_path: Path) -> None:
     assert json.loads(command("export", "alpha", "--step", 2)[1]) == MESSAGES
     status, output = command("export", "alpha", "--output", tmp_path / "out.json")

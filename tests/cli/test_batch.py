@@ -109,8 +109,10 @@ def test_whoever_outgrows_the_machine_puts_it_into_a_queue(run: Run, chats: Path
     assert usual.out.endswith("start workers: compact worker --batch april\n")
     again = json.loads(run("batch", chats, *queue, "--inline", "--json").out)
     assert (again["new"], again["queued"]) == (0, 3)
+    other = json.loads(run("batch", chats, *queue, "--inline", "--target", "30%", "--json").out)
+    assert (other["new"], other["queued"]) == (3, 6)
     told = run("batch", *queue, "--out", chats.with_name("fetched"))
-    assert "queue march: 3 waiting, 0 at work, 0 done, 0 failed" in told.out
+    assert "queue march: 6 waiting, 0 at work, 0 done, 0 failed" in told.out
     assert told.status == 0
     unknown = run("batch", "--database", chats.with_name("jobs.db"), "--queue", "unknown")
     assert "--queue: there is no queue 'unknown'." in unknown.err

@@ -192,7 +192,8 @@ def test_models_by_name_part_and_vendor(run: Run) -> None:
     assert len(json.loads(run("models", "sonnet", "--json").out)) > 1
     unknown = run("models", "no-such-model-at-all")
     assert "is not in the catalogue: a window of 128,000 tokens is assumed" in unknown.out
-    assert json.loads(run("models", "no-such-model-at-all", "--json").out)[0]["input_price"] is None
+    (assumed,) = json.loads(run("models", "no-such-model-at-all", "--json").out)
+    assert (assumed["context_window"], assumed["source"], assumed["input_price"]) == (128_000, "default", None)
 
 
 def test_models_of_a_vendor_are_only_its_own(run: Run) -> None:

@@ -223,6 +223,9 @@ def test_the_schema_is_printed_or_written(run: Run) -> None:
     assert told.out == schema()
     assert run("config", "schema", "--output", "compact.schema.json").status == 0
     assert Path("compact.schema.json").read_text(encoding="utf-8") == schema()
+    Path("compact.schema.json").write_text("an earlier version's")
+    assert run("config", "schema", "--output", "compact.schema.json").status == 0
+    assert Path("compact.schema.json").read_text(encoding="utf-8") == schema()
 
 
 def test_older_settings_become_a_file_with_remarks(run: Run) -> None:

@@ -13,6 +13,7 @@ from compact.app import write_transcript
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles, save_prompt
 from compact.settings.spending import load_spending
+from compact.summaries.model.strategy import find_strategy
 from compact.testing.vendors import FakeVendors
 from compact.testing.vendors.script import Received
 from tests.cli.conftest import Run
@@ -213,6 +214,19 @@ def test_what_asking_came_to_is_told(run: Run, file: Path, server: FakeVendors) 
     told = run("evaluate", file, "--recipe", "cost", *options[:-1], "0.9")
     assert "Needed no summary, so that no prompt matters: cost with own." in told.out
     assert "Case by case" not in told.out
+
+
+def test_a_prompt_may_be_the_name_of_a_strategy_or_of_ones_own(run: Run, file: Path, server: FakeVendors) -> None:
+    server.reply(answer)
+    save_prompt("mine", MANY)
+    options = ["--recipe", "layers", "--prompt", "task_state", "--prompt", "mine", "--profile", "mine"]
+    told = json.loads(run("evaluate", file, *options, "--share", "0.25", "--json").out)
+    assert [row["recipe"] for row in told["recipes"]] == ["layers with task_state", "layers with mine"]
+    systems = [str(request.body["messages"][0]["content"]) for request in server.requests]
+    assert sorted((MANY in told, find_strategy("task_state").prompt in told) for told in systems) == [
+        *[(False, True)] * 2,
+        *[(True, False)] * 2,
+    ]
 
 
 def test_presets_are_compared_with_a_model_where_they_ask_one(run: Run, file: Path, server: FakeVendors) -> None:

@@ -15,6 +15,7 @@ from compact.settings.profiles import load_profiles, save_profiles
 from compact.settings.spending import load_spending
 from compact.testing.vendors import FakeVendors, Fault
 from tests.cli.conftest import Run
+from tests.llm.refusing import refusing
 
 SECRET = "sk-made-up-0123456789abcdef"
 ANSWER = "## Findings\n### Active\n- The work on the counting of tokens goes on [2]\n"
@@ -173,6 +174,16 @@ def test_a_test_asks_one_question_and_shows_model_seconds_and_cost(run: Run, ser
     keyless = run("profiles", "test", "anthropic", "--json")
     assert keyless.status == 1
     assert "ANTHROPIC_API_KEY is not set" in json.loads(keyless.out)["reason"]
+
+
+def test_a_key_follows_no_redirect(run: Run, server: FakeVendors, file: Path) -> None:
+    with refusing(307, "", {"location": f"{server.url}/v1/chat/completions"}) as url:
+        profile = {"name": "mine", "vendor": "openai", "model": "gpt-4o-mini", "url": url, "attempts": 1}
+        save_profiles(Profiles(profiles=(Profile.model_validate(profile),)))
+        assert run("profiles", "test", "mine").status == 1
+        told = run("condense", file, "--recipe", "native", "--profile", "mine", "--json")
+    assert server.requests == ()
+    assert SECRET not in told.out + told.err
 
 
 def test_a_broken_file_is_told_with_its_field(run: Run, tmp_path: Path) -> None:

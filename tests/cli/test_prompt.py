@@ -12,6 +12,7 @@ from compact.app import read_transcript
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles, save_prompt
 from compact.summaries.model.strategy import NAMES, find_strategy
+from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 
 
@@ -92,3 +93,16 @@ def test_the_preview_has_the_limit_of_the_profile_and_the_seed_where_it_is_sent(
     save_profiles(Profiles(profiles=(small,)))
     made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "small", "--json").out)
     assert [(each["seed"], each["max_tokens"]) for each in made["requests"]] == [(42, 500)]
+
+
+def test_what_is_previewed_is_what_is_sent(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up-0123456789abcdef")
+    with FakeVendors() as vendors:
+        options = ["--vendor", "compatible", "--model", "claude-haiku-4-5", "--url", f"{vendors.url}/v1"]
+        run("profiles", "add", "mine", *options, "--key", "env:OPENAI_API_KEY", "--set", "attempts=1")
+        previewed = json.loads(run("prompt", "task_state", "--preview", file, "--profile", "mine", "--json").out)
+        assert not list(vendors.requests)
+        run("condense", file, "--recipe", "native", "--strategy", "task_state", "--json")
+        first = next(iter(vendors.requests))
+    (request,) = previewed["requests"]
+    assert [request["system"], request["user"]] == [message["content"] for message in first.body["messages"]]

@@ -213,3 +213,19 @@ def test_mistakes_end_in_one_line(run: Run, arguments: tuple[str, ...], problem:
     assert told.err.startswith("error: ")
     assert told.err.count("\n") == 1
     assert problem in told.err
+
+
+def test_where_everything_stays_there_is_nothing_to_compact(run: Run, file: Path) -> None:
+    run("sessions", "import", file, "--id", "limit")
+    before = run("sessions", "export", "limit").out
+    told = run("sessions", "compact", "limit", "--retention", "1000000")
+    assert (told.status, told.out) == (2, "")
+    assert told.err.startswith("error: everything is pinned or recent. ")
+    assert run("sessions", "export", "limit").out == before
+
+
+def test_of_a_requests_options_only_the_model_is_kept(run: Run, tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    request = {"model": "gpt-4o-mini", "temperature": 0.5, "tools": [], "messages": messages}
+    run("sessions", "import", write(tmp_path / "a.json", json.dumps(request)), "--id", "a")
+    assert json.loads(run("sessions", "export", "a").out) == {"model": "gpt-4o-mini", "messages": messages}

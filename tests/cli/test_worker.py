@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shutil import rmtree
 from threading import Timer
 from typing import TypeAlias
 
@@ -79,6 +80,8 @@ def test_workers_do_each_job_once_and_the_results_are_fetched(run: Run, start: S
     done = lines.count(" tokens (-")
     assert (mine["condensed"] + done, mine["failed"] + lines.count(": failed: ")) == (6, 1)
     assert progress(url) == Progress(done=6, failed=1)
+    with open_store(url) as store:
+        assert [one.attempts for one in Jobs(store).results("march") if one.state == "failed"] == [1]
     fetched = run("batch", *queue, "--out", tmp_path / "out", "--json")
     assert fetched.status == 1
     totals = json.loads(fetched.out)
@@ -115,6 +118,29 @@ def test_a_worker_that_is_asked_to_leave_finishes_and_one_that_is_killed_is_repl
     assert (told.status, told.err) == (0, "")
     assert progress(url) == Progress(done=40)
     assert len(list((tmp_path / "out" / "many.jsonl").glob("*.plan.json"))) == 40
+
+
+def test_what_silent_workers_had_goes_to_others_three_times_at_most(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    for number in range(2):
+        write(tmp_path / "in" / f"{number}.json", chat(str(number), 2))
+    assert run("batch", tmp_path / "in", "--database", url, "--queue", "march", "--inline").status == 0
+    rmtree(tmp_path / "in")  # all that a worker needs is in the database
+    with open_store(url) as store:
+        jobs = Jobs(store)
+        (fatal,) = jobs.claim("silent")
+        for _ in range(2):
+            jobs.release(-1)
+            (fatal,) = (job for job in jobs.claim("silent", 2) if job.key == fatal.key)
+        told = run("worker", "--database", url, "--queue", "march", "--jobs", "1", "--lease", "1", "--until-empty")
+        assert (told.status, told.err) == (0, "")
+        assert jobs.progress("march") == Progress(done=1, failed=1)
+        assert not jobs.finish(fatal, "too late")
+        attempts = {one.key: (one.state, one.attempts) for one in jobs.results("march")}
+        assert attempts.pop(fatal.key) == ("failed", 3)
+        assert [state for state, _ in attempts.values()] == ["done"]
+    assert run("batch", "--database", url, "--queue", "march", "--out", tmp_path / "out").status == 1
+    assert len(list((tmp_path / "out").glob("*.plan.json"))) == 1
 
 
 def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from compact.policies import Profile, Profiles
 from compact.server.serving import running
 from compact.server.state import ServerState
-from compact.settings.profiles import save_profiles, save_prompt
+from compact.settings.profiles import save_prompt
 from compact.settings.server import ServerSettings
 from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
@@ -52,8 +51,9 @@ def write_everything(run: Run, folder: Path, vendors: FakeVendors) -> Path:
     run("calibrate", chat, "-m", "claude-opus-4-6", "--reported", "5000")
     run("sessions", "import", chat, "--id", "a")
     save_prompt("handover", "Write a handover.")
-    writer = {"name": "writer", "vendor": "compatible", "model": "gpt-4o-mini", "url": f"{vendors.url}/v1"}
-    save_profiles(Profiles(profiles=(Profile.model_validate(writer),)))
+    (folder / "home" / "profiles.yaml").write_text("profiles: []  # by hand\n")
+    writer = ["--vendor", "compatible", "--model", "gpt-4o-mini", "--url", f"{vendors.url}/v1"]
+    assert run("profiles", "add", "writer", *writer).status == 0
     run("condense", chat, "--recipe", "native", "--profile", "writer", "-o", folder / "small.json")
     home = folder / "home"
     state = ServerState(home, settings=ServerSettings(upstream_openai=f"{vendors.url}/v1"))
@@ -70,11 +70,14 @@ def test_all_that_is_in_compacts_home_is_private_and_named_on_the_page(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
     monkeypatch.setenv("COMPACT_PROFILE", "offline")
+    monkeypatch.chdir(tmp_path)
     run("recipes")  # sets COMPACT_HOME
     with FakeVendors(window=8_000) as vendors:
         home = write_everything(run, tmp_path, vendors)
     found = {path.name for path in home.iterdir()}
     for kind in ("recipe.json", "presets.json", "calibration.json", "sessions.db", "prompts", "profiles.yaml"):
+        assert kind in found
+    for kind in ("profiles.yaml.bak", ".presets.json.lock", ".profiles.yaml.lock"):
         assert kind in found
     for kind in ("spending.jsonl", "gateway", "traces.sqlite"):
         assert kind in found
@@ -84,7 +87,10 @@ def test_all_that_is_in_compacts_home_is_private_and_named_on_the_page(
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     assert {name for name, mode in modes.items() if mode not in (0o600, 0o700)} == {"calibration.lock"}
     assert {name for name in modes if (home / name).is_dir() and modes[name] != 0o700} == set()
-    assert (home / "calibration.lock").read_bytes() == b""
+    assert {path.name for path in home.glob("*.lock") if path.read_bytes()} == set()
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "chat.json", "preset.json", "small.json"}
+    said = {word for message in long_history(12) for word in message["content"].split() if len(word) > 6}
+    assert {word for word in said if word in (home / "spending.jsonl").read_text()} == set()
 
 
 def test_results_of_commands_have_the_permissions_that_the_umask_leaves(

@@ -70,6 +70,16 @@ def test_the_search_is_the_same_every_time_and_tries_nothing_twice(rehearsal: Re
     assert len({trial.policy for trial in trials}) == len(trials)
 
 
+def test_a_grid_of_triggers_and_targets_is_tried_first(rehearsal: Rehearsal) -> None:
+    shares = [(trigger, round(trigger * target, 2)) for trigger in (0.3, 0.5, 0.7, 0.9) for target in (0.3, 0.55, 0.8)]
+    found = islice(tune(rehearsal, rehearsal.untouched(), ["v2"], 0.5), 1, 13)
+    assert [(trial.policy.trigger_pct, trial.policy.target_pct) for trial in found] == shares
+    wide = Rehearsal(recalling(30), Terms(SONNET, 10 * WINDOW, summarizer=find_model("claude-haiku-4-5")))
+    largest = max(sent.tokens for sent in wide.untouched().sent) / (10 * WINDOW)
+    filled = islice(tune(wide, wide.untouched(), ["v2"], 0.5), 1, 13)
+    assert {round(trial.policy.trigger_pct / largest, 1) for trial in filled} == {0.3, 0.5, 0.7, 0.9}
+
+
 def test_only_policies_that_a_file_can_say_are_tried(trials: list[Trial]) -> None:
     for trial in trials:
         assert Policy(**settings_of(trial.policy)) == trial.policy

@@ -13,6 +13,7 @@ from fastapi import APIRouter, FastAPI
 
 from compact import errors
 from compact.server.app import create_app
+from compact.server.serving import running
 from compact.server.state import Events, ServerState
 from tests.server.conftest import Served
 
@@ -147,3 +148,14 @@ def test_services_are_made_once_and_closed_in_reverse(tmp_path: Path) -> None:
     state.service("second", lambda _: Service("second"))
     state.close()
     assert closed == ["second", "first"]
+
+
+def test_a_database_that_cannot_be_reached_is_told(
+    state: ServerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COMPACT_DATABASE", str(tmp_path / "file" / "sessions.db"))
+    with running(state) as url:
+        answer = httpx2.get(f"{url}/api/sessions", headers={"x-api-key": state.token}, timeout=30)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["type"] == "StorageError"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -36,6 +37,7 @@ def test_recall_is_answered_by_the_gateway(recalling: Served, vendor: FakeVendor
     assert "Let me see." not in answer.text
     asked = [request.body for request in vendor.requests[before:]]
     assert len(asked) == 2
+    assert re.search(r"compact_recall (?:sum|cut|fold)-", json.dumps(asked[0][key]))
     assert "Module 3 counts the lines of part 3" in json.dumps(asked[1][key][-1:])
 
 

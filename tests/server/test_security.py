@@ -351,3 +351,11 @@ def test_privileges_websockets_are_not_spoken(served: Served) -> None:
     }
     answer = httpx2.get(f"{served.url}/api/openapi.json", headers=headers)
     assert answer.status_code == 401
+
+
+def test_csrf_no_cookie_is_used(served: Served) -> None:
+    token = served.state.token
+    cookie = {"cookie": f"token={token}; authorization=Bearer {token}; x-api-key={token}"}
+    assert served.strange("GET", "/api/openapi.json", headers=cookie).status_code == 401
+    answers = [served.ask("GET", path) for path in ("/", "/api/openapi.json", "/api/sessions", "/v1/models")]
+    assert [answer.headers.get("set-cookie") for answer in answers] == [None] * 4
