@@ -219,6 +219,19 @@ def test_a_configured_profile_summarizes_and_is_accounted_for(run: Run, server: 
     assert run("check", small).status == 0
 
 
+def test_the_record_of_what_was_spent_has_sizes_names_and_money_alone(
+    run: Run, server: FakeVendors, file: Path
+) -> None:
+    configure(server, "mine")
+    server.reply(lambda request: ANSWER)
+    run("condense", file, "--recipe", "native", "-o", file.with_name("small.json"))
+    kept = json.loads((file.parent / "home" / "spending.jsonl").read_text())
+    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+    assert texts == {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
+    assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost"}
+    assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after"}
+
+
 def test_where_the_first_profile_fails_the_second_summarizes(run: Run, server: FakeVendors, file: Path) -> None:
     configure(server, "first", "second")
     server.fail(Fault("server_error"))
