@@ -12,6 +12,7 @@ from compact.app import read_transcript
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles, save_prompt
 from compact.summaries.model.strategy import NAMES, find_strategy
+from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 
 
@@ -54,6 +55,22 @@ def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
     shown = run("prompt", "task_state", "--preview", file, "--profile", "anthropic")
     assert shown.out.startswith("to claude-haiku-4-5, at most 4,096 tokens\nsystem:\n")
     assert "\nuser:\n" in shown.out
+
+
+def test_a_preview_calls_no_model_and_shows_what_condensing_sends(
+    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with FakeVendors() as vendor:
+        run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
+        made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "mine", "--json").out)
+        assert vendor.requests == ()
+        vendor.reply(lambda _: "## Facts\n- The session goes on.")
+        run("condense", file, "--recipe", "native", "--strategy", "brief", "-o", file.with_name("small.json"))
+        sent = vendor.requests[0].body
+    (shown,) = made["requests"]
+    assert [message["content"] for message in sent["messages"]] == [shown["system"], shown["user"]]
+    assert all(sent[name] == shown[name] for name in ("model", "temperature", "seed"))
 
 
 @pytest.mark.parametrize(("profile", "shown"), [("anthropic", True), ("openai", False)])
