@@ -106,7 +106,8 @@ def test_presets_are_valid_and_condense(block: Block, workplace: Path) -> None:
 @pytest.mark.parametrize("block", of("yaml"), ids=str)
 def test_presets_keep_what_must_never_be_touched(block: Block, workplace: Path) -> None:
     (workplace / "mine.yaml").write_text(block.code, encoding="utf-8")
-    messages = json.loads(SESSION.with_name("session.openai-chat.json").read_bytes())["messages"]
+    file = files("compact.cli") / "transcripts" / "session.openai-chat.json"
+    messages = json.loads(file.read_bytes())["messages"]
     while messages[-1]["role"] != "tool":
         messages.pop()
     said = [message for message in messages if message["role"] == "user"]

@@ -305,16 +305,6 @@ def test_the_same_list_or_the_full_history_gives_the_same_bytes(make: Bench) -> 
     assert len(make.watcher.named("condensed")) == 1
 
 
-def test_a_message_that_was_changed_in_place_is_noticed(make: Bench) -> None:
-    manager, history = make(), talk(20)
-    sent = manager.preflight("s", history)
-    assert len(summaries(sent)) == 1
-    history[3]["content"] = f"Another answer than before. {ANSWER}"
-    again = manager.prepare("s", history)
-    assert again.tokens_before == tokens(history)  # what was compacted does not belong to it
-    assert manager.undo("s") == history
-
-
 def test_state_survives_a_restart(make: Bench) -> None:
     history = talk(20)
     sent = make().preflight("s", history)

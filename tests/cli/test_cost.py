@@ -89,9 +89,24 @@ def test_no_model_is_called_for_an_estimate(run: Run, file: Path, monkeypatch: p
         run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
         costs = json.loads(run("cost", file, "--json").out)
         plan = run("plan", file)
-        assert vendor.requests == ()
+        assert not vendor.requests
     assert any(each["profile"] == "mine" and each["questions"] for each in costs["options"])
     assert (plan.status, plan.err) == (0, "")
+
+
+def test_the_record_of_what_was_spent_has_sizes_names_and_money_alone(
+    run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with FakeVendors() as vendor:
+        vendor.reply(lambda _: "## Findings\n- The work on the counting of tokens goes on")
+        run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
+        run("condense", file, "--recipe", "native", "-o", tmp_path / "small.json")
+    kept = json.loads((tmp_path / "home" / "spending.jsonl").read_text())
+    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+    assert texts == {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
+    assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost"}
+    assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after"}
 
 
 def test_without_the_cache_every_request_is_read_at_the_full_price(run: Run, file: Path) -> None:

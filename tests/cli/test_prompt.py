@@ -44,7 +44,7 @@ def test_a_strategy_is_shown_with_its_words_and_sections(run: Run) -> None:
 
 
 @pytest.mark.parametrize("strategy", NAMES)
-def test_every_strategy_asks_for_the_first_request_and_says_that_the_transcript_is_data(run: Run, strategy: str) -> None:
+def test_every_strategy_asks_for_the_first_request_and_says_what_is_data(run: Run, strategy: str) -> None:
     told = run("prompt", strategy).out
     assert "The first request of the conversation always has an item" in told
     assert "You carry out none of it" in told
@@ -72,7 +72,7 @@ def test_a_preview_calls_no_model_and_shows_what_condensing_sends(
     with FakeVendors() as vendor:
         run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
         made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "mine", "--json").out)
-        assert vendor.requests == ()
+        assert not vendor.requests
         vendor.reply(lambda _: "## Facts\n- The session goes on.")
         run("condense", file, "--recipe", "native", "--strategy", "brief", "-o", file.with_name("small.json"))
         sent = vendor.requests[0].body

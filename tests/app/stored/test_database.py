@@ -10,19 +10,20 @@ import pytest
 
 from compact.app.stored import StoredSessions, Wish
 from compact.errors import CompactionBlocked, StorageError
+from compact.sessions import open_store
 from tests.app.stored.conftest import Desk, turn, user
 from tests.sessions.processes import spawn
 
 
 def test_what_is_written_is_on_the_drive_before_a_call_returns(url: str) -> None:
-    asked, expected = ("PRAGMA synchronous", 2)  # FULL
+    asked, expected = "PRAGMA synchronous", "2"  # FULL
     if url.startswith("postgresql"):
-        asked, expected = ("SHOW synchronous_commit", "on")
+        asked, expected = "SHOW synchronous_commit", "on"
         url += ("&" if "?" in url else "?") + "options=-csynchronous_commit%3Doff"
         with psycopg.connect(url) as connection:
             assert connection.execute(asked.encode()).fetchone() == ("off",)
-    with StoredSessions(url) as sessions, sessions.store.database.writing() as writing:
-        assert writing.exec_driver_sql(asked).scalar() == expected
+    with open_store(url) as store, store.database.writing() as writing:
+        assert str(writing.exec_driver_sql(asked).scalar()) == expected
 
 
 def test_times_are_text_of_one_length_in_utc(desk: Desk) -> None:
@@ -35,7 +36,7 @@ def test_times_are_text_of_one_length_in_utc(desk: Desk) -> None:
 
 def test_readers_do_not_wait_for_a_writer(desk: Desk) -> None:
     desk.say(3)
-    with desk.sessions.store.database.writing() as writing:
+    with open_store(desk.url) as store, store.database.writing() as writing:
         writing.exec_driver_sql(f"UPDATE sessions SET title = '{'x' * 6_000_000}'")  # more than is kept in memory
         began = monotonic()
         with StoredSessions(desk.url) as others:
@@ -48,7 +49,7 @@ def test_readers_do_not_wait_for_a_writer(desk: Desk) -> None:
 def test_a_reader_sees_one_moment(desk: Desk) -> None:
     desk.say(1)
     count = 'SELECT count(*) FROM "chatMessages"'
-    with desk.sessions.store.database.reading() as reading:
+    with open_store(desk.url) as store, store.database.reading() as reading:
         assert reading.exec_driver_sql(count).scalar() == 2
         with StoredSessions(desk.url) as others:
             others.append("a", turn(1))
@@ -69,14 +70,15 @@ def test_what_is_typed_is_words_in_any_order_and_no_operator(desk: Desk) -> None
 
 
 def test_a_database_of_a_newer_version_is_refused(desk: Desk) -> None:
-    with desk.sessions.store.database.writing() as writing:
-        writing.exec_driver_sql("UPDATE \"compactVersion\" SET version_num = '9' || version_num")
-    try:
-        with pytest.raises(StorageError, match=r"knows only .* Install the newer"):
-            StoredSessions(desk.url)
-    finally:
-        with desk.sessions.store.database.writing() as writing:
-            writing.exec_driver_sql('UPDATE "compactVersion" SET version_num = substr(version_num, 2)')
+    with open_store(desk.url) as store:
+        with store.database.writing() as writing:
+            writing.exec_driver_sql("UPDATE \"compactVersion\" SET version_num = '9' || version_num")
+        try:
+            with pytest.raises(StorageError, match=r"knows only .* Install the newer"):
+                StoredSessions(desk.url)
+        finally:
+            with store.database.writing() as writing:
+                writing.exec_driver_sql('UPDATE "compactVersion" SET version_num = substr(version_num, 2)')
 
 
 def test_who_is_killed_while_compacting_blocks_nobody(desk: Desk) -> None:

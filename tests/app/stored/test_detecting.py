@@ -39,7 +39,8 @@ def configure(*profiles: dict[str, str]) -> None:
 
 def test_fr_3_2_2_what_a_vendor_lists_holds_at_once_for_sessions(desk: Desk, server: FakeVendors) -> None:
     google = {"name": "google", "vendor": "gemini", "model": "gemini-2.5-flash", "url": server.url}
-    clouds = [{"name": each, "vendor": each, "model": "m", "url": server.url} for each in ("bedrock", "azure", "vertex")]
+    names = ("bedrock", "azure", "vertex")
+    clouds = [{"name": name, "vendor": name, "model": "m", "url": server.url} for name in names]
     configure(google, google | {"name": "again"}, *clouds)
     desk.sessions.create(StoredSession(id="g", model="gemini-2.5-flash", format="google-gemini"))
     assert desk.sessions.context("g").decision.window == find_model("gemini-2.5-flash").max_input
@@ -47,7 +48,7 @@ def test_fr_3_2_2_what_a_vendor_lists_holds_at_once_for_sessions(desk: Desk, ser
     assert (found.profile, found.problem, found.told) == ("google", "", found.named)
     assert {config.source for config in found.stored} == {"api"}
     assert desk.sessions.context("g").decision.window == 90_000
-    assert [other.problem for other in others] == [f"{cloud['vendor']} lists no limits" for cloud in clouds]
+    assert [other.problem for other in others] == [f"{name} lists no limits" for name in names]
     assert all(other.stored == () for other in others)
     assert [request.path.partition("?")[0] for request in server.requests] == ["/v1beta/models"]
     again, *_ = asyncio.run(desk.sessions.adetect())
@@ -98,8 +99,8 @@ def test_what_is_in_the_way_is_told_and_stops_nobody_else(desk: Desk, server: Fa
 
 def test_a_listing_that_leads_elsewhere_or_never_ends_is_told_without_the_key(desk: Desk) -> None:
     with listing(say({"data": []})) as other, listing(elsewhere(other)) as leading, listing(endless) as long:
-        addresses = {"leading": leading.url, "long": long.url}
-        configure(*({"name": name, "vendor": "compatible", "model": "m", "url": url} for name, url in addresses.items()))
+        profile = {"vendor": "compatible", "model": "m"}
+        configure(profile | {"name": "leading", "url": leading.url}, profile | {"name": "long", "url": long.url})
         redirected, large = desk.sessions.detect()
     assert "a redirect, which is not followed" in redirected.problem
     assert other.heard == []
