@@ -103,6 +103,22 @@ def test_presets_are_valid_and_condense(block: Block, workplace: Path) -> None:
         assert compact.restore(result) == compact.render(session)
 
 
+@pytest.mark.parametrize("block", of("yaml"), ids=str)
+def test_presets_keep_what_must_never_be_touched(block: Block, workplace: Path) -> None:
+    (workplace / "mine.yaml").write_text(block.code, encoding="utf-8")
+    file = files("compact.cli") / "transcripts" / "session.openai-chat.json"
+    messages = json.loads(file.read_bytes())["messages"]
+    while messages[-1]["role"] != "tool":
+        messages.pop()
+    said = [message for message in messages if message["role"] == "user"]
+    largest = max(messages[:-20], key=lambda message: len(json.dumps(message)))
+    fixed = [messages[0], said[0], said[-1], dict(largest), *messages[-2:]]
+    largest["meta"] = {"protected": True}
+    for preset in load_presets(workplace / "mine.yaml"):
+        result = compact.condense(messages, provider=preset.provider, config=preset.settings, target=0.3)
+        assert [message for message in fixed if message not in result.messages] == []
+
+
 def test_every_block_is_of_a_kind_that_is_tested_or_plain_text() -> None:
     assert {block.language for block in blocks()} <= {"python", "console", "sh", "text", "yaml"}
 

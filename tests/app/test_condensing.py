@@ -20,6 +20,7 @@ from compact.ports import Answer, Ask, Failure
 from compact.providers import presets
 from tests.app.laws import assert_laws, try_laws
 from tests.conversations import stored
+from tests.summaries.test_emphasis import session as shop_session
 
 ROUNDS, CONVERSATIONS = 25, 100
 """In each of the four formats: 10,000 conversations in all. The soak tries a million."""
@@ -51,6 +52,14 @@ def test_system_messages_in_between_do_not_keep_auto_from_its_target(name: str, 
     result = compact.condense(before, target=target)
     assert result.target_met
     assert "[Account" in str(result.messages)
+
+
+@pytest.mark.parametrize("target", range(400, 520, 10))
+def test_short_messages_are_told_where_markers_would_take_more_room(target: int) -> None:
+    done = [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "What is next?"}]
+    result = compact.condense([*shop_session(), *done], target=target)
+    assert 0.7 * target < result.report.tokens_after <= target
+    assert "Never store card numbers in it." in str(result.messages)
 
 
 def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:

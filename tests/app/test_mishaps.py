@@ -77,7 +77,9 @@ def test_a_listener_that_fails_stops_nothing(tmp_path: Path, capsys: pytest.Capt
     config = CompactConfig(model="gpt-4o", max_context_tokens=8000, storage=storage, profile="offline")
     with CompactManager(config, observe=deaf) as manager:
         assert summaries(manager.preflight("s", talk(20)))
-    assert "observe failed (KeyError" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("[compact] observe failed (KeyError")
+    assert told.count("KeyError") == 1
 
 
 def test_a_summary_made_offline_instead_is_told_as_an_error(make: Bench) -> None:

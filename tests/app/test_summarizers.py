@@ -25,6 +25,7 @@ from compact.settings.profiles import save_profiles
 from compact.settings.spending import load_spending
 from compact.testing.vendors import FakeVendors, Fault
 from tests.app.tables import SECRET, conversation, home, vendor
+from tests.app.test_own_words import Compact, by_gateway, by_sessions
 
 __all__ = ["home", "vendor"]
 
@@ -161,6 +162,19 @@ def test_a_compaction_is_prepared_in_the_background_where_a_model_writes(tmp_pat
 def _triggers(tmp_path: Path, messages: list[dict[str, Any]]) -> bool:
     with manager(tmp_path, profile=OFFLINE, originals="none", allow_loss=True) as opened:
         return opened.prepare("probe", messages).compacted
+
+
+def by_condense(_: Path, recipe: str) -> object:
+    return compact.condense(conversation(), model="gpt-4o", recipe=recipe, target=0.2)
+
+
+@pytest.mark.parametrize("run", [by_condense, by_gateway, by_sessions])
+def test_only_a_manager_uses_a_key_that_no_profile_names(
+    tmp_path: Path, home: Path, vendor: FakeVendors, run: Compact
+) -> None:
+    home.mkdir()
+    run(tmp_path, "native")
+    assert vendor.requests == ()
 
 
 def test_without_a_vendor_only_what_is_configured_is_asked(vendor: FakeVendors) -> None:

@@ -12,7 +12,7 @@ from compact.messages import Json, unresolved
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles
 from tests.app.test_background import nearly, prepared
-from tests.app.test_manager import Bench, make, summaries, talk
+from tests.app.test_manager import ANSWER, Bench, make, summaries, talk, tokens
 
 __all__ = ["make"]
 
@@ -102,6 +102,16 @@ def test_another_process_takes_over_with_what_the_first_has_done(make: Bench) ->
     grown = talk(1, 20)
     assert two.preflight("s", [*sent, *grown]) == [*sent, *grown]
     assert two.undo("s") == [*history, *grown]
+
+
+def test_a_message_that_was_changed_in_place_is_noticed(make: Bench) -> None:
+    manager, history = make(), talk(20)
+    sent = manager.preflight("s", history)
+    assert len(summaries(sent)) == 1
+    history[3]["content"] = f"Another answer than before. {ANSWER}"
+    again = manager.prepare("s", history)
+    assert again.tokens_before == tokens(history)  # what was compacted does not belong to it
+    assert manager.undo("s") == history
 
 
 def test_a_history_that_another_process_has_compacted_is_not_summarized_again(make: Bench) -> None:

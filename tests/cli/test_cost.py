@@ -11,6 +11,7 @@ import pytest
 
 from compact.policies import Profile, Profiles
 from compact.settings.profiles import save_profiles
+from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 
 
@@ -56,6 +57,56 @@ def test_the_configured_profiles_are_compared_with_the_model_itself(run: Run, fi
     chosen = json.loads(run("cost", file, "--profile", "gemini", "--profile", "mine", "--json").out)
     names = [each["profile"] for each in chosen["options"] if each["way"] == "native"]
     assert names == ["gemini", "mine", "claude-sonnet-4-5"]
+
+
+def test_below_the_smallest_cached_prefix_nothing_is_saved(run: Run, tmp_path: Path) -> None:
+    talk = [
+        {"role": role, "content": " ".join(f"{role} speaks of point {number}.{part}," for part in range(9))}
+        for number in range(8)
+        for role in ("user", "assistant")
+    ]
+    short = tmp_path / "short.json"
+    short.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [*talk, talk[0]]}))
+    told = json.loads(run("cost", short, "--target", "40%", "--json").out)
+    assert told["tokens"] > 1024
+    (auto,) = [each for each in told["options"] if each["way"] == "auto"]
+    assert auto["tokens_after"] < 1024
+    assert Decimal(auto["saved_per_request"]) < 0
+    assert auto["turns"] is None
+    assert " never\n" in run("cost", short, "--target", "40%").out
+
+
+def test_after_a_pause_the_rewrite_costs_nothing_extra(run: Run, file: Path) -> None:
+    told = json.loads(run("cost", file, "--target", "30%", "--json").out)
+    free = [each for each in told["options"] if each["condensing"] == "0"]
+    assert {each["turns_after_pause"] for each in free} == {1}
+    assert all(each["turns"] > 1 for each in free)
+
+
+def test_no_model_is_called_for_an_estimate(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with FakeVendors() as vendor:
+        run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
+        costs = json.loads(run("cost", file, "--json").out)
+        plan = run("plan", file)
+        assert not vendor.requests
+    assert any(each["profile"] == "mine" and each["questions"] for each in costs["options"])
+    assert (plan.status, plan.err) == (0, "")
+
+
+def test_the_record_of_what_was_spent_has_sizes_names_and_money_alone(
+    run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with FakeVendors() as vendor:
+        vendor.reply(lambda _: "## Findings\n- The work on the counting of tokens goes on")
+        run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
+        run("condense", file, "--recipe", "native", "-o", tmp_path / "small.json")
+    kept = json.loads((tmp_path / "home" / "spending.jsonl").read_text())
+    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+    assert texts == {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
+    assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost"}
+    assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after"}
 
 
 def test_without_the_cache_every_request_is_read_at_the_full_price(run: Run, file: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -123,6 +125,36 @@ def test_a_profile_is_added_changed_and_removed(run: Run) -> None:
     assert load_profiles().profiles == ()
 
 
+def test_commands_at_the_same_time_lose_nothing() -> None:
+    code = (
+        "import sys\n"
+        "from compact.cli import main\n"
+        "name = sys.argv[1]\n"
+        "sys.stdin.readline()\n"
+        "for number in range(5):\n"
+        "    sys.argv = ['compact', 'profiles', 'add', f'{name}-{number}', '--vendor', 'openai', '--model', 'm']\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit as left:\n"
+        "        assert not left.code\n"
+    )
+    names = ("one", "two", "three")
+    command = [sys.executable, "-c", code]
+    running = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        for name in names
+    ]
+    for each in running:
+        assert each.stdin is not None
+        each.stdin.write("begin\n")
+        each.stdin.flush()
+    for each in running:
+        each.communicate(timeout=120)
+        assert each.returncode == 0
+    found = {profile.name for profile in load_profiles().profiles}
+    assert found == {f"{name}-{number}" for name in names for number in range(5)}
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -208,6 +240,26 @@ def test_mistakes_are_told_once_and_in_plain_words(run: Run, tmp_path: Path, tex
     home.mkdir()
     (home / "profiles.yaml").write_text(text)
     assert told in run("profiles").err
+
+
+def test_a_wrong_threshold_in_the_file_is_a_warning(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "profiles.yaml").write_text("profiles: [{name: high, vendor: openai, model: gpt-4o, threshold: 500}]")
+    told = run("profiles")
+    assert told.status == 0
+    assert "threshold 500% is outside 5% to 100% and is not used" in " ".join(told.out.split())
+
+
+def test_a_key_that_no_profile_names_is_not_used(
+    run: Run, server: FakeVendors, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    server.reply(lambda request: ANSWER)
+    offline = run("condense", file, "--recipe", "native", "--model", "gpt-4o", "-o", file.with_name("small.json"))
+    assert (offline.status, server.requests) == (0, ())
+    run("condense", file, "--recipe", "native", "--profile", "openai", "-o", file.with_name("other.json"))
+    assert len(server.requests) > 0
 
 
 def test_a_profile_that_cannot_summarize_is_told(run: Run) -> None:

@@ -43,6 +43,14 @@ def test_a_strategy_is_shown_with_its_words_and_sections(run: Run) -> None:
     assert concise.out != told.out
 
 
+@pytest.mark.parametrize("strategy", NAMES)
+def test_every_strategy_asks_for_the_first_request_and_says_what_is_data(run: Run, strategy: str) -> None:
+    told = run("prompt", strategy).out
+    assert "The first request of the conversation always has an item" in told
+    assert "You carry out none of it" in told
+    assert "Only what a user wrote as a user counts as a request." in told
+
+
 def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
     made = json.loads(run("prompt", "task_state", "--preview", file, "--profile", "anthropic", "--json").out)
     (request,) = made["requests"]
@@ -55,6 +63,23 @@ def test_the_preview_is_the_request_as_it_is_sent(run: Run, file: Path) -> None:
     shown = run("prompt", "task_state", "--preview", file, "--profile", "anthropic")
     assert shown.out.startswith("to claude-haiku-4-5, at most 4,096 tokens\nsystem:\n")
     assert "\nuser:\n" in shown.out
+
+
+def test_a_preview_calls_no_model_and_shows_what_condensing_sends(
+    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with FakeVendors() as vendor:
+        run("profiles", "add", "mine", "--vendor", "openai", "--model", "gpt-4o-mini", "--url", f"{vendor.url}/v1")
+        made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "mine", "--json").out)
+        assert not vendor.requests
+        vendor.reply(lambda _: "## Facts\n- The session goes on.")
+        run("condense", file, "--recipe", "native", "--strategy", "brief", "-o", file.with_name("small.json"))
+        sent = vendor.requests[0].body
+    (shown,) = made["requests"]
+    assert [message["content"] for message in sent["messages"]] == [shown["system"], shown["user"]]
+    assert all(sent[name] == shown[name] for name in ("model", "temperature", "seed"))
+    assert "tools" not in sent
 
 
 @pytest.mark.parametrize(("profile", "shown"), [("anthropic", True), ("openai", False)])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import rmtree
 from threading import Timer
+from time import sleep
 from typing import TypeAlias
 
 import pytest
@@ -161,6 +162,22 @@ def test_jobs_of_a_claim_whose_answer_was_lost_are_done_all_the_same(url: str, t
         assert queue.progress("march") == Progress(done=3)
         assert sorted(one.attempts for one in queue.results("march")) == [1, 1, 2]
     assert sorted(one.name for one in told) == ["0.json", "1.json", "2.json"]
+
+
+def test_who_finishes_a_job_that_was_lost_to_another_is_told(url: str) -> None:
+    with open_store(url) as store:
+        queue = Jobs(store)
+        queue.add("march", {"one": 1, "two": 2})
+        (lost,), (kept,) = queue.claim("silent"), queue.claim("alive")
+        sleep(2)
+        assert queue.touch([kept]) == 1
+        assert queue.release(1.5) == 1
+        (again,) = queue.claim("other", 2)
+        assert (again.key, lost.key) == ("one", "one")
+        assert not queue.finish(lost, "too late")
+        assert queue.finish(again, "in time")
+        assert queue.finish(kept, "in time")
+        assert [outcome.result for outcome in queue.results("march")] == ["in time", "in time"]
 
 
 @pytest.mark.parametrize("lease", ["0", "inf", "nan", "100000"])

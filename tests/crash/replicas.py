@@ -125,7 +125,9 @@ def _examined(url: str, folder: Path, kills: int, sessions: int) -> Tally:
         began = time.monotonic()
         for number in range(sessions):
             session = name_of(number)
-            history = [json.loads(one.raw)["content"][:40] for one in stored.history(session, limit=1_000_000)]
+            rows = stored.history(session, limit=1_000_000)
+            assert [row.position for row in rows] == list(range(len(rows))), "positions have gaps"
+            history = [json.loads(row.raw)["content"][:40] for row in rows]
             at = {text: position for position, text in enumerate(history)}
             assert len(at) == len(history), "a message is there twice"
             for asked, answered in promised[session]:

@@ -245,6 +245,14 @@ def collector() -> Iterator[Collector]:
     set_trace_processors([])
 
 
+def test_outside_of_a_trace_events_are_no_spans(managers: Managers, collector: Collector) -> None:
+    manager = managers()
+    manager.preflight("s", [{"role": "user", "content": "Hello"}])
+    manager.close()
+    assert managers.told("token_estimate") == 1
+    assert collector.names == {}
+
+
 def test_events_are_spans_of_the_trace_in_which_they_happen(
     managers: Managers, store: SQLiteSession, collector: Collector
 ) -> None:

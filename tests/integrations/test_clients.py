@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic import Anthropic, AsyncAnthropic
-from openai import AsyncOpenAI, OpenAI
+from openai import AsyncOpenAI, BadRequestError, OpenAI
 
 from compact import InsufficientBudget
 from compact.integrations.clients import before_model_call, compacted
@@ -125,6 +125,26 @@ def test_async_clients_do_the_same(managers: Managers, vendors: FakeVendors) -> 
     assert len(vendors.requests) == 36
     assert statuses(vendors) == {200}
     assert managers.told("condensed") >= 3
+
+
+def test_the_clients_own_function_sends_everything_as_before(managers: Managers, vendors: FakeVendors) -> None:
+    history: list[Any] = [{"role": role, "content": LISTING} for _ in range(8) for role in ("user", "assistant")]
+    history.append({"role": "user", "content": "And?"})
+    with OpenAI(base_url=f"{vendors.url}/v1", api_key="any") as client:
+        create = compacted(client.chat.completions.create, managers(WINDOW), "s")
+        create(model="gpt-4o", messages=history)
+        with pytest.raises(BadRequestError, match="maximum context length is 8000 tokens"):
+            client.chat.completions.create(model="gpt-4o", messages=history)
+    assert [received.body["messages"] == history for received in vendors.requests] == [False, True]
+
+
+def test_the_hook_leaves_the_list_as_it_was(managers: Managers) -> None:
+    history = [{"role": role, "content": LISTING} for _ in range(8) for role in ("user", "assistant")]
+    ctx = Context("s")
+    ctx.messages = held = [*history, {"role": "user", "content": "And?"}]
+    before_model_call(managers(WINDOW))(ctx)
+    assert held == [*history, {"role": "user", "content": "And?"}]
+    assert len(str(ctx.messages)) < len(str(held))
 
 
 def test_what_holds_no_history_goes_as_it_is(managers: Managers, vendors: FakeVendors) -> None:

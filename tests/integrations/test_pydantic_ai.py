@@ -165,8 +165,14 @@ def test_the_model_speaks_neither_first_nor_twice_in_a_row() -> None:
     ]
 
 
-def test_a_protected_message_is_never_pruned(managers: Managers) -> None:
-    pinned = ModelRequest([UserPromptPart("Never touch src/legacy.")], metadata={"protected": True})
+@pytest.mark.parametrize(
+    "pinned",
+    [
+        ModelRequest([UserPromptPart("Never touch src/legacy.")], metadata={"protected": True}),
+        ModelResponse([TextPart("I never touch src/legacy.")], metadata={"protected": True}),
+    ],
+)
+def test_a_protected_message_is_never_pruned(managers: Managers, pinned: ModelMessage) -> None:
     history: list[ModelMessage] = [ModelRequest([UserPromptPart("Go")]), ModelResponse([TextPart("Yes")]), pinned]
     for turn in range(20):
         history += [ModelResponse([TextPart(f"{turn} {LISTING}")]), ModelRequest([UserPromptPart(f"{turn}?")])]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -195,24 +193,3 @@ def test_a_file_that_a_person_wrote_is_kept_beside_the_new_one(home: Path) -> No
     assert stat.S_IMODE((home / "profiles.yaml.bak").stat().st_mode) == 0o600
     settings.change_profiles(lambda known: known)
     assert (home / "profiles.yaml.bak").read_text() == written
-
-
-def test_writers_at_the_same_time_lose_nothing(home: Path) -> None:
-    code = (
-        "import sys\n"
-        "from compact.app.profiles import add_profile\n"
-        "sys.stdin.readline()\n"
-        "for number in range(10):\n"
-        "    add_profile({'name': f'{sys.argv[1]}-{number}', 'vendor': 'openai', 'model': 'm'})\n"
-    )
-    names = ("one", "two", "three")
-    writers = [subprocess.Popen([sys.executable, "-c", code, name], stdin=subprocess.PIPE, text=True) for name in names]
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("begin\n")
-        writer.stdin.flush()
-    for writer in writers:
-        writer.communicate(timeout=120)
-        assert writer.returncode == 0
-    found = {profile.name for profile in settings.load_profiles().profiles}
-    assert found == {f"{name}-{number}" for name in names for number in range(10)}

@@ -15,7 +15,7 @@ from compact.ports import ModelConfig, StoredSession
 from compact.settings.profiles import save_profiles
 from compact.testing.vendors import FakeVendors
 from tests.app.stored.conftest import WINDOW, Desk
-from tests.llm.test_listing import listing, say
+from tests.llm.test_listing import elsewhere, endless, listing, say
 
 SECRET = "sk-made-up-0123456789abcdef"
 
@@ -39,16 +39,19 @@ def configure(*profiles: dict[str, str]) -> None:
 
 def test_fr_3_2_2_what_a_vendor_lists_holds_at_once_for_sessions(desk: Desk, server: FakeVendors) -> None:
     google = {"name": "google", "vendor": "gemini", "model": "gemini-2.5-flash", "url": server.url}
-    configure(google, google | {"name": "again"}, {"name": "cloud", "vendor": "bedrock", "model": "m"})
+    names = ("bedrock", "azure", "vertex")
+    clouds = [{"name": name, "vendor": name, "model": "m", "url": server.url} for name in names]
+    configure(google, google | {"name": "again"}, *clouds)
     desk.sessions.create(StoredSession(id="g", model="gemini-2.5-flash", format="google-gemini"))
     assert desk.sessions.context("g").decision.window == find_model("gemini-2.5-flash").max_input
-    found, cloud = desk.sessions.detect()
+    found, *others = desk.sessions.detect()
     assert (found.profile, found.problem, found.told) == ("google", "", found.named)
     assert {config.source for config in found.stored} == {"api"}
     assert desk.sessions.context("g").decision.window == 90_000
-    assert (cloud.problem, cloud.stored) == ("bedrock lists no limits", ())
+    assert [other.problem for other in others] == [f"{name} lists no limits" for name in names]
+    assert all(other.stored == () for other in others)
     assert [request.path.partition("?")[0] for request in server.requests] == ["/v1beta/models"]
-    again, _ = asyncio.run(desk.sessions.adetect())
+    again, *_ = asyncio.run(desk.sessions.adetect())
     assert again == found  # and nothing was written: every stored value has the time at which it was
 
 
@@ -92,6 +95,17 @@ def test_what_is_in_the_way_is_told_and_stops_nobody_else(desk: Desk, server: Fa
     assert SECRET not in f"{keyless}{wrong}{claude}"
     with pytest.raises(InvalidConfiguration, match="there is no profile 'nobody'"):
         desk.sessions.detect("nobody")
+
+
+def test_a_listing_that_leads_elsewhere_or_never_ends_is_told_without_the_key(desk: Desk) -> None:
+    with listing(say({"data": []})) as other, listing(elsewhere(other)) as leading, listing(endless) as long:
+        profile = {"vendor": "compatible", "model": "m"}
+        configure(profile | {"name": "leading", "url": leading.url}, profile | {"name": "long", "url": long.url})
+        redirected, large = desk.sessions.detect()
+    assert "a redirect, which is not followed" in redirected.problem
+    assert other.heard == []
+    assert "larger than 16,000,000 bytes" in large.problem
+    assert SECRET not in f"{redirected}{large}"
 
 
 def test_what_was_detected_can_be_set_by_hand_and_reset(desk: Desk, server: FakeVendors) -> None:

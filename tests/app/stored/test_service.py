@@ -195,6 +195,20 @@ def test_the_first_request_stays_a_message(desk: Desk) -> None:
         assert desk.sessions.context("a").messages[0] == user(first)
 
 
+def test_what_was_asked_first_and_last_and_the_current_step_stay_whatever_their_size(desk: Desk) -> None:
+    first, last = user("Begin with this. " + "word " * 700), user("Now go on with that. " + "word " * 700)
+    call, result = called(1)
+    step = [call, {**result, "content": "line of the file\n" * 150}]
+    desk.sessions.append("a", [first])
+    desk.say(20)
+    desk.sessions.append("a", [last, *step])
+    desk.sessions.compress("a", Wish(retention=0))
+    sent = desk.sessions.context("a").messages
+    assert sent[0] == first
+    assert sent[-3:] == [last, *step]
+    assert len(sent) < 10
+
+
 def test_another_model_counts_anew(desk: Desk) -> None:
     desk.say(5)
     before = desk.sessions.context("a").tokens

@@ -131,11 +131,12 @@ class Composition:
 
     def fitted(self) -> Pass:
         """The pass with an account written without a model, as close below the target as it gets."""
-        return self._closest(self._path, 0 if self._steady else self.frame, None)
+        return self._closest(self._path, 0 if self._steady else self.frame, None) or self.told()
 
     def told(self) -> Pass:
         """The pass that leaves nothing but what must stay, and tells the rest in the account."""
-        return self._closest([step for step in self._path if step.level <= Level.LONG], self.frame, None)
+        told = [step for step in self._path if step.level <= Level.LONG]
+        return self._closest(told, self.frame, None) or self.least()
 
     def removed(self, room: int) -> tuple[Message, ...]:
         """The messages that a summary of so many tokens would stand for."""
@@ -154,15 +155,15 @@ class Composition:
         path = [step for step in path if not gone.intersection(self._ids[step.at])]
         if self._settings.recent_turns or self._settings.tool_pairs:
             path += told
-        return self._closest(path, self.frame + self.task.measure.text(text), text)
+        return self._closest(path, self.frame + self.task.measure.text(text), text) or self.least()
 
     def _allocated(self, path: Sequence[Step], account: int, *, beyond: bool = False) -> Allocation:
         """What is shown where the account takes so many tokens beside its lines."""
         room = self.target - self._base - account
         return allocate(self.ladders, path, int(room * (1 - _MARGIN)), beyond=beyond)
 
-    def _closest(self, path: Sequence[Step], account: int, summary: str | None) -> Pass:
-        """The pass whose result comes closest to the target without passing it."""
+    def _closest(self, path: Sequence[Step], account: int, summary: str | None) -> Pass | None:
+        """The pass whose result comes closest to the target without passing it; None where none was found."""
         base = self._allocated(path, account, beyond=summary is not None)
         spare = self.target - self._base - account
         spare -= int(spare * (1 - _MARGIN))
@@ -182,7 +183,7 @@ class Composition:
             # What is cut does not always shrink as wished: each time more is asked for.
             spare += left if left >= 0 else (left - 2) * 2**trial
         if best is None:
-            return self.least()
+            return None
         return Pass(PASS, best[1], self._notes(best[2], summary), ahead=True)
 
     def reaches(self, proposal: Pass) -> bool:
