@@ -87,6 +87,15 @@ def test_the_budget_is_kept_whatever_the_recipe(make: Bench, recipe: str) -> Non
     assert done.tokens_after == tokens(done.messages) <= 3500
 
 
+def test_messages_of_a_named_role_are_never_pruned(make: Bench) -> None:
+    messages = [{"role": "user", "content": "Go."}, *calls(6), {"role": "assistant", "content": "Done."}, *talk(25)]
+    for recipe in ("auto", "layers"):
+        for roles, stays in ((["system"], False), (["system", "tool"], True)):
+            manager = make(policy={"recipe": recipe, "roles_never_prune": roles})
+            sent = manager.prepare(f"{recipe} {stays}", messages).messages
+            assert ("call_0" in [message.get("tool_call_id") for message in sent]) is stays
+
+
 def test_a_request_just_above_what_must_stay_still_fits(make: Bench) -> None:
     first = {"role": "user", "content": "Keep to this plan. " * 700}
     messages = [first, {"role": "assistant", "content": "Well."}, *talk(6), {"role": "user", "content": "Go on."}]
