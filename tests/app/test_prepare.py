@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,32 @@ def test_layers_say_that_they_cannot(make: Bench) -> None:
     pinned = {"role": "user", "content": "word " * 4000}
     with pytest.raises(InsufficientBudget):
         make(5000, policy={"provider": "layers"}).prepare("s", [pinned, *talk(20)])
+
+
+@pytest.mark.parametrize("recipe", ["auto", "layers"])
+def test_where_it_cannot_fit_nothing_is_changed(make: Bench, recipe: str) -> None:
+    messages = [{"role": "user", "content": "word " * 4000}, *talk(20)]
+    with pytest.raises(InsufficientBudget) as raised:
+        make(5000, policy={"recipe": recipe}).prepare("s", messages)
+    assert raised.value.needed > raised.value.budget
+    assert not (make.folder / "archive" / "s").exists()
+    assert make(128_000).preflight("s", messages) == messages
+    assert not make.watcher.named("condensed")
+
+
+def test_layers_have_one_summary_whose_items_stay_and_the_same_bytes_in_between(make: Bench) -> None:
+    manager = make(policy={"recipe": "layers"})
+    rules = [f"Always sort the rows of table {number} by their date." for number in range(3)]
+    history = [*talk(1), *({"role": "user", "content": rule} for rule in rules), *talk(20, 1)]
+    sent = manager.preflight("s", history)
+    for number in range(2, 7):
+        more = talk(1, 100 * number)
+        again = manager.preflight("s", [*sent, *more])
+        assert json.dumps(again) == json.dumps([*sent, *more])
+        sent = manager.preflight("s", [*again, *talk(20, 100 * number + 1)])
+        (summary,) = summaries(sent)
+        assert summary.startswith(f"<COMPACT-SUMMARY v{number}>\n")
+        assert all(rule in summary for rule in rules)
 
 
 def undone(make: Bench) -> tuple[list[Json], list[Json]]:
