@@ -35,7 +35,8 @@ config = load_config(strategy="decision_log")
 assert config.policy.trigger_pct == 0.9  # the variable goes before the file
 assert config.policy.keep_recent_turns == 8
 assert config.policy.strategy == "decision_log"  # and a keyword before both
-assert CompactConfig(model="gpt-4o").policy.keep_recent_turns == 6  # reads neither file nor variables
+own = CompactConfig(model="gpt-4o").policy
+assert (own.trigger_pct, own.keep_recent_turns) == (0.85, 6)  # neither the variable nor the file
 ```
 
 | first | keywords | `load_config(model="gpt-4o", trigger_pct=0.9, storage={"adapter": "none"})` |
