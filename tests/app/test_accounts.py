@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -75,6 +76,17 @@ def test_what_a_person_wrote_above_a_pasted_log_is_quoted_as_theirs_and_the_log_
         if "zebra" in line
     )
     assert line.startswith('- user: "Why does this happen?"; a pasted text: "2031-04-01 ')
+
+
+@pytest.mark.parametrize("target", [0.05, 0.08, 0.1, 0.15])
+def test_an_account_counts_the_messages_of_which_nothing_is_told(target: float) -> None:
+    talk = [said("user", "Build it.")]
+    for number in range(30):
+        talk += [said("user", f"What about part {number}?"), said("assistant", f"Part {number} is fine. " * 40)]
+    lines = account_of([*talk, said("user", "Go on.")], target=target)
+    removed, untold = (int(re.findall(r"(\d+) messages", line)[0]) for line in lines[:2])
+    told = "\n".join(lines[2:])
+    assert removed - untold == told.count('user: "') + told.count('assistant: "')
 
 
 @pytest.mark.parametrize("recipe", ["native", "smart"])
