@@ -41,21 +41,20 @@ def test_what_could_not_be_done_later_is_refused_at_once(tmp_path: Path, config:
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "reason"),
     [
-        "badge(?= )",
-        "(?<=badge )x",
-        r"(a)b\1",
-        "(a)?b(?(1)c|d)",
-        "(?>ab)c",
-        "a++b",
-        "x*",
-        r"(\w+\s?)+:",
+        ("badge(?= )", "uses a lookahead"),
+        ("(?<=badge )x", "uses a lookbehind"),
+        (r"(a)b\1", "uses a backreference"),
+        ("(a)?b(?(1)c|d)", "uses a condition"),
+        ("(?>ab)c", "uses an atomic group"),
+        ("a++b", "uses a possessive quantifier"),
+        ("x*", "matches where there is nothing"),
+        (r"(\w+\s?)+:", "takes more than 50 ms"),
     ],
-    ids=["ahead", "behind", "backreference", "condition", "atomic", "possessive", "empty", "slow"],
 )
-def test_a_pattern_that_could_stall_the_program_is_refused_at_once(tmp_path: Path, pattern: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=r"^redaction\.patterns\[1\]: "):
+def test_a_pattern_that_could_stall_the_program_is_refused_at_once(tmp_path: Path, pattern: str, reason: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=rf"^redaction\.patterns\[1\]: .* {reason}"):
         make(tmp_path, redaction={"patterns": ["EMP-[0-9]{6}", pattern]})
 
 
