@@ -25,6 +25,7 @@ them.
 import os
 from pathlib import Path
 
+from compact import CompactConfig
 from compact.settings.compaction import load_config
 
 Path("compact.yaml").write_text("model: gpt-4o\\npolicy:\\n  trigger_pct: 0.85\\n  keep_recent_turns: 8\\n")
@@ -34,6 +35,8 @@ config = load_config(strategy="decision_log")
 assert config.policy.trigger_pct == 0.9  # the variable goes before the file
 assert config.policy.keep_recent_turns == 8
 assert config.policy.strategy == "decision_log"  # and a keyword before both
+own = CompactConfig(model="gpt-4o").policy
+assert (own.trigger_pct, own.keep_recent_turns) == (0.85, 6)  # neither the variable nor the file
 ```
 
 | first | keywords | `load_config(model="gpt-4o", trigger_pct=0.9, storage={"adapter": "none"})` |
@@ -48,8 +51,8 @@ writes the file says where transcripts and traces go.
 
 In variables a list is JSON or has commas between its texts (`COMPACT_REDACTION_KEYS=badge,employee_id`), and a flag is
 `true` or `false`, `1` or `0`, `on` or `off`. An empty variable empties what is empty by default, such as
-`COMPACT_TRACING_ARIADNE=`; anywhere else it counts as not set. One that resembles a setting and is none is told by
-`compact config show`.
+`COMPACT_TRACING_ARIADNE=`; anywhere else it counts as not set. One that resembles a setting and is none is reported
+by `compact config show`.
 
 An error names the setting, what it takes, and where it was given:
 
@@ -131,7 +134,7 @@ language server take it from a first line `# yaml-language-server: $schema=compa
 | `provider` | `policy.provider` |
 | `version: v1`, `v2`, `v3` | `policy.preset` of the same name |
 
-What has no counterpart is told in comments of the new file.
+What has no counterpart is reported in comments of the new file.
 """
 
 

@@ -66,7 +66,7 @@ def test_an_unreachable_target_gives_the_floor_and_says_so() -> None:
     messages = [{"role": "user", "content": "word " * 500}, {"role": "assistant", "content": "yes"}]
     result = compact.condense(messages, target=10)
     assert not result.target_met
-    assert "cannot be condensed" in result.report.notes[0]
+    assert f"; {compact.count_tokens(messages[:1])} tokens cannot be condensed" in result.report.notes[0]
     assert result.messages == messages
 
 

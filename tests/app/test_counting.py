@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,6 +103,29 @@ def test_what_cannot_be_serialized_is_an_error_not_a_guess() -> None:
     with pytest.raises(TokenCountError, match="message 0: a ToolCall cannot be written as JSON"):
         compact.count_tokens([{"role": "assistant", "content": [block]}])
     del value, block
+
+
+@pytest.mark.parametrize("text", ["7" * 100_001, "日本" * 50_000, "ab" * 32_767 + "7" * 70_000])
+def test_a_long_text_without_a_safe_cut_is_counted_exactly(text: str) -> None:
+    empty = compact.count_tokens([{"role": "user", "content": ""}])
+    assert compact.count_tokens([{"role": "user", "content": text}]) - empty == tiktoken(text)
+
+
+def test_counting_opens_no_connection(tmp_path: Path) -> None:
+    code = """
+import sys
+def watch(name, given):
+    if name.startswith("socket."):
+        raise SystemExit(f"{name} {given}")
+sys.addaudithook(watch)
+import compact
+for model in ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "llama-3.3-70b", "deepseek-chat", "nobody-knows-it"):
+    assert compact.count_tokens([{"role": "user", "content": "Hello there"}], model=model) > 2
+"""
+    keys = {f"{vendor}_API_KEY": "sk-made-up" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI")}
+    environment = {**os.environ, **keys, "COMPACT_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_deep_but_serializable_messages_are_counted() -> None:

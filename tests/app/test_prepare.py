@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,15 @@ def test_the_budget_is_kept_whatever_the_recipe(make: Bench, recipe: str) -> Non
     assert done.tokens_after == tokens(done.messages) <= 3500
 
 
+def test_messages_of_a_named_role_are_never_pruned(make: Bench) -> None:
+    messages = [{"role": "user", "content": "Go."}, *calls(6), {"role": "assistant", "content": "Done."}, *talk(25)]
+    for recipe in ("auto", "layers"):
+        for roles, stays in ((["system"], False), (["system", "tool"], True)):
+            manager = make(policy={"recipe": recipe, "roles_never_prune": roles})
+            sent = manager.prepare(f"{recipe} {stays}", messages).messages
+            assert ("call_0" in [message.get("tool_call_id") for message in sent]) is stays
+
+
 def test_a_request_just_above_what_must_stay_still_fits(make: Bench) -> None:
     first = {"role": "user", "content": "Keep to this plan. " * 700}
     messages = [first, {"role": "assistant", "content": "Well."}, *talk(6), {"role": "user", "content": "Go on."}]
@@ -99,6 +109,32 @@ def test_layers_say_that_they_cannot(make: Bench) -> None:
     pinned = {"role": "user", "content": "word " * 4000}
     with pytest.raises(InsufficientBudget):
         make(5000, policy={"provider": "layers"}).prepare("s", [pinned, *talk(20)])
+
+
+@pytest.mark.parametrize("recipe", ["auto", "layers"])
+def test_where_it_cannot_fit_nothing_is_changed(make: Bench, recipe: str) -> None:
+    messages = [{"role": "user", "content": "word " * 4000}, *talk(20)]
+    with pytest.raises(InsufficientBudget) as raised:
+        make(5000, policy={"recipe": recipe}).prepare("s", messages)
+    assert raised.value.needed > raised.value.budget
+    assert not (make.folder / "archive" / "s").exists()
+    assert make(128_000).preflight("s", messages) == messages
+    assert not make.watcher.named("condensed")
+
+
+def test_layers_have_one_summary_whose_items_stay_and_the_same_bytes_in_between(make: Bench) -> None:
+    manager = make(policy={"recipe": "layers"})
+    rules = [f"Always sort the rows of table {number} by their date." for number in range(3)]
+    history = [*talk(1), *({"role": "user", "content": rule} for rule in rules), *talk(20, 1)]
+    sent = manager.preflight("s", history)
+    for number in range(2, 7):
+        more = talk(1, 100 * number)
+        again = manager.preflight("s", [*sent, *more])
+        assert json.dumps(again) == json.dumps([*sent, *more])
+        sent = manager.preflight("s", [*again, *talk(20, 100 * number + 1)])
+        (summary,) = summaries(sent)
+        assert summary.startswith(f"<COMPACT-SUMMARY v{number}>\n")
+        assert all(rule in summary for rule in rules)
 
 
 def undone(make: Bench) -> tuple[list[Json], list[Json]]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -163,6 +167,16 @@ def test_stored_sessions_sign_their_accounts(tmp_path: Path, monkeypatch: pytest
         sessions.summaries.edit(session.id, "They renamed it all.")
         (edited,) = (one["content"] for one in sessions.prepare(session.id).messages if "[Account " in one["content"])
         assert Seal(KEY).verifies(edited)
+
+
+def test_the_command_line_signs_its_accounts(tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text(json.dumps([said("user", "Rename them."), *talk(0, 30), said("user", "Now?")]))
+    command = [sys.executable, "-m", "compact", "condense", "chat.json", "--target", "40%", "--output", "small.json"]
+    environment = {**os.environ, "COMPACT_HOME": str(tmp_path / "home"), "COMPACT_SEAL_KEY": KEY}
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, env=environment)
+    messages = json.loads((tmp_path / "small.json").read_text())
+    (account,) = (one["content"] for one in messages if "[Account " in one["content"])
+    assert Seal(KEY).verifies(account)
 
 
 def test_a_key_that_is_too_short_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,6 +77,10 @@ def test_what_was_valid_stays_valid(
     assert found(again.messages, format, variant) == []
 
 
+def next_key(more: dict[str, Json]) -> str:
+    return next(iter(more))
+
+
 def parts(message: Json) -> list[str]:
     """The texts of a message; several where it is a merged turn."""
     content = message["content"]
@@ -95,6 +99,28 @@ def test_messages_of_one_role_that_meet_are_sent_as_one_turn() -> None:
     kept = [(one["role"], one["content"]) for one in messages if (one["role"], one["content"]) in sent]
     assert [one for one in sent if one in kept] == kept
     assert sent[-1] == ("user", messages[-1]["content"])
+
+
+@pytest.mark.parametrize("more", [{"meta": {"protected": True}}, {"weight": 1}, {"name": "ann"}], ids=next_key)
+def test_a_message_that_is_more_than_plain_text_is_sent_by_itself(more: dict[str, Json]) -> None:
+    messages = talk(30)
+    text = messages[20]["content"]
+    for marked in (False, True):
+        given = [{**one, **(more if marked and at == 20 else {})} for at, one in enumerate(messages)]
+        sent = compact.condense(given, recipe="balanced", target=0.5, variant="vllm").messages
+        (at,) = (at for at, one in enumerate(sent) if text in parts(one))
+        assert (len(parts(sent[at])) == 1) is marked
+        assert ((parts(sent[at - 1]), parts(sent[at + 1])) == ([TURN], [TURN])) is marked
+
+
+@pytest.mark.parametrize("recipe", ["balanced", "auto", "layers"])
+def test_calls_and_results_are_sent_by_themselves(recipe: str) -> None:
+    given = work(30)
+    sent = compact.condense(given, recipe=recipe, target=0.4, variant="vllm").messages
+    called = [one for one in sent if "tool_calls" in one]
+    assert called
+    assert all(one in given for one in called)
+    assert all(isinstance(one["content"], str) for one in sent if one["role"] == "tool")
 
 
 @pytest.mark.parametrize("recipe", ["balanced", "auto", "layers"])

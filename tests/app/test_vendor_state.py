@@ -107,6 +107,16 @@ def test_what_anthropic_summarized_costs_nothing(model: str) -> None:
     assert not compact.condense(whole, target=60, model=model).plan
 
 
+def test_nothing_refers_to_what_the_vendor_does_not_read() -> None:
+    text = "\n".join(f"line {number} of a file that is shown twice" for number in range(80))
+    shown = [{"role": "user", "content": "Show it."}, {"role": "assistant", "content": text}]
+    [user, answer, *_] = anthropic_compacted(0, 0)
+    for between, refers in (([], True), ([user, answer], False)):
+        given = parse([*shown, *between, *shown, QUESTION], format="anthropic-messages")
+        found = compact.condense(given, recipe="lossless:verbatim").messages
+        assert ("[same as lines " in str(found)) is refers
+
+
 def test_counting_goes_on_where_the_summary_is_counted_already() -> None:
     whole = anthropic_compacted(30, 10)
     assert [compact.count_tokens(whole[:end]) for end in range(58, len(whole))] == [

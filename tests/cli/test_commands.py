@@ -15,7 +15,7 @@ import typer
 
 from compact.cli import demo
 from compact.cli.main import run as run_commands
-from compact.formats import parse
+from compact.formats import FORMATS, parse
 from compact.testing.vendors import FakeVendors
 from tests.cli.conftest import Run
 
@@ -128,6 +128,9 @@ def test_check_shows_the_first_of_many_violations(run: Run) -> None:
 
 def test_check_knows_variants(run: Run, chat: Path) -> None:
     assert run("check", chat, "--variant", "mistral").status == 1
+    orphan = [{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "call_1", "content": "?"}]
+    for variant in FORMATS["openai-chat"].variants:
+        assert "C2" in run("check", "-", "--variant", variant, stdin=json.dumps(orphan).encode()).out
     wrong = run("check", chat, "--variant", "moon")
     assert wrong.status == 2
     assert "error: variant: openai-chat has no variant 'moon'" in wrong.err

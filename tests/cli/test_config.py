@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 OLD = {
     "autoCondenseContext": True,
     "autoCondenseContextPercent": 75,
-    "profileThresholds": {"cheap": 60},
+    "profileThresholds": {"cheap": 60, "own": -1, "dear": "most"},
     "customCondensingPrompt": "Write for a lawyer.",
 }
 
@@ -142,6 +142,12 @@ def test_a_secret_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     told = run("config", "show")
     assert rows_of(told.out)["seal_key"] == ["(set)", "COMPACT_SEAL_KEY"]
     assert "a key of the tests" not in told.out + run("config", "show", "--json").out
+    Path("mine.yaml").write_text("model: gpt-4o\nseal_key: a key of the tests\n")
+    refused = run("config", "check", "mine.yaml")
+    assert refused.status == 1
+    assert refused.out.startswith("seal_key: ")
+    assert "set COMPACT_SEAL_KEY" in refused.out
+    assert "a key of the tests" not in refused.out + refused.err
 
 
 def test_a_password_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +239,11 @@ def test_older_settings_become_a_file_with_remarks(run: Run) -> None:
     told = run("config", "migrate", "old.json", "--model", "gpt-5", "-o", "compact.yaml", "--prompt", "lawyer")
     assert told.status == 0
     assert load_config() == CompactConfig.model_validate({"model": "gpt-5", "policy": {"trigger_pct": 0.75}})
-    assert "# profileThresholds: write `threshold: 60` below profile cheap" in Path("compact.yaml").read_text()
+    remarks = Path("compact.yaml").read_text()
+    assert "# profileThresholds: write `threshold: 60` below profile cheap" in remarks
+    assert "# profileThresholds: 'most' of dear is no percentage" in remarks
+    assert "below profile dear" not in remarks
+    assert "below profile own" not in remarks
     assert load_prompt("lawyer") == "Write for a lawyer."
     again = run("config", "migrate", "old.json", "-o", "compact.yaml")
     assert again.status == 2
@@ -255,6 +265,22 @@ def test_older_settings_are_kept_with_their_values(run: Run) -> None:
     assert load_prompt("lawyer") == "Write for a lawyer."
     again = run("config", "migrate", "old.json", "--apply")
     assert (again.status, "profile cheap: exists, and is not replaced" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize("options", [[], ["--apply"]])
+def test_what_has_no_counterpart_is_a_comment_of_the_new_file(run: Run, options: list[str]) -> None:
+    configs = {"odd": {"id": "a1", "apiProvider": "human-relay"}}
+    old = {"version": "v2", "v2": {"toolResultThreshold": 900, "dropPictures": True}}
+    given = json.dumps({"providerProfiles": {"apiConfigs": configs}, "globalSettings": old})
+    Path("old.json").write_text(given)
+    assert run("config", "migrate", "old.json", "-o", "compact.yaml", *options).status == 0
+    remarks = Path("compact.yaml").read_text().split("\n")
+    assert any(line.startswith("# v2.dropPictures: ") and line.endswith("has no counterpart") for line in remarks)
+    assert any(line.startswith("# apiConfigs") and "left out" in line and "odd" in line for line in remarks)
+    assert Path("old.json").read_text() == given
+    again = run("config", "migrate", "old.json", "-o", "old.json", *options)
+    assert (again.status, "old.json: exists, and is not overwritten" in again.err) == (2, True)
+    assert Path("old.json").read_text() == given
 
 
 def test_migrated_settings_are_printed(run: Run) -> None:

@@ -82,6 +82,10 @@ def test_naive_truncation_fits_and_spoils_the_cache() -> None:
     naive, ours = replay(whole, NAIVE, terms), replay(whole, resolve_recipe("v2"), terms)
     assert naive.overflows == 0
     assert naive.hit_rate < ours.hit_rate
+    nothing = replay(whole, NOTHING, terms)
+    assert nothing.dollars is not None
+    assert naive.dollars is not None
+    assert naive.dollars > nothing.dollars
 
 
 def test_summaries_are_charged_at_the_summarizers_price() -> None:

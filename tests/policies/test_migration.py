@@ -66,6 +66,7 @@ def test_an_export_of_roo_code_is_migrated() -> None:
         "profileThresholds: write `threshold: 80` below profile cheap in profiles.yaml",
         "profileThresholds: 3 of c3 is no percentage from 5 to 100; the default holds",
         "customCondensingPrompt: save it as a prompt (--prompt NAME), and name it in a profile: file:NAME",
+        "apiConfigs: left out: cheap, dear; --apply makes profiles of them",
     )
     assert migrate({"roo-cline.autoCondenseContextPercent": 75}).config == {"policy": {"trigger_pct": 0.75}}
 

@@ -13,6 +13,7 @@ from openai import APIStatusError, OpenAI
 
 from compact import parse
 from compact.app.counting import counter_for
+from compact.messages import Seal
 from compact.server import security
 from compact.server.serving import running
 from compact.server.state import ServerState
@@ -64,6 +65,20 @@ def test_chat_completions_grow_beyond_the_window_and_each_request_is_accepted(
     assert len(sent(vendor)["messages"]) < len(history) / 2
     assert int(told[-1]["x-compact-tokens-before"]) > 8_000 > int(told[-1]["x-compact-tokens-after"])
     assert int(told[-1]["x-compact-saved"]) > 0
+
+
+def test_accounts_are_signed_where_a_key_is_set(
+    serve: Serve, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "8000")
+    monkeypatch.setenv("COMPACT_SEAL_KEY", "a key of the tests")
+    signing = serve(vendor.url)
+    history: list[Any] = long_history(40, first="signed")
+    with OpenAI(base_url=f"{signing.url}/v1", api_key=signing.state.token, max_retries=0) as client:
+        client.chat.completions.create(model="gpt-4o", messages=history)
+    texts = [str(message["content"]) for message in sent(vendor)["messages"]]
+    (account,) = (text for text in texts if "[Account " in text)
+    assert Seal("a key of the tests").verifies(account)
 
 
 def test_responses_grow_beyond_the_window(openai: OpenAI, vendor: FakeVendors) -> None:

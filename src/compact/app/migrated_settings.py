@@ -10,7 +10,7 @@ from typing import Any
 from compact.app.presets import keep_presets, troubles
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
-from compact.policies.migration import Migration, unwrapped
+from compact.policies.migration import PROFILES_LEFT_OUT, Migration, unwrapped
 from compact.policies.older_settings import VERSIONS, Details, read_details, read_profiles
 from compact.providers.presets import Preset, find_preset
 from compact.settings.profiles import FROM_FILE, change_profiles, load_profiles, prompt_path, save_prompt
@@ -81,7 +81,7 @@ def name_migrated(migration: Migration, given: MigratedSettings) -> Migration:
     names = [profile.name for profile in given.profiles]
     done = [f"profile: {name} must be configured" for name in names]
     done += [f"below profile {name} in profiles.yaml" for name in names]
-    done += ["customCondensingPrompt: save it"] if given.prompt else []
+    done += [PROFILES_LEFT_OUT, *(["customCondensingPrompt: save it"] if given.prompt else [])]
     kept = tuple(f"{key}{end}" for key in given.presets for end in ".:")
     left = [
         remark

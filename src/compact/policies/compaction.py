@@ -1,4 +1,4 @@
-"""How a `CompactManager` works: when it compacts, what it keeps, where it writes, who is told."""
+"""How a `CompactManager` works: when it compacts, what it keeps, where it writes, where events go."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Policy(Configuration):
     keep_tool_io_pairs: int = Field(default=4, ge=1)
     """Calls at the end that stay as they are, with their results."""
     roles_never_prune: tuple[str, ...] = ("system", "developer")
-    """Messages of these roles are never pruned."""
+    """Messages of these roles are never pruned; long results in them may still be cut."""
     strategy: str = "task_state"
     """How summaries are written: task_state, decision_log, code_delta, brief, general or code."""
     summary_tokens: int = Field(default=2000, ge=64)
@@ -130,7 +130,7 @@ class RedactionSettings(Configuration):
 
 
 class TracingSettings(Configuration):
-    """Who is told what happens."""
+    """Where events go."""
 
     console: bool = False
     """Print events to standard error."""
@@ -180,7 +180,7 @@ class CompactConfig(Configuration):
     redaction: RedactionSettings = RedactionSettings()
     """What is taken out of exports, and hidden from other vendors' models."""
     tracing: TracingSettings = TracingSettings()
-    """Who is told."""
+    """Where events go."""
     profile: str = ""
     """The profile whose model summarizes: by default those configured, else the vendor's own, if its key is set."""
     max_asks: int = Field(default=3, ge=1)

@@ -10,6 +10,8 @@ from compact.messages import Json
 from compact.policies.older_settings import OLDER_PROVIDERS, VERSIONS
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 
+PROFILES_LEFT_OUT = "apiConfigs: left out"
+"""How the remark on profiles begins, where they are not kept."""
 _PREFIX = "roo-cline."
 _RANGE = f"{MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD}"
 _KEYS = (
@@ -72,6 +74,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
         *_thresholds(settings, names, thresholds),
         *_prompt(settings),
         *_details(settings),
+        *_profiles_left_out(old),
     )
     prompt = settings.get("customCondensingPrompt")
     return Migration(
@@ -165,12 +168,22 @@ def _details(settings: Mapping[str, Json]) -> Iterator[str]:
             yield f"{provider}Config: left out; the settings of a provider belong into a preset of your own"
 
 
+def _profiles_left_out(old: Mapping[str, Json]) -> Iterator[str]:
+    if names := list(_configs(old)):
+        yield f"{PROFILES_LEFT_OUT}: {', '.join(names)}; --apply makes profiles of them"
+
+
 def _names(old: Mapping[str, Json]) -> dict[str, str]:
     """The names of Roo Code's profiles by their ids, where the file has them."""
+    named = _configs(old).items()
+    return {str(config["id"]): name for name, config in named if isinstance(config, dict) and "id" in config}
+
+
+def _configs(old: Mapping[str, Json]) -> dict[str, Json]:
+    """Roo Code's profiles by their names."""
     profiles = old.get("providerProfiles")
     configs = profiles.get("apiConfigs") if isinstance(profiles, dict) else None
-    named = configs.items() if isinstance(configs, dict) else ()
-    return {str(config["id"]): name for name, config in named if isinstance(config, dict) and "id" in config}
+    return configs if isinstance(configs, dict) else {}
 
 
 def _is_percentage(value: Json) -> bool:

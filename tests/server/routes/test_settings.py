@@ -201,7 +201,9 @@ def test_providers_are_compared_and_describe_their_settings(api: Api) -> None:
 
 def test_the_configuration_of_a_manager_is_shown_with_its_origins(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPACT_TRIGGER_PCT", "0.7")
+    monkeypatch.setenv("COMPACT_SEAL_KEY", "a key of the tests")
     shown = api.get("/settings/config")
+    assert "a key of the tests" not in str(shown)
     values = {one["field"]: one for one in shown["settings"]}
     assert (values["policy.trigger_pct"]["source"], values["policy.trigger_pct"]["origin"]) == (
         "environment",

@@ -114,9 +114,11 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
 def weigh_item(text: str, emphasis: Emphasis = EVEN) -> Worth:
     """What a statement of an earlier account is worth."""
     said = text.replace(UNVERIFIED, "", 1)
-    usual = _BINDING if text.startswith(USER) and binds(said) else _CARRIED_USER if said.startswith(USER) else _CARRIED
-    weight = emphasis.of_line(text) * usual
-    return NOTHING.plus(_said(weight, len(text) / 4))
+    words = said.partition('"')[2]  # a rule is known by how its sentence begins
+    rule = text.startswith(USER) and binds(words or said)
+    usual = _BINDING if rule else _CARRIED_USER if said.startswith(USER) else _CARRIED
+    value = _said(emphasis.of_line(text) * usual, len(text) / 4)
+    return NOTHING.plus(value)._replace(lasting=value if rule else 0.0)
 
 
 def fade(at: int, size: int) -> float:
