@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 from compact.policies import Profile, Profiles
@@ -12,6 +12,9 @@ from compact.settings.profiles import load_profiles, save_profiles
 from compact.testing.vendors import FakeVendors
 from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
+
+if TYPE_CHECKING:
+    import pytest
 
 Open = Callable[[str], Opened]
 
