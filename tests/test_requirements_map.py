@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from scripts.promises import is_outside
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "requirements.md"
+NOT_FROM_OUTSIDE = {("S0", "TC-1"), ("S0", "8.2"), ("S0", "8.3"), ("S4", "M6")}
+"""How the code is written, and what speaks of users and a market."""
 HEADER = ["id", "in short", "where", "shown by", "what holds"]
 
 
@@ -139,6 +143,11 @@ def test_every_requirement_is_listed_once_and_in_order(specification: str, table
 @pytest.mark.parametrize("specification", REQUIREMENTS)
 def test_what_is_listed_is_there(specification: str, tables: dict[str, list[Row]]) -> None:
     assert broken(tables[specification]) == []
+
+
+def test_every_requirement_is_shown_from_outside(tables: dict[str, list[Row]]) -> None:
+    inside = {(name, row.id) for name, rows in tables.items() for row in rows if not any(map(is_outside, row.tests))}
+    assert inside == NOT_FROM_OUTSIDE
 
 
 def test_what_is_gone_is_noticed() -> None:

@@ -113,6 +113,16 @@ def test_no_model_is_asked_for_fewer_than_256_tokens(recipe: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", NAMES)
+def test_each_strategy_asks_for_its_own_sections_and_they_stand_in_the_account(strategy: str) -> None:
+    titles = [section.title for section in find_strategy(strategy).sections]
+    answer = "\n".join(f"## {title}\n- Das Modul ist eingerichtet, und {title} sind erledigt" for title in titles)
+    model = Model(answer)
+    told = account(GERMAN, model, strategy)
+    assert all(f"## {title}" in model.asked[0].instructions for title in titles)
+    assert [line.removeprefix("## ") for line in told.split("\n") if line.startswith("## ")] == titles
+
+
+@pytest.mark.parametrize("strategy", NAMES)
 def test_the_same_answer_gives_the_same_bytes(strategy: str) -> None:
     answer = "## Open work\n### Active\n- Das Modul ist einzurichten\n## Facts\n- Der Server läuft auf web-3"
     assert account(GERMAN, Model(answer), strategy) == account(GERMAN, Model(answer), strategy)

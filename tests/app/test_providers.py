@@ -13,6 +13,9 @@ import pytest
 from compact import condense, restore
 from compact.messages import Json
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from tests.providers.test_registry import plugins
+
+__all__ = ["plugins"]
 
 SOURCE = [f"    total += rows[{number}].price * rate" for number in range(60)]
 RECORDED = json.loads(files("compact.cli").joinpath("transcripts/session.openai-chat.json").read_text("utf-8"))
@@ -224,3 +227,8 @@ def test_single_messages_are_treated_otherwise_and_stay_in_their_order() -> None
         False,
         False,
     ]
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_provider_of_others_is_a_recipe_like_the_built_in_ones() -> None:
+    assert condense([_said("user", "Hello")], recipe="mine").report.provider == "Mine"
