@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -232,3 +233,13 @@ def test_single_messages_are_treated_otherwise_and_stay_in_their_order() -> None
 @pytest.mark.usefixtures("plugins")
 def test_a_provider_of_others_is_a_recipe_like_the_built_in_ones() -> None:
     assert condense([_said("user", "Hello")], recipe="mine").report.provider == "Mine"
+
+
+def test_what_auto_shows_whole_of_a_recorded_session_stays_whole_with_a_larger_target() -> None:
+    shown = []
+    for percent in range(9, 30):
+        left = condense(RECORDED, target=percent / 100).messages
+        shown.append([message for message in RECORDED["messages"] if message in left])
+    lost = [[one for one in less if one not in more] for less, more in pairwise(shown)]
+    assert lost == [[]] * len(lost)
+    assert len(shown[0]) < len(shown[-1])

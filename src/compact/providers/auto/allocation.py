@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isinf
 from typing import NamedTuple
 
-from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
+from compact.providers.auto.ladders import BINDING, LINES, RECENT, Ladder, Level
 from compact.summaries.offline.worth import LEAST_STEP
 
 _LEAST_QUOTE = 12
 """Tokens of a quote that can say something."""
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
-_SMALL, _SMALL_RECENT = 20, 3
+_SMALL, _SMALL_ISLAND, _SMALL_RULES, _SMALL_RECENT = 20, 4, 6, 3
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
@@ -70,16 +70,12 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
         steps += _lines(ladder, place, least.get(ladder.at, {})) if lines else ()
         if ladder.text:
             continue
-        if ladder.island:
-            # A part of it is shown only on the way to all of it.
-            key = rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE)
-            steps += (
-                [Step(key, place, Level.MORE)] if not ladder.bulky and ladder.cost(Level.MORE) < ladder.whole else []
-            )
-            steps.append(Step(key, place, Level.WHOLE))
-        else:
+        if place in keys:
             steps.append(Step(keys[place], place, Level.CUT))
             steps += _upgrades(ladder, place, keys[place])
+        if ladder.island:
+            told = replace(ladder, boost=BINDING) if ladder.binding else ladder
+            steps.append(Step(rate(told, Level.SHORT if lines else Level.LONG, Level.WHOLE), place, Level.WHOLE))
     return _deferred(sorted(steps, key=lambda step: (-step.key, -step.at, step.level)), ladders, floor)
 
 
@@ -101,7 +97,7 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> l
 
     for step in steps:
         ladder = ladders[step.at]
-        stiff = step.level is Level.WHOLE and (ladder.bulky or (ladder.island and not ladder.cuttable))
+        stiff = step.level is Level.WHOLE and (ladder.bulky or ladder.island)
         if stiff and ladder.whole > spent // _beside(ladder):
             waiting.append(step)
             continue
@@ -112,8 +108,12 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> l
 
 
 def _beside(ladder: Ladder) -> int:
-    """How many times its size is shown before an exchange that cannot be cut: what is recent comes sooner."""
-    return _SMALL_RECENT if ladder.boost >= RECENT else _SMALL
+    """How many times its size is shown before an exchange that is whole or not: what is recent comes sooner."""
+    if ladder.binding:
+        return _SMALL_RULES
+    if ladder.boost >= RECENT:
+        return _SMALL_RECENT
+    return _SMALL_ISLAND if ladder.cuttable and not ladder.bulky else _SMALL
 
 
 def _least_keys(ladders: Sequence[Ladder]) -> dict[int, dict[Level, float]]:
@@ -169,7 +169,7 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
     blocks: list[tuple[float, int, list[int]]] = []
     for place in range(len(ladders) - 1, -1, -1):
         ladder = ladders[place]
-        if ladder.fixed or ladder.island or ladder.text:
+        if ladder.fixed or ladder.text or (ladder.island and (ladder.bulky or not ladder.cuttable)):
             continue
         below = _below(ladder) if lines else Level.LONG
         gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))

@@ -30,7 +30,7 @@ from compact.messages import (
 from compact.providers.auto.account import account_lines, carry
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
 from compact.providers.auto.cuts import Cuts
-from compact.providers.auto.ladders import BINDING, LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.folding import standing
 from compact.providers.provider import Task
@@ -46,10 +46,7 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 """Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
 _TRIALS = 6
-_LARGE_ISLAND = 5
 _LARGE = 16
-_RULES = 0.15
-"""A file of rules stays whole where it takes at most this part of the target."""
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
 
@@ -82,10 +79,8 @@ class Composition:
                 ladder.cuttable, ladder.bulky = (), False
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
-            elif ladder.binding and ladder.whole <= _RULES * target:
-                ladder.island, ladder.boost = True, BINDING
-            elif ladder.island and ladder.cuttable and ladder.whole > target // _LARGE_ISLAND:
-                ladder.island = False  # too large to be whole: then an excerpt in its place
+            elif ladder.binding:
+                ladder.island = True
         self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
         stay = (index for ladder in own if ladder.fixed for index in ladder.group)
         self._first_request = next((index for index in stay if messages[index].from_user), -1)
@@ -232,7 +227,7 @@ class Composition:
         shown = (
             at
             for at, ladder in enumerate(self.ladders)
-            if levels[at] >= Level.CUT and not (ladder.fixed or ladder.island)
+            if levels[at] >= Level.CUT and not (ladder.fixed or (ladder.island and levels[at] is Level.WHOLE))
         )
         first = next(shown, len(self.ladders))
         late = (at for at in range(first, len(self.ladders)) if levels[at] < Level.CUT)
