@@ -35,7 +35,7 @@ def test_no_planted_order_is_promoted(tenth: int, tmp_path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("seed", [504, 534, 553, 1003, 1006, 1010, 1021, 1045, 1078, 1098, 1132])
+@pytest.mark.parametrize("seed", [504, 534, 553, 1003, 1006, 1010, 1021, 1024, 1045, 1078, 1098, 1132])
 def test_no_model_promotes_an_order_however_it_obeys(seed: int) -> None:
     attack = plant(seed)
     assert [found for ask in obey_in_every_way(attack) for found in condense(attack, SUMMARIZING, seed, ask)] == []
