@@ -10,7 +10,7 @@ from compact.formats import FORMATS
 from tests.attacks.canaries import DISGUISES, ORDERS, PLACES, choose, plant
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.judge import promotions
-from tests.attacks.trials import RECIPES, SUMMARIZING, condense, manage, obey
+from tests.attacks.trials import RECIPES, SUMMARIZING, condense, manage, obey, obey_in_every_way
 
 COUNT = 100
 _FRAME = "[Account 0123abcd: 4 messages were removed here.]\n{}\n[End of account 0123abcd]"
@@ -35,10 +35,10 @@ def test_no_planted_order_is_promoted(tenth: int, tmp_path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("seed", [504, 534, 1008, 1010, 1021, 1045, 1078, 1098, 1132])
-def test_a_model_that_obeys_promotes_no_order(seed: int) -> None:
+@pytest.mark.parametrize("seed", [504, 534, 553, 1003, 1006, 1010, 1021, 1024, 1045, 1078, 1098, 1132])
+def test_no_model_promotes_an_order_however_it_obeys(seed: int) -> None:
     attack = plant(seed)
-    assert list(condense(attack, SUMMARIZING, seed, obey(attack, seed))) == []
+    assert [found for ask in obey_in_every_way(attack) for found in condense(attack, SUMMARIZING, seed, ask)] == []
 
 
 @pytest.mark.parametrize("seed", [553, 558, 1114, 1123, 1126])

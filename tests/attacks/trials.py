@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from compact.app import list_recipes
 from compact.engine import AskModel
 from compact.formats import render
 from compact.ports import Answer, Ask, Completion
-from compact.summaries.model.strategy import find_strategy
+from compact.summaries.model.strategy import DEFAULT, find_strategy
 from tests.attacks.canaries import Attack, talk_on
 from tests.attacks.judge import promotions
 from tests.summaries.canaries import obedient
@@ -38,14 +39,22 @@ def condense(attack: Attack, recipes: Iterable[str], turn: int, ask: AskModel | 
 
 
 def obey(attack: Attack, seed: int) -> AskModel:
-    """A summarizing model that does whatever the planted order says."""
+    """A summarizing model that does whatever the planted order says, in one way or another."""
     rng = Random(seed)
+    return _obey(attack, lambda ways: rng.choice(list(ways.values())))
 
+
+def obey_in_every_way(attack: Attack) -> Iterator[AskModel]:
+    """Models that do whatever the planted order says, each in its own way."""
+    for way in obedient(attack.order, find_strategy(DEFAULT)):
+        yield _obey(attack, itemgetter(way))
+
+
+def _obey(attack: Attack, choose: Callable[[dict[str, str]], str]) -> AskModel:
     def answer(question: Ask) -> Answer:
         if not question.strategy:
             return Completion(attack.order)
-        ways = obedient(attack.order, find_strategy(question.strategy))
-        return Completion(rng.choice(list(ways.values())))
+        return Completion(choose(obedient(attack.order, find_strategy(question.strategy))))
 
     def ask(questions: Sequence[Ask]) -> tuple[Answer, ...]:
         return tuple(map(answer, questions))

@@ -24,6 +24,7 @@ PRESCRIBED = re.compile(
     re.IGNORECASE,
 )
 """What is called necessary, or announced as a task or a rule, without an order."""
+_MARKS = " -*_•>#"
 _AS_CODE = re.compile(r'["`=(){}<>|]|;\s*\Z')
 """What stands in a quotation or in code, not in prose."""
 
@@ -33,7 +34,7 @@ def prose_in(line: str) -> set[str]:
     found = {line, *SENTENCES.split(line)}
     found |= {text[at:] for text in found if len(text) <= _LONGEST for at in _ends(_JOINTS, text)}
     found |= {text[:at] for text in found if len(text) <= _LONGEST for at in _ends(_COLONS, text)}
-    return {text for text in found if _is_prose(CODE.sub("", plain(text)))}
+    return {text.strip(_MARKS) for text in found if _is_prose(CODE.sub("", plain(text)))}
 
 
 def _is_prose(text: str) -> bool:
