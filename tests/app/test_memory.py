@@ -20,6 +20,9 @@ _MESSAGES = 70
 _LEAN = ("v1", "v2", "speed", "truncation")
 _OTHERS = ("auto", "native", "layers", "lossless", "smart", "balanced", "quality", "cost", "v3")
 
+# By themselves: what other tests left running takes memory meanwhile.
+pytestmark = pytest.mark.clock
+
 
 @pytest.mark.parametrize("recipe", _LEAN)
 def test_cutting_takes_no_more_than_twice_the_messages(recipe: str) -> None:
