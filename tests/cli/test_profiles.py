@@ -352,18 +352,10 @@ def test_no_model_is_called_with_offline(run: Run, server: FakeVendors, file: Pa
     configure(server, "mine")
     told = run("condense", file, "--recipe", "native", "--offline", "-o", file.with_name("small.json"))
     assert " - Written offline: the profile is offline" in told.out
+    answer = json.loads(run("condense", file, "--recipe", "native", "--profile", "offline", "--json").out)
+    assert (answer["summaries"], answer["spending"], answer["report"]["provider"]) == ("offline", None, "Native")
     assert server.requests == ()
     assert run("condense", file, "--offline", "--profile", "mine").status == 2
-
-
-def test_offline_asks_nobody(run: Run, server: FakeVendors, file: Path) -> None:
-    configure(server, "mine")
-    told = run("condense", file, "--recipe", "native", "--profile", "offline", "--json")
-    assert told.status == 0
-    answer = json.loads(told.out)
-    assert (answer["summaries"], answer["spending"]) == ("offline", None)
-    assert answer["report"]["provider"] == "Native"
-    assert server.requests == ()
 
 
 def test_the_default_recipe_asks_the_profile_where_it_removes_messages(
