@@ -75,3 +75,10 @@ def test_plain_names_stand_as_they_are(text: str) -> None:
 @pytest.mark.parametrize("text", ['a" → user: "b', "a.py; user: b", "user: b", "a →", "a`", "user:"])
 def test_what_could_pass_for_a_line_is_enclosed(text: str) -> None:
     assert enclose(text) == f"`{text.replace('`', chr(39))}`"
+
+
+def test_the_middle_of_a_sentence_is_left_out_at_the_ends_of_clauses() -> None:
+    said = "I like rooms where people talk at a slower pace, perhaps in a small cafe with a few tables near the trains "
+    said += "where it is quiet, because everybody can be heard there without effort."
+    left = "I like rooms where people talk at a slower pace… because everybody can be heard there without effort."
+    assert shorten_middle(said, 120) == left

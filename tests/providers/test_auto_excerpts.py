@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from compact.app import counter_for
 from compact.formats import parse
+from compact.history.outcomes.outcome import Outcome, Verdict
 from compact.messages import EditKind, Replace, Text, ToolResult
 from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt
 from compact.summaries.offline.records import names_in, place_words
@@ -141,6 +142,16 @@ def test_of_records_that_differ_in_their_values_the_one_that_was_chosen_is_shown
     cut = Excerpts(text, COUNT(text), Interest(words=place_words(said))).within(80, COUNT)
     assert '"strap": "metal", "dial": "white"' in cut
     assert cut.count("strap") == 1
+
+
+def test_of_a_run_that_went_well_the_totals_are_shown_and_not_the_errors_that_were_expected() -> None:
+    expected = [f"error: Item {number} failed" for number in range(60)]
+    printed = "\n".join(["$ bun test", *expected, " 60 pass", " 0 fail", *["  (done)"] * 60])
+    ran = Interest(outcome=Outcome(Verdict.OK, "60 pass\n0 fail"))
+    shown = Excerpts(printed, COUNT(printed), ran).within(60, COUNT)
+    assert " 60 pass\n 0 fail\n" in shown
+    assert "Item 30 failed" not in shown
+    assert "Item" in Excerpts(printed, COUNT(printed), Interest()).within(60, COUNT)
 
 
 def test_excerpts_show_what_was_put_into_files() -> None:

@@ -256,6 +256,17 @@ def test_images_files_and_names_of_speakers_are_told() -> None:
     assert summarize(chat(*labelled)) == '- user (Project_Manager): "Keep it simple: one button."'
 
 
+def test_a_sentence_that_leans_on_another_is_quoted_with_it_or_not_at_all() -> None:
+    teaching = "I began to teach an evening class on budgets for young families in our town."
+    text = (
+        f"Hello there, all of you. {teaching} It gave me far more than I gave them, because 14 people came each week."
+    )
+    told = Speech(text).quote(170)
+    assert teaching in told
+    assert "It gave me" in told
+    assert "It gave me" not in Speech(f"{text} {'Then the rain came down on everything we had. ' * 3}").quote(100)
+
+
 def test_words_of_users_come_before_those_of_the_assistant() -> None:
     said = ["My dog is called Rex.", "it happens on Mondays", "把登录页面的颜色改成蓝色", "the blue one over there"]
     answer = "Understood, I have changed the module accordingly, because the old one was slower than the new one."

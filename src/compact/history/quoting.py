@@ -27,6 +27,10 @@ _WIDE_QUOTE = "\N{FULLWIDTH QUOTATION MARK}"
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
 _CLAUSE_ENDS, _NEAR = "。！？、,;'\"", 60  # noqa: RUF001 - as they are written
+_CLAUSE = re.compile(
+    r"[,;:)—–]\s+|\s+(?=(?:and|but|because|which|while|so|since|although|und|aber|weil|et|mais|car|y|pero|porque)\s)"
+)
+"""Where a clause ends and the next begins."""
 _HALF_TAG = re.compile(r"<\s?/?[\w-]{0,40}\Z")
 _HEADING = re.compile(r"(?:^|(?<=\s))#{2,6}(?=\s)")
 _ROLE = re.compile(
@@ -84,9 +88,18 @@ def shorten_middle(line: str, longest: int) -> str:
     """The line, or its beginning and its end: what is said of something often comes last."""
     if len(line) <= longest or longest < _SHORTEST_HALF:
         return shorten(line, longest)
-    head = shorten(line, longest * 5 // 8)
+    head = _to_clause(shorten(line, longest * 5 // 8))
     tail = line[len(line) - (longest - len(head) - 1) :]
-    return f"{head} {tail.partition(' ')[2] or tail}"
+    tail = tail.partition(" ")[2] or tail
+    begins = _CLAUSE.search(tail, 0, len(tail) // 2)
+    return f"{head} {tail[begins.end() :] if begins else tail}"
+
+
+def _to_clause(head: str) -> str:
+    """The beginning of a sentence up to the end of a clause, if one is near."""
+    said = head.removesuffix("…")
+    ends = [found.start() for found in _CLAUSE.finditer(said, len(said) * 3 // 5)]
+    return f"{said[: ends[-1]].rstrip(' ,;:')}…" if ends and said != head else head
 
 
 def _without_marks(text: str) -> str:

@@ -149,6 +149,6 @@ def _turn(
         texts = [asked.text, *_counted(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
         yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
         return
-    text = f"{asked.text} → {IN_THE_END}{fate}" if fate else asked.text
+    text = f"{asked.text} → {'' if fate == _UNANSWERED else IN_THE_END}{fate}" if fate else asked.text
     yield AccountItem(text, (*asked.sources, *(closing.sources if closing else ())))
     yield from steps

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from compact.history.actions import written_by
+from compact.history.outcomes.outcome import NOTHING, Outcome
 from compact.messages import Where, with_handle
 from compact.providers.auto.excerpts import Excerpts, Interest
 from compact.providers.auto.ladders import WORTH_CUTTING, Cuttable, Ladder
@@ -43,6 +45,7 @@ class Cuts:
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
                 interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought, rules)
+                interest = replace(interest, outcome=self._outcomes.get(each.source, NOTHING))
                 made = Excerpts(each.source, self._measure.text(each.source), interest)
                 self._sources[source] = made
             text = made.within(room, self._measure.text)
@@ -53,6 +56,12 @@ class Cuts:
     def _rules(self) -> set[str]:
         """The messages that show files of rules."""
         return {self._messages[index].id for ladder in self._ladders if ladder.binding for index in ladder.group}
+
+    @cached_property
+    def _outcomes(self) -> dict[str, Outcome]:
+        """What came of the commands that were run, by what they printed."""
+        actions = (action for ladder in self._ladders for action in ladder.told.actions)
+        return {action.result: action.outcome for action in actions if action.kind == "ran"}
 
     @cached_property
     def _mentioned(self) -> set[str]:

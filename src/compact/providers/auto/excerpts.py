@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from compact.facts import failures_in
+from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.history.reading import binds
 from compact.providers.truncation.cutting import omitted
 from compact.summaries.offline.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
@@ -32,6 +33,7 @@ _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
+_MOST_DECISIVE = 3
 _OPENING, _BODY = ("{", "(", "[", ":"), 5
 """How a line ends that opens a block, and how many lines of the block are worth more for it."""
 _BESIDE = {1: 0.5, 2: 0.25}
@@ -51,7 +53,8 @@ def is_excerpt(text: str) -> bool:
 class Interest:
     """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
 
-    `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules.
+    `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules;
+    `outcome` is what came of the command that printed it.
     """
 
     asked: AbstractSet[str] = frozenset()
@@ -59,6 +62,7 @@ class Interest:
     words: Mapping[str, int] = field(default_factory=dict)
     sought: AbstractSet[str] = frozenset()
     rules: bool = False
+    outcome: Outcome = NOTHING
 
 
 class Excerpts:
@@ -133,7 +137,9 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
     A line gains by what stands beside it. A record does not: it says nothing about the next one.
     """
     size = len(pieces)
-    errors = {failure.start for failure in failures_in(text)}
+    # What went well may print errors that were expected.
+    errors = {failure.start for failure in failures_in(text)} if interest.outcome.kind is not Verdict.OK else set()
+    decisive = _decisive(interest.outcome)
     lowered = text.lower() if interest.asked else ""
     wanted = {word for word in interest.asked if word in lowered}
     asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
@@ -152,7 +158,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
         value = _TITLE / (1 + at) ** 2 if records else _EDGE / (1 + at) + _EDGE / (size - at)
-        value += _ERROR * (piece.start in errors)
+        value += _ERROR * (piece.start in errors) + _ERROR * (text[piece.start : piece.end].strip() in decisive)
         value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
@@ -169,6 +175,12 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         if less and _COMMENT.match(text, piece.start) and not _EMPTY.fullmatch(text, following.start, following.end):
             worth[at + 1] = worth[at]  # what it is about
     return worth
+
+
+def _decisive(outcome: Outcome) -> set[str]:
+    """The lines that tell how a command went: of a failure the first say most, of a success the last."""
+    lines = [line.strip() for line in outcome.text.split("\n") if line.strip()]
+    return set(lines[:_MOST_DECISIVE] if outcome.failed else lines[-_MOST_DECISIVE:])
 
 
 def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:

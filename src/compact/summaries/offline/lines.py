@@ -351,7 +351,7 @@ def _went_wrong(action: Action, room: Room) -> str:
         return f"{told}; ok later"
     if action.rerun is not None:
         printed = action.rerun.replace('"', "'")
-        return f'{told}; run again later: "{printed}"' if printed else f"{told}; run again later"
+        return f'{told}; was run again later: "{printed}"' if printed else f"{told}; was run again later"
     return told
 
 

@@ -28,7 +28,7 @@ _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
-_LEANS = 0.8
+_LEANS, _MOST_LEANT_ON = 0.8, 2
 _TELLS_ENOUGH = 0.8
 """The part of what the best sentence is worth that another must have to stand in its place."""
 _STATEMENT = 24
@@ -70,14 +70,25 @@ class Speech:
         left = longest
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
         for at in order:
-            price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
+            needed = [one for one in self._needed(at) if one not in chosen]
+            price = sum(
+                len(found[one].text) + len(_GAP) + (0 if one - 1 in chosen else len(found[one].lead)) for one in needed
+            )
             if price <= left:
-                chosen.add(at)
+                chosen.update(needed)
                 left -= price
         if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
             # The ends of what says most are better than all of something else.
-            return shorten_middle(quote(found[order[0]].whole, 4 * longest), longest)
+            best = " ".join(found[at].whole for at in self._needed(order[0]))
+            return shorten_middle(quote(best, 4 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
+
+    def _needed(self, at: int) -> range:
+        """The passage, and those before it that it needs to be understood."""
+        first = at
+        while first and self._leaning[first] and at - first < _MOST_LEANT_ON:
+            first -= 1
+        return range(first, at + 1)
 
     def quote_rules(self, longest: int) -> str:
         """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
@@ -109,10 +120,18 @@ class Speech:
         return list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
 
     @cached_property
+    def _leaning(self) -> list[bool]:
+        """Which passages need the one before them."""
+        return [not each.lead and leans(each.text) for each in self._passages]
+
+    @cached_property
     def _weights(self) -> list[float]:
         """What each passage is worth."""
         found = self._passages
-        weights = [_weight(passage, self._vocabulary) for passage in found]
+        weights = [
+            _weight(passage, self._vocabulary) - _LEANS * leaning
+            for passage, leaning in zip(found, self._leaning, strict=True)
+        ]
         if found and self._by_person:
             weights = [weight + recounts(each.text) for weight, each in zip(weights, found, strict=True)]
             weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
@@ -178,7 +197,5 @@ def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
     directs = max(directs, float(Strength.RULE)) if corrects(passage.text) else directs
     named = _NAMED.search(passage.text) is not None
     reasoned = explains(passage.text)
-    leaning = _LEANS if not passage.lead and leans(passage.text) else 0.0
-    return (
-        _OTHER - leaning + directs + named + reasoned + min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
-    )
+    told = min(vocabulary.information(passage.text) / _TELLING, _MOST_TOLD)
+    return _OTHER + directs + named + reasoned + told
