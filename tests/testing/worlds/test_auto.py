@@ -29,7 +29,7 @@ TOLD = {
         Topic.REQUESTS: Bound(0.94, 0.95),
         Topic.DROPPED: Bound(0.95),
         Topic.OUTCOMES: Bound(0.9, 0.90),
-        Topic.VALUES: Bound(0.945, 0.90),
+        Topic.VALUES: Bound(0.94, 0.90),
         Topic.DECISIONS: Bound(0.895),
         Topic.RULES: Bound(0.81),
     },
