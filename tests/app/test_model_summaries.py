@@ -10,8 +10,6 @@ import pytest
 import compact
 from compact.messages import Json
 from compact.ports import Answer, Ask, Completion
-from compact.summaries.model.merging import fit
-from compact.summaries.model.statements import Statement, render
 from compact.summaries.model.strategy import NAMES, find_strategy
 from tests.app.test_manager import Bench, make
 from tests.summaries.test_emphasis import AGREED, session
@@ -162,31 +160,32 @@ def test_the_next_summary_keeps_what_no_change_names(make: Bench) -> None:
     assert len(model.asked) == 2
 
 
-def test_what_is_completed_goes_first_and_what_is_active_last() -> None:
-    strategy, count = find_strategy("task_state"), len
-    statements = (
-        Statement("fix the login", "Goals", "completed"),
-        Statement("fix the logout", "Goals", "completed"),
-        Statement("write the docs", "Goals", "active"),
-        Statement("never touch the schema", "Constraints"),
-        Statement("the oldest finding", "Findings"),
-        Statement("the latest finding", "Findings"),
+def test_what_is_completed_goes_first_and_what_is_active_stays() -> None:
+    rest = " and so on with every part of it that was named in the first message of this long talk about the shop" * 3
+    names = (
+        "Fix the login",
+        "Fix the logout",
+        "Write the docs",
+        "Never touch the schema",
+        "Prices were read",
+        "Totals",
     )
-    order: list[str] = []
-    for budget in range(len(render(statements, strategy)), 0, -1):
-        fitting = fit(statements, strategy, budget, count)
-        assert count(render(fitting, strategy)) <= budget
-        order += sorted(each.text for each in statements if each not in fitting and each.text not in order)
-        if budget >= 2 * count(render([statements[2]], strategy)):
-            assert statements[2] in fitting
-    assert order == [
-        "fix the logout",
-        "the oldest finding",
-        "the latest finding",
-        "never touch the schema",
-        "fix the login",
-        "write the docs",
-    ]
+    first, second, active, rule, oldest, latest = (f"{name}{rest}" for name in names)
+    asked = {"role": "user", "content": f"{first}. {second}. {active}. {rule}. {oldest}. {latest}."}
+    messages = [asked, *turns(40, "Go on with the next part.", "It is done."), {"role": "user", "content": "And now?"}]
+    goals = f"## Goals\n### Completed\n- {first}\n- {second}\n### Active\n- {active}\n## Constraints\n- {rule}"
+    answer = f"{goals}\n## Findings\n- {oldest}\n- {latest}"
+    left = []
+    for most in range(560, 340, -20):
+        config = {"strategy": "task_state", "max_summary_tokens": most}
+        done = compact.condense(messages, recipe="native", config=config, target=0.5, ask=Model(answer))
+        told = str(done.messages)
+        left.append([one for one in (first, second, active, rule, oldest, latest) if f"- {one}" in told])
+    without_second = [first, active, rule, oldest, latest]
+    assert left[0] == [first, second, active, rule, oldest, latest]
+    assert without_second in left
+    assert [first, active, rule, latest] in left
+    assert all(active in each or not each for each in left)
 
 
 def offline(strategy: str, target: int, last: str = "What is next?") -> str:
