@@ -347,3 +347,9 @@ def test_the_report_says_what_each_pass_did() -> None:
 )
 def test_what_rounds_to_nothing_has_no_sign(share: float, plain: str, signed: str) -> None:
     assert (percent(share), percent(share, "+")) == (plain, signed)
+
+
+def test_an_account_that_others_refer_to_stays_with_them() -> None:
+    before = stored("account-referred-to", "openai-responses")
+    result = compact.condense(before, target=0.2, model="gpt-4o")
+    assert compact.restore(result) == compact.render(before)

@@ -240,7 +240,9 @@ class Composition:
         told = (at for at in range(len(self.ladders)) if levels[at] < Level.CUT and at not in late)
         chosen = {index for at in told for index in self.ladders[at].group}
         if not self._steady:
-            chosen |= {index for index, message in enumerate(messages) if _stands_for_others(message)}
+            # One that others refer to stays with them.
+            groups = (group for group in exchanges(messages) if all(_stands_for_others(messages[at]) for at in group))
+            chosen |= {index for group in groups for index in group}
         return [messages[index] for index in sorted(chosen)]
 
     def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
