@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from compact.history.actions import written_by
@@ -44,8 +43,8 @@ class Cuts:
                 said_next = self._next_words.get(each.where.message, {})
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
-                interest = Interest(self._ladders[-1].told.asked, self._mentioned, said_next, sought, rules)
-                interest = replace(interest, outcome=self._outcomes.get(each.source, NOTHING))
+                asked, outcome = self._ladders[-1].told.asked, self._outcomes.get(each.source, NOTHING)
+                interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome)
                 made = Excerpts(each.source, self._measure.text(each.source), interest)
                 self._sources[source] = made
             text = made.within(room, self._measure.text)
