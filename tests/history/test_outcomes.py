@@ -107,6 +107,8 @@ def test_a_run_is_judged_by_its_tools_own_sum(command: str, answer: str, kind: V
         ("node app.js", "Error: listen EADDRINUSE\n    at Server.listen (net.js:3:5)\n\nNode.js v20.1.0", "Error: listen EADDRINUSE"),
         ("git merge main", "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed; fix conflicts and then commit the result.", "CONFLICT (content): Merge conflict in a.py\nAutomatic merge failed; fix conflicts and then commit the result."),
         ("git push", "To github.com:x/y\n ! [rejected]        main -> main (non-fast-forward)\nerror: failed to push some refs", "! [rejected] main -> main (non-fast-forward)\nerror: failed to push some refs"),
+        ("git show ddfa7c", "fatal: ambiguous argument 'ddfa7c': unknown revision.\nUse '--' to separate paths.\n'git <command>'", "fatal: ambiguous argument 'ddfa7c': unknown revision."),
+        ("npm test && tsc", " 9 pass\n 0 fail\nRan 9 tests\nsrc/a.ts(3,5): error TS2724: no exported member 'x'.", "src/a.ts(3,5): error TS2724: no exported member 'x'.\n9 pass 0 fail"),
         ("git checkout nope", "error: pathspec 'nope' did not match any file(s) known to git", "error: pathspec 'nope' did not match any file(s) known to git"),
         ("npm test", '$ bun test src/\nTypeError: x\nerror: script "test" exited with code 1', "TypeError: x"),
         ("sleep 900", "Command timed out after 2m 0s", "timed out after 2m"),

@@ -20,6 +20,7 @@ class Verdict(StrEnum):
 
 _NOTICE = re.compile(r"\s*(?:WARNING: Running pip as|\[notice\]|npm (?:warn|WARN|notice)\b)")
 """What package managers say of themselves."""
+_JOIN = " / "
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,10 @@ class Outcome:
         backwards = not self.failed
         chosen: list[str] = []
         for line in reversed(lines) if backwards else lines:
-            if chosen and sum(map(len, chosen)) + len(line) > longest:
+            if chosen and sum(len(one) + len(_JOIN) for one in chosen) + len(line) > longest:
                 break
             chosen.append(line)
-        return quote(" / ".join(reversed(chosen) if backwards else chosen), longest)
+        return quote(_JOIN.join(reversed(chosen) if backwards else chosen), longest)
 
 
 NOTHING = Outcome()

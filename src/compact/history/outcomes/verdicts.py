@@ -50,6 +50,7 @@ _LONGEST_TAIL = 400
 _LOOK_BACK = 2_000
 _ERRORS = 2
 _NO_OUTPUT = "no output"
+_FATAL = "fatal: "
 
 
 class _Answer(NamedTuple):
@@ -109,6 +110,8 @@ def _judge_shown(run: Run, status: int | None, output: str) -> Outcome:
     # A search may complain of some of the files that it looks through.
     if own and (status != 0 or not run.honest) and _is_all(own, output):
         return Outcome(Verdict.FAILED, _quoted(own[:_ERRORS]))
+    if status is None and "git" in run.names and output.startswith(_FATAL):  # then it shows nothing else
+        return Outcome(Verdict.FAILED, output.partition("\n")[0])
     if status == 0 and run.honest:
         return Outcome(Verdict.OK, _tail(output))
     return Outcome(Verdict.UNKNOWN, _tail(output))
@@ -151,7 +154,7 @@ def _reason(signs: Signs, output: str) -> str:
     errors = [found for found in signs.errors if found.start > summed]
     telling = [found for found in errors if not found.weak]
     if telling:
-        return _quoted(telling[:_ERRORS])
+        return _quoted([*telling[:_ERRORS], *signs.good[-1:]])  # what went well before is told, too
     known = {found.text for found in errors}
     likely = [failure.text for failure in failures_in(output[-4 * _LOOK_BACK :])]
     likely = [text for text in likely if text not in known and not _ABOUT_STATUS.match(text)]
