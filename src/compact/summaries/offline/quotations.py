@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
@@ -21,9 +21,10 @@ from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?))\s*")
+_FENCE, _LONGEST_BLOCK = "```", 300
 _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
-_FIRST, _LAST, _OTHER = 1.5, 1.0, 0.5
+_FIRST, _LAST, _OTHER, _CODE = 1.5, 1.0, 0.5, 0.2
 _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
@@ -36,10 +37,11 @@ _STATEMENT = 24
 
 
 class Passage(NamedTuple):
-    """A sentence or an item of a list; `lead` is the line that governs it."""
+    """A sentence, an item of a list or a block of `code`; `lead` is the line that governs it."""
 
     text: str
     lead: str = ""
+    code: bool = False
 
     @property
     def whole(self) -> str:
@@ -121,8 +123,12 @@ class Speech:
 
     @cached_property
     def _leaning(self) -> list[bool]:
-        """Which passages need the one before them."""
-        return [not each.lead and leans(each.text) for each in self._passages]
+        """Which passages need the one before them, unless that is code."""
+        before = [Passage(""), *self._passages]
+        return [
+            not each.lead and not last.code and leans(each.text)
+            for last, each in zip(before, self._passages, strict=False)
+        ]
 
     @cached_property
     def _weights(self) -> list[float]:
@@ -144,8 +150,12 @@ def passages(text: str) -> Iterator[Passage]:
     """The sentences and items of a text, in order."""
     heading = lead = ""
     items = False
-    for line in text.split("\n"):
+    lines = iter(text.split("\n"))
+    for line in lines:
         if not line.strip():
+            continue
+        if line.lstrip().startswith(_FENCE) and "\n" in text:
+            yield from _code(lines, lead)
             continue
         item = _ITEM.match(line)
         if not item and (title := _HEADING.fullmatch(line)):
@@ -163,6 +173,16 @@ def passages(text: str) -> Iterator[Passage]:
                 lead, items = "", False
             governing = lead or (heading if _governs(heading) else "")
             yield from (Passage(span.text, governing) for span in sentences_in(line))
+
+
+def _code(lines: Iterator[str], lead: str) -> Iterator[Passage]:
+    """A block of code up to the end of its fence, as one passage; a long one, which may be a document, line by line."""
+    block = [" ".join(line.split()) for line in takewhile(lambda line: not line.lstrip().startswith(_FENCE), lines)]
+    block = [line for line in block if line]
+    if sum(map(len, block)) <= _LONGEST_BLOCK:
+        yield from [Passage(" ".join(block), lead, code=True)] if block else []
+    else:
+        yield from (Passage(line, lead, code=True) for line in block)
 
 
 def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
@@ -193,6 +213,8 @@ def _governs(heading: str) -> bool:
 
 
 def _weight(passage: Passage, vocabulary: Vocabulary) -> float:
+    if passage.code:
+        return _CODE
     directs = max((float(one.strength) for one in directives_in(passage.whole)), default=0.0)
     directs = max(directs, float(Strength.RULE)) if corrects(passage.text) else directs
     named = _NAMED.search(passage.text) is not None
