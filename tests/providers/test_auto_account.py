@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from compact.formats import parse, render
 from compact.messages import (
     AccountItem,
     body_of,
+    exchanges,
     frame_account,
     is_summary,
     removed_marker,
@@ -18,7 +20,9 @@ from compact.messages import (
 )
 from compact.messages.seals import count_of, is_removed_marker
 from compact.ports import Completion
-from compact.providers.provider import TAGGED
+from compact.providers.auto.ladders import build_ladders
+from compact.providers.auto.settings import AutoSettings
+from compact.providers.provider import TAGGED, Task
 from compact.summaries.accounts import read_items
 from tests.providers.conversations import assistant, gauge_for, step, tokens_of, user
 from tests.providers.sessions import account, accounts, fill, spoken, talk
@@ -222,7 +226,7 @@ def test_a_script_for_one_occasion_is_not_what_is_being_worked_on() -> None:
 
     written = [*write("c1", "/tmp/fix.py"), *write("c2", "src/kept.py")]
     before = parse([user("Begin."), *written, *spoken(24), user("Go on.")])
-    shown = fill(before, tokens_of(before) // 3).conversation.messages
+    shown = fill(before, 2 * tokens_of(before) // 5).conversation.messages
     calls = [str(call.raw) for message in shown for call in message.calls]
     assert ["src/kept.py" in call for call in calls] == [True]
 
@@ -326,3 +330,30 @@ def test_the_account_stands_behind_the_task_where_no_person_wrote_the_first_mess
     assert after.messages[0].id == before.messages[2].id
     assert is_summary(after.messages[1])
     assert "sent before this point" not in body_of(after.messages[1])
+
+
+def test_a_long_script_that_is_not_whole_is_told_by_its_purpose_and_output() -> None:
+    script = "python3 - <<'PY'\n" + "for row in rows:\n    print(row)\n" * 40 + "PY"
+    printed = "\n".join(f"day_{number} {number * 37} sessions" for number in range(14))
+    asked = {"command": script, "description": "Counts the sessions of each day"}
+    before = parse([user("How many?"), *spoken(12), *step("c1", "bash", asked, printed), *spoken(2), user("Go on.")])
+    shown = fill(before, tokens_of(before) // 2).conversation.messages
+    assert not any(message.calls for message in shown)
+    assert any('for "Counts the sessions of each day": "day_0 0 sessions / ' in message.text for message in shown)
+
+
+def test_the_account_says_how_many_of_the_messages_that_it_leaves_out_are_the_users() -> None:
+    remarks = [each for number in range(30) for each in (user(f"I saw bird_{number}."), assistant("Lovely! " * 60))]
+    before = parse([user("Begin."), *remarks, user("Go on.")])
+    told = account(fill(before, tokens_of(before) // 8))
+    assert re.match(r"- \(2\d messages are not described, none of them the user's\)\n", told)
+
+
+def test_what_a_person_said_does_not_wait_for_a_long_remark_about_it() -> None:
+    told = "I sailed the Lakeland_42 on Sunday."
+    praise = "The Lakeland_42 is a wonderful boat. " + "Sailing it must have been a dream. " * 12
+    for answer, newer in ((praise, []), ("The Lakeland_42 was sold on Monday.", [2])):
+        before = parse([user("Begin."), user(told), assistant(answer), *spoken(2), user("Go on.")])
+        task = Task(before, tokens_of(before), None, 100_000, gauge_for(before))
+        ladders = build_ladders(task, AutoSettings(), exchanges(before.messages))
+        assert [*ladders[1].newer] == newer

@@ -171,3 +171,36 @@ def test_lines_beside_what_is_mentioned_stand_with_it() -> None:
     names = {"compute_total", "rate_of_tax", "base_price"}
     shown = Excerpts("\n".join(lines), 400, Interest(names=names)).within(100, COUNT)
     assert f"step 29 of the way\n{lines[30]}\nstep 31 of the way" in shown
+
+
+def test_of_a_long_file_the_declarations_are_shown() -> None:
+    bodies = [[f"    total += rows[{number}][{row}]" for row in range(30)] for number in range(4)]
+    lines = [line for number, body in enumerate(bodies) for line in (f"def sum_{'abcd'[number]}(rows):", *body)]
+    numbered = "\n".join(f"{at:6}→{line}" for at, line in enumerate(lines, 1))
+    for text in ("\n".join(lines), numbered):
+        cut = Excerpts(text, COUNT(text), Interest()).within(210, COUNT)
+        assert [name in cut for name in ("sum_a(", "sum_b(", "sum_c(", "sum_d(")] == [True] * 4
+
+
+def test_a_name_that_stands_everywhere_says_little() -> None:
+    lines = [f'<div className="items-center p-{number}">' for number in range(200)]
+    lines[120] = '<select name="target-agent">'
+    text = "\n".join(lines)
+    cut = Excerpts(text, COUNT(text), Interest(names={"items-center", "target-agent"})).within(100, COUNT)
+    assert lines[120] in cut
+
+
+def test_of_a_patch_the_changed_lines_come_first() -> None:
+    around = [f" unchanged line {number}" for number in range(60)]
+    patch = ["diff --git a/x.py b/x.py", "@@ -1,120 +1,121 @@", *around, "-    return 0", "+    return 1", *around]
+    text = "\n".join(patch)
+    cut = Excerpts(text, COUNT(text), Interest()).within(60, COUNT)
+    assert "-    return 0\n+    return 1\n" in cut
+
+
+def test_the_sum_of_tests_is_shown_where_something_else_failed() -> None:
+    noise = "\n".join(f"[parser] warning {number}" for number in range(80))
+    text = f"{noise}\n 1309 pass\n 0 fail\n{noise}\nerror: script lint exited with code 1"
+    outcome = Outcome(Verdict.FAILED, "Found 1 error.\n1309 pass 0 fail")
+    cut = Excerpts(text, COUNT(text), Interest(outcome=outcome)).within(60, COUNT)
+    assert " 1309 pass\n 0 fail\n" in cut

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 from compact.formats import parse
 from compact.history.reading import read
-from compact.messages import exchanges
+from compact.messages import AccountItem, exchanges
+from compact.summaries.accounts import join_lines
 from compact.summaries.offline.lines import LONG, MIDDLE, ROOMS, SHORT, Told, tell
-from compact.summaries.offline.records import outline
+from compact.summaries.offline.records import fields_in, outline
 from compact.summaries.offline.worth import weigh
 from tests.providers.conversations import assistant, step, user
 
@@ -143,3 +144,96 @@ def test_nothing_that_a_call_names_can_pass_for_the_words_of_the_user() -> None:
     assert asked.line(SHORT) == f'- search(query=`{trap}`): "x"'
     (long,) = [each for each in told(user("Go."), *step("c1", "notify", {"x; " * 80: trap}, "x")) if each.actions]
     assert long.line(SHORT).count("`") == 2
+
+
+def ran(id: str, command: str, answer: str, purpose: str = "") -> list[dict[str, object]]:
+    return step(id, "bash", {"command": command, **({"description": purpose} if purpose else {})}, answer)
+
+
+def test_a_script_is_told_by_what_it_is_for_and_prints() -> None:
+    printed = "\n".join(f"sessions_{number} {number * 37}" for number in range(12))
+    script = "python3 - <<'PY'\nfor row in rows:\n    print(row)\nPY"
+    (line,) = (each.line(LONG) for each in told(*ran("c1", script, printed, "Counts the sessions of each day")))
+    assert line.startswith(
+        '- ran `python3 - <<…` for "Counts the sessions of each day": "sessions_0 0 / sessions_1 37 / '
+    )
+    assert line.endswith('sessions_11 407"')
+
+
+def test_a_long_output_of_a_script_says_where_it_is_cut() -> None:
+    printed = "\n".join(f"sessions_{number} {number * 37}" for number in range(90))
+    (line,) = (each.line(MIDDLE) for each in told(*ran("c1", "python3 - <<'PY'\nprint(1)\nPY", printed)))
+    assert '"sessions_0 0 / ' in line
+    assert " / … / sessions_" in line
+    assert line.endswith('sessions_89 3293"')
+
+
+def test_a_line_that_leads_in_stands_with_what_it_leads_in_to() -> None:
+    printed = "\n".join(f"Case {number}:\n  colour_{number} is odd" for number in range(40))
+    done = told(*ran("c1", "make cases", printed), assistant("Case 7 shows that colour_7 is odd."))
+    line = done[0].line(LONG)
+    assert "Case 7: colour_7 is odd" in line
+    assert "Case 6: /" not in line
+
+
+def test_a_record_is_told_by_its_fields() -> None:
+    address = '"address": {"street": "786 Elm Street", "city": "San Antonio"}'
+    bought = '"items": [{"name": "Camera", "id": "8940", "options": {"zoom": "3x"}}, {"name": "Bag", "id": "7"}]'
+    first, second = told(
+        *step("c1", "get_order", {"id": "#W1"}, f'{{"id": "#W1", {address}, {bought}, "status": "delivered"}}'),
+        *step("c2", "get_order", {"id": "#W2"}, f'{{"id": "#W2", {address}, "status": "pending", "note": null}}'),
+    )
+    items = "items: {name: Camera; id: 8940; options: {zoom: 3x}}, {name: Bag; id: 7}"
+    assert first.line(LONG) == (
+        f'- get_order(id=#W1): "status: delivered; {items}; address: {{street: 786 Elm Street; city: San Antonio}}"'
+    )
+    # What the first one told, too, comes last.
+    assert second.line(SHORT).startswith('- get_order(id=#W2): "status: pending; address')
+
+
+def test_of_many_records_all_are_named_or_none() -> None:
+    items = [{"name": f"Thing {number}", "id": f"{number:08}", "price": 3.5} for number in range(8)]
+    assert fields_in({"id": "1", "items": items}, 2_000).count("price: 3.5") == 8
+    assert fields_in({"id": "1", "items": items}, 320).count("; …}") == 8
+    assert fields_in({"id": "1", "items": items}, 100) == f"id: 1; items: {', '.join(f'Thing {at}' for at in range(8))}"
+    assert fields_in({"id": "1", "items": items}, 60) == "id: 1; …"
+    cards = {"card_1": {"brand": "visa", "id": "card_1"}, "card_2": {"brand": "amex", "id": "card_2"}}
+    assert fields_in({"cards": cards}, 60) == "cards: card_1 {brand: visa; …}, card_2 {brand: amex; …}"
+    assert fields_in({"cards": cards}, 30) == "cards: card_1, card_2"
+
+
+def test_a_short_answer_stands_with_its_question() -> None:
+    asked = "The linter complains, too. Shall I fix that in app.ts?"
+    question, yes = told(user("Fix the login."), assistant(asked), user("yes"))[1:]
+    assert yes.line(SHORT) == '- user: "yes" (in answer to "Shall I fix that in app.ts?")'
+    assert weigh(yes).lines[0] > weigh(told(user("yes"))[0]).lines[0]
+    lines = [AccountItem(each.line(SHORT)) for each in (question, yes)]
+    assert join_lines(lines)[1] == '- user: "yes"'  # the question stands above
+
+
+def test_what_says_enough_by_itself_has_no_question_beside_it() -> None:
+    *_, rule = told(
+        assistant("Coffee first?"), user("Yes, and a few rules: never push to main, and keep the tests green.")
+    )
+    assert "Coffee" not in rule.line(LONG)
+    *_, other = told(assistant("Coffee first?"), user("Fix the login."))
+    assert "Coffee" not in other.line(LONG)
+
+
+def test_a_greeting_before_anyone_has_spoken_is_not_told() -> None:
+    greeting, request = told(assistant("Hi! How can I help you today?"), user("Where is my order?"))
+    assert greeting.line(SHORT) == "- assistant: (no text)"
+    assert "Where is my order?" in request.line(SHORT)
+
+
+def test_code_is_quoted_as_a_whole_or_not_at_all() -> None:
+    code = (
+        "```python\ntry:\n    where = compile(self.where)\nexcept EmptySet:\n    where = '0 = 1'  # nothing at all\n```"
+    )
+    said = f"The compiler decides it in `get_select`, line 574.\n{code}\nSo `0` comes from there, and nothing else."
+    (line,) = (each.line(SHORT) for each in told(assistant(said)))
+    assert "line 574" in line
+    assert "comes from there" in line
+    assert "self.where" not in line
+    (long,) = (each.line(LONG) for each in told(assistant(said)))
+    assert "try: where = compile(self.where) except EmptySet: where = '0 = 1'" in long

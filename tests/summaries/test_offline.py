@@ -55,7 +55,7 @@ def test_a_coding_session() -> None:
 def test_a_service_call_in_another_format() -> None:
     assert summarize_offline(service_call(), budget=2000, count=count) == snapshot("""\
 - user: "Hi, my name is Noah Ito. I need to change the address of my order #W4219264."
-- get_order_details(order_id=#W4219264): "{'order_id': '#W4219264', 'status': 'pending', 'items': [{'item_id': '8886009523', 'price': 1944.02}]}"
+- get_order_details(order_id=#W4219264): "status: pending; items: {item_id: 8886009523; price: 1944.02}"
 - assistant: "I found order #W4219264. What is the new address?"
 - user: "619 Broadway, Suite 484, Seattle, WA 98187"
 - set_address(order_id=#W4219264, zip=98187): failed: "Error: order is locked until 18:00"; ok later
@@ -69,17 +69,16 @@ def test_less_room_leaves_what_is_worth_most() -> None:
 - (3 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: failed: "1 failed / test_login.py::test_stays - assert 0"; ok later
-- assistant: "The root cause is that `expires_at` is compared in minutes, because ttl is 30." → edited /srv/shop/src/auth/session.py, new text: "ttl = SESSION_TTL # seconds"
+- read /srv/shop/src/auth/session.py
 - ran `pytest test_login.py`: "3 passed"
 - ran `npm run lint`: failed: "src/web/app.ts(3,4): error TS2554: Expected 1 argument."
-- user: "yes"
+- user: "yes" (in answer to "Shall I fix the lint error in app.ts, too?")
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=60, count=count) == snapshot("""\
-- (9 messages are not described)
+- (10 messages are not described)
 - user: "The login test fails. Find out why and fix it, but never touch the database schema."
 - ran `pytest test_login.py`: "3 passed"
-- user: "yes"
 - user: "please use 2 spaces in src/web"\
 """)
     assert summarize_offline(coding_session(), budget=20, count=count) == snapshot("""\

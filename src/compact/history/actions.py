@@ -59,6 +59,7 @@ _LONGEST_PATH = 300
 _UNTOLD = "…"
 """What stands for the arguments of a call where none can be told."""
 _LONGEST_SUBJECT = 160
+_PURPOSE, _LONGEST_PURPOSE = "description", 120
 _ARGUMENTS = 8
 _USUAL = 3
 """How often a tool must have been called for that."""
@@ -89,6 +90,13 @@ class Action:
     mended_by: int | None = None
     rerun: str | None = None
     usual: frozenset[str] = frozenset()
+
+    @property
+    def purpose(self) -> str:
+        """What the caller said a command is for, where the tool asks for that."""
+        given = self.call.arguments
+        said = given.get(_PURPOSE) if self.is_command and isinstance(given, dict) else None
+        return quote(unmarked(said), _LONGEST_PURPOSE) if isinstance(said, str) and not is_cut(said) else ""
 
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:

@@ -78,6 +78,12 @@ def leans(sentence: str) -> bool:
     return any(words.match(plain) for words in _words("leaning", latin=plain.isascii()))
 
 
+def answers(text: str) -> bool:
+    """Whether a text says little to one who does not know the question: it begins with "Yes", or leans on it."""
+    plain = _plain(text)
+    return leans(text) or any(words.match(plain) for words in _words("answering", latin=plain.isascii()))
+
+
 def without_announcements(text: str) -> str:
     """The text without sentences that only announce what the speaker does next, where they are short."""
     kept = [line for line in text.split("\n") if line.strip()]

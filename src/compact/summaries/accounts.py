@@ -11,19 +11,23 @@ NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
     rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
-    r"|messages? (?:are|is) not described|messages? below (?:are|is) older than the last one told here)"
+    r"|messages? (?:are|is) not described(?:, (?:\d+|none) of them the user's)?"
+    r"|messages? below (?:are|is) older than the last one told here)"
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
     r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
+_ASKED = re.compile(r' \(in answer to "(.{1,200}?)"\)')
+_MANY = 10
 _SINCE = "## After that"
 IN_THE_END = "in the end: "
 UNVERIFIED = "(an earlier summary, unverified) "
 _EARLIER = "## From an earlier summary that came with the messages (unverified)"
 
 
-def unlisted(count: int) -> str:
-    """The line that says how many messages no line tells of."""
-    return f"- ({count} message{'s are' if count != 1 else ' is'} not described)"
+def unlisted(count: int, by_user: int | None = None) -> str:
+    """The line that says how many messages no line tells of; of many also how many the user sent, where given."""
+    whose = f", {by_user or 'none'} of them the user's" if by_user is not None and count >= _MANY else ""
+    return f"- ({count} message{'s are' if count != 1 else ' is'} not described{whose})"
 
 
 def kept_below(count: int) -> str:
@@ -77,7 +81,10 @@ def join_lines(items: Sequence[AccountItem]) -> list[str]:
         elif before and not heading:
             lines.append(_SINCE)
         before = heading
-        lines.append(item.text.replace(UNVERIFIED, "", 1) if unverified else item.text)
+        line = item.text.replace(UNVERIFIED, "", 1) if unverified else item.text
+        if (asked := _ASKED.search(line)) and lines and asked[1] in lines[-1]:
+            line = line[: asked.start()] + line[asked.end() :]  # the line before has the question
+        lines.append(line)
     return lines
 
 

@@ -113,7 +113,7 @@ class Composition:
     def frame(self) -> int:
         """The tokens around the lines of the account."""
         empty = frame_account("-", len(self.task.conversation), self._frame())
-        return self.task.measure.message(standing(empty)) + self.task.measure.text(unlisted(99)) + 1
+        return self.task.measure.message(standing(empty)) + self.task.measure.text(unlisted(99, 9)) + 1
 
     @property
     def _version(self) -> int | None:
@@ -273,7 +273,7 @@ class Composition:
             told.levels[at] = Level.CUT  # its marker tells of it
         items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
         lines = [summary] if summary else join_lines(items)
-        known = {id for item in items for id in item.sources}
+        known, removed = {id for item in items for id in item.sources}, {message.id for message in gone}
         silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
         if not summary and (older := self._older(gone, done.levels)):
             place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
@@ -281,7 +281,9 @@ class Composition:
             if (first := next(newer, None)) is not None:
                 lines.insert(len(join_lines(items[:first])), kept_below(len(older)))
         if silent and not summary:
-            lines.insert(0, unlisted(silent))
+            by_user = (at for at, ladder in enumerate(self.ladders) if ladder.told.from_user)
+            unsaid = sum(any(id in removed and id not in known for id in self._ids[at]) for at in by_user)
+            lines.insert(0, unlisted(silent, unsaid))
         count = sum(map(stands_for, gone))
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))

@@ -16,7 +16,7 @@ from compact.facts import failures_in
 from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.history.reading import binds
 from compact.providers.truncation.cutting import omitted
-from compact.summaries.offline.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
+from compact.summaries.offline.records import Piece, count_names, count_words, declares, find_wanted, is_json, pieces_of
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
@@ -29,6 +29,10 @@ _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>)\s*+")
 """A line that says nothing by itself: a bracket, a tag, a blank."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
+_DECLARED = 0.8
+"""What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
+_CHANGED, _PATCH = 1.5, re.compile(r"^(?:diff --git |@@ -\d)", re.MULTILINE)
+"""What a line of a patch is worth that adds or removes something."""
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
@@ -139,7 +143,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
     size = len(pieces)
     # What went well may print errors that were expected.
     errors = {failure.start for failure in failures_in(text)} if interest.outcome.kind is not Verdict.OK else set()
-    decisive = _decisive(interest.outcome)
+    decisive, patch = _decisive(interest.outcome), _PATCH.search(text) is not None
     lowered = text.lower() if interest.asked else ""
     wanted = {word for word in interest.asked if word in lowered}
     asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
@@ -158,9 +162,11 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         if _EMPTY.fullmatch(text, piece.start, piece.end):
             continue
         value = _TITLE / (1 + at) ** 2 if records else _EDGE / (1 + at) + _EDGE / (size - at)
-        value += _ERROR * (piece.start in errors) + _ERROR * (text[piece.start : piece.end].strip() in decisive)
+        value += _ERROR * (piece.start in errors or _decides(text[piece.start : piece.end].strip(), decisive))
         value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
+        value += _DECLARED * declares(text, piece)
+        value += _CHANGED * (patch and text[piece.start] in "+-")
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = mentions[at]
         worth[at] += value + mentioned
@@ -181,6 +187,11 @@ def _decisive(outcome: Outcome) -> set[str]:
     """The lines that tell how a command went: of a failure the first say most, of a success the last."""
     lines = [line.strip() for line in outcome.text.split("\n") if line.strip()]
     return set(lines[:_MOST_DECISIVE] if outcome.failed else lines[-_MOST_DECISIVE:])
+
+
+def _decides(line: str, decisive: AbstractSet[str]) -> bool:
+    """Whether it is one of those lines, or a part of one that was put together from several, such as a sum of tests."""
+    return line in decisive or (line[:1].isdigit() and any(line in one for one in decisive))
 
 
 def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:

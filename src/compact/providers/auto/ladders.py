@@ -67,6 +67,8 @@ _LONG_SPEECH = 700
 """Tokens from which on something that was said may be cut."""
 _BULKY = 2_400
 """Characters of arguments from which on a call is shown whole or not at all: a cut one would teach mistakes."""
+_BULKY_SCRIPT = 800
+"""The same for a script that a program is fed with: what it prints says more than its code."""
 BULKY_MARKER = 16
 _LINE_END = 1
 RECENT, _FOCUS, BINDING = 10.0, 4.0, 12.0
@@ -75,6 +77,7 @@ _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 _AS_SAID = 0.25
 """What words are worth more at least where they stand in their own message, in full and in their place."""
 _MOST_FILES = 5
+_LONG_REMARK = 400
 _MOST_NAMED = 8
 """A name that more exchanges have is what the conversation is about."""
 _NAME = 5
@@ -204,7 +207,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
         ladder.island = not stays and at in focus
         ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
-        ladder.bulky = not stays and _arguments(shown, group) > _BULKY
+        ladder.bulky = not stays and (_arguments(shown, group) > _BULKY or _scripted(told[at]) > _BULKY_SCRIPT)
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, emphasis)
@@ -257,7 +260,9 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
         ladder.newer = {
             at: Level.SHORT if at == ladder.at + 1 else _level_of(by_place[at], shared) for at, shared in newer.items()
         }
-        latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
+        # A long remark to somebody who asked for nothing changes nothing.
+        if not (ladder.told.comments and ladder.told.closes and ladder.told.longest > _LONG_REMARK):
+            latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
         if is_correction:
             changed = dict.fromkeys(rare, ladder.at) | changed
             renamed = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | renamed
@@ -337,6 +342,11 @@ def _arguments(messages: Sequence[Message], group: Exchange) -> int:
     """How many characters the calls of an exchange were made with."""
     calls = (call for index in group for call in messages[index].calls)
     return sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
+
+
+def _scripted(told: Told) -> int:
+    """How many characters of scripts programs were fed with."""
+    return sum(len(action.run.script) for action in told.actions if action.is_command and action.run)
 
 
 def _recent(

@@ -9,18 +9,31 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from compact.facts import Source
+from compact.facts import Source, sentences_in, strings_in
 from compact.history.actions import CHANGES, Action, describe, subject, written_by
+from compact.history.marks import unmarked
 from compact.history.outcomes.outcome import Verdict
+from compact.history.outcomes.signs import plain
 from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks
 from compact.history.quoting import enclose, quote, shorten
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
-from compact.history.speech import without_announcements
+from compact.history.speech import QUESTION_MARKS, answers, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
 from compact.summaries.offline.quotations import Speech
-from compact.summaries.offline.records import names_in, outline, pick, pick_mentioned, place_words, scalars_in, words_in
+from compact.summaries.offline.records import (
+    field_key,
+    fields_in,
+    load_record,
+    names_in,
+    outline,
+    pick,
+    pick_mentioned,
+    place_words,
+    scalars_in,
+    words_in,
+)
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -31,12 +44,19 @@ _LONGEST_CALL = 200
 _REMEMBERED = 16
 _OF_SCRIPT = 4
 """A line has this many times fewer characters for a script than for a file: its output says more than its code."""
+_TELLS_MORE = 2
+"""A line has this many times more characters for what a script prints, and for one or two records."""
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
+_JOIN, _CUT = " / ", " / … / "
+_SAYING, _TAG = re.compile(r"[^\W_]"), re.compile(r"</?\w{1,20}>(?:-?\d{1,5}</\w{1,20}>)?")
+_GREETING = 120
+"""Characters of what an assistant says before anyone has spoken to it."""
 _FOLLOWING = 60
 _TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
 _QUESTION = 600
+_LONGEST_QUESTION, _SHORT_ANSWER = 120, 60
 _FIELD = re.compile(r"\s*[\"'][\w -]{1,40}[\"']\s*:")
 _INFLECTED = 6
 _SHORT_NUMBER, _LONG_NUMBER = 3, 5
@@ -66,7 +86,7 @@ class Room:
     reads: int = 0
 
 
-SHORT = Room(words=160, answer=100, calls=3, rules=600, found=240, written=0)
+SHORT = Room(words=160, answer=100, calls=4, rules=600, found=240, written=0)
 MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200, reads=100)
 LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=200)
 ROOMS = (SHORT, MIDDLE, LONG)
@@ -78,7 +98,9 @@ class Told:
 
     `asked` are the names and words of the latest request; where that is a short `question`, what was answered about
     them is told first. `taken_up` are the words of what was said next. `lists` maps the id of a call or an
-    utterance to the list of tasks in it; `planned` is the message with the newest list.
+    utterance to the list of tasks in it; `planned` is the message with the newest list. `question_before` is the last
+    thing that the assistant asked right before it, and `known_fields` maps the id of a call whose result is a record
+    to the fields of it that earlier records have, too.
     It only `comments` where nobody has asked for anything.
     """
 
@@ -91,6 +113,8 @@ class Told:
     planned: int = -1
     comments: bool = False
     lists: Mapping[int, Plan] = field(default_factory=dict, repr=False)
+    question_before: str = ""
+    known_fields: Mapping[int, AbstractSet[str]] = field(default_factory=dict, repr=False)
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
@@ -128,6 +152,13 @@ class Told:
             )
             and len(self.actions) <= room.calls
         )
+
+    def wrote(self, action: Action) -> bool:
+        """Whether a command runs a file that was written right before it."""
+        files = (
+            each.subject.rpartition("/")[2] for each in self.actions if each.kind == "wrote" and each is not action
+        )
+        return action.is_command and any(name and name in action.subject for name in files)
 
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""
@@ -169,7 +200,15 @@ class Told:
         text = self.speech(spoken).quote(max(room.words, room.rules) if spoken.binding else room.words)
         text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
+        if question := self.answered(spoken).replace('"', "'"):
+            beside = f' (in answer to "{question}"){beside}'
         return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
+
+    def answered(self, spoken: Utterance) -> str:
+        """The question that a person answers, where the answer is short and says little without it."""
+        short = spoken.source is Source.USER and len(spoken.text) <= _SHORT_ANSWER
+        asked = self.question_before if short and answers(spoken.text) else ""
+        return quote(asked, _LONGEST_QUESTION)
 
     def speech(self, spoken: Utterance) -> Speech:
         """What was said, to be quoted; each is read once."""
@@ -193,15 +232,17 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     """What each exchange holds, in order; the reading is of these messages."""
     said: defaultdict[int, list[Utterance]] = defaultdict(list)
     acted: defaultdict[int, list[Action]] = defaultdict(list)
+    first = next((spoken.index for spoken in reading.utterances if spoken.source is Source.USER), 0)
     for spoken in sorted((*reading.utterances, *reading.sent, *reading.printed), key=lambda spoken: spoken.index):
-        said[spoken.index].append(spoken)
+        if spoken.index >= first or spoken.source is not Source.ASSISTANT or len(spoken.text) > _GREETING:
+            said[spoken.index].append(spoken)
     for action in reading.actions:
         acted[action.index].append(action)
     request = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
-    asked, question = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
+    asked, short = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
     groups, plan = list(groups), reading.plan
     planned = plan.index if plan else -1
-    lists = _lists(reading)
+    lists, known = _lists(reading), _known_fields(reading)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
@@ -210,14 +251,18 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             spoken,
             [action for index in group for action in acted[index]],
             asked,
-            question,
+            short,
             next_words,
             planned,
             comments,
             lists,
+            question,
+            known,
             vocabulary,
         )
-        for group, spoken, next_words, comments in zip(groups, words, _taken_up(words), _comments(words), strict=True)
+        for group, spoken, next_words, comments, question in zip(
+            groups, words, _taken_up(words), _comments(words), _questions(words), strict=True
+        )
     ]
 
 
@@ -248,6 +293,30 @@ def _comments(said: Sequence[Sequence[Utterance]]) -> Iterator[bool]:
         yield comments
         for each in spoken:
             comments = not each.asks if each.source is Source.USER else comments
+
+
+def _questions(said: Sequence[Sequence[Utterance]]) -> Iterator[str]:
+    """For each exchange, the last question that the assistant asked right before it."""
+    question = ""
+    for spoken in said:
+        yield question
+        last = spoken[-1] if spoken else None
+        question = ""
+        if last and last.source is Source.ASSISTANT and any(mark in last.text for mark in QUESTION_MARKS):
+            asked = [span.text for span in sentences_in(last.text[-_TAKEN_UP:]) if span.text.endswith(QUESTION_MARKS)]
+            question = asked[-1] if asked else ""
+
+
+def _known_fields(reading: Reading) -> dict[int, frozenset[str]]:
+    """For each call whose result is a record, the fields that an earlier one has, too."""
+    seen: set[str] = set()
+    found: dict[int, frozenset[str]] = {}
+    for action in reading.actions:
+        if value := load_record(action.result):
+            keys = frozenset(field_key(key, entry) for key, entry in value.items())
+            found[id(action)] = keys & seen
+            seen |= keys - {""}
+    return found
 
 
 def _asked(reading: Reading, text: str) -> frozenset[str]:
@@ -286,7 +355,10 @@ def _done(action: Action, room: Room, told: Told) -> str:
     """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
-    if action.is_command and (script := _script(action, room.written // _OF_SCRIPT)):
+    fed = action.is_command and action.run is not None and bool(action.run.script)
+    if fed and (purpose := action.purpose.replace('"', "'")):
+        did = f'{did} for "{purpose}"'
+    elif fed and (script := _script(action, room.written // _OF_SCRIPT)):
         did = f'{did} with "{script}"'
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
@@ -303,9 +375,12 @@ def _done(action: Action, room: Room, told: Told) -> str:
         shown = _written(action, room.written, told.taken_up)
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
-        shown = _answer(action, room.answer, told.taken_up)
+        scripted = fed or told.wrote(action)
+        records = sum(id(each) in told.known_fields for each in told.actions)
+        more = _TELLS_MORE if scripted or (id(action) in told.known_fields and records <= _TELLS_MORE) else 1
+        shown = _answer(action, more * room.answer, told, scripted=scripted)
     elif room.reads:
-        shown = scalars_in(action.result, room.reads)
+        shown = fields_in(load_record(action.result), room.reads, told.known_fields.get(id(action), frozenset()))
     if not action.result.strip() and action.is_command and action.answered:
         return f"{did}: no output"
     if shown := shown.replace('"', "'"):
@@ -328,16 +403,45 @@ def _written(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
     return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
 
 
-def _answer(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
-    """What came of it: how a command ended, or the plain fields of a record; then what the next words took up."""
+def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
+    """What came of it: how a command ended, or the fields of a record; and what the next words took up.
+
+    What a script prints is what it was written for, so it is told from its beginning on.
+    """
     end = action.outcome.shorten(longest)
-    if len(action.result) <= len(end) + longest:
+    ran, decided = action.kind == "ran", action.outcome.kind is not Verdict.UNKNOWN
+    known = told.known_fields.get(id(action))
+    if not decided and known is not None:
+        given = [text for _, text in strings_in(action.call.arguments)]  # the call beside it says these
+        record = {key: value for key, value in load_record(action.result).items() if value not in given}
+        return quote(fields_in(record, longest, known), longest) or end
+    scripted = scripted and not decided
+    if scripted and len(whole := _JOIN.join(_printed(action.result[: 2 * longest]))) <= longest:
+        return quote(whole, longest)
+    if not scripted and len(action.result) <= len(end) + longest:
         return end
-    first = action.outcome.shorten(longest // 2) if action.kind == "ran" else scalars_in(action.result, longest // 2)
-    more = quote(pick_mentioned(action.result, taken_up, longest - len(first)), longest)
-    if first and more and more not in first:
-        return f"{first} / {more}"
+    first = action.outcome.shorten(longest // 2) if ran else scalars_in(action.result, longest // 2)
+    left = longest - len(first) - len(_CUT)
+    more = _head(action.result, left) if scripted else pick_mentioned(action.result, told.taken_up, left)
+    if first and (more := quote(more, left)) and more not in first:
+        return f"{more}{_CUT}{first}" if ran else f"{first}{_JOIN}{more}"  # a command's last words stand last
     return first or more or end
+
+
+def _printed(result: str) -> Iterator[str]:
+    """The lines of an output that say something, without marks of ours and the tags that an agent puts around it."""
+    lines = plain(unmarked(result)).split("\n")
+    return (line.strip() for line in lines if _SAYING.search(_TAG.sub("", line)))
+
+
+def _head(result: str, longest: int) -> str:
+    """The first lines of an output, as many as fit."""
+    told: list[str] = []
+    for line in _printed(result[: 2 * longest]):
+        if sum(map(len, told)) + len(_JOIN) * len(told) + len(line) > longest:
+            break
+        told.append(line)
+    return _JOIN.join(told)
 
 
 def _went_wrong(action: Action, room: Room) -> str:

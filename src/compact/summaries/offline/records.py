@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from compact.history.quoting import shorten
+from compact.messages import Json
 
 _LONG_LINE = 200
 _SENTENCE = re.compile(r".{60,200}?(?:[.!?;]\s+|\Z)|.{1,160}", re.DOTALL)
@@ -23,19 +24,27 @@ _WORD, _VALUE = re.compile(r"\w{5,40}"), re.compile(r"\w{3,40}")
 _NEAR, _TOGETHER, _LATER = 4, 0.5, 0.25
 """How many words apart something is said together, what that counts, and what it counts at most to be said late."""
 _LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
-_JOIN = " / "
+_JOIN, _MORE = " / ", "…"
 _DECLARES = re.compile(
     r"\s*(?:#{1,4} |(?:(?:export|default|async|public|private|protected|static|abstract|pub(?:\([^)]{1,20}\))?) )*"
     r"(?:def|class|func|function|fn|type|interface|struct|enum|impl|trait|module|create table|describe|test|it)\b"
-    r"|(?:export )?const \w{1,60} = (?:async )?(?:\(|function)|(?!(?:try|else|finally|except)\b)[\w-]{1,40}:$)",
+    r"|export (?:const|let|var) \w{1,60}\b|const \w{1,60} = (?:async )?(?:\(|function)"
+    r"|(?!(?:try|else|finally|except)\b)[\w-]{1,40}:$)",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|) ?")
 _REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+\s\w+\s\w+")
+_SIGNS = re.compile(r"^\s*/?\*{1,2}\s|\*/\s*$")
+"""What begins and ends a comment of several lines."""
 _FAILS = re.compile(r"\b(?:raise|throw|errors?\.New|Errorf|panic|reject)\b")
 _LONGEST_LINE, _MOST_SHARED = 120, 3
 """Characters of a line in an outline; and how many shared words count."""
+_KNOWN_FIELD = 20
+"""Characters of a field that two records hardly have by chance."""
 _RECORDS = 2
 """So many records at least are to fit where some are picked."""
+_TELLING = 8
+"""A name that stands in more places than this counts less in each."""
 _RARE = 2
 """A word in more pieces than this says nothing about any of them."""
 
@@ -57,10 +66,21 @@ def words_in(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> list[int]:
-    """How many of the names each piece has; the text is looked through once."""
+def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> list[float]:
+    """How many of the names each piece has, less for a name that stands in many; the text is looked through once."""
     found = ((match.start(), match[0].rstrip(".,:-/")) for match in _NAME.finditer(text)) if names else ()
-    return _count(pieces, (place for place, name in found if name in names))
+    placed = [(place, name) for place, name in found if name in names]
+    often = Counter(name for _, name in placed)
+    counts = [0.0] * len(pieces)
+    at = 0
+    for place, name in placed:
+        while at < len(pieces) and pieces[at].end <= place:
+            at += 1
+        if at == len(pieces):
+            break
+        if pieces[at].start <= place:
+            counts[at] += min(1.0, _TELLING / often[name])
+    return counts
 
 
 def place_words(text: str) -> dict[str, int]:
@@ -95,25 +115,12 @@ def _together(places: list[int], size: int) -> float:
     return len(places) + _TOGETHER * near + _LATER * sum(places) / max(size * len(places), 1)
 
 
-def _count(pieces: Sequence[Piece], places: Iterable[int]) -> list[int]:
-    """How many of the places, in order, lie in each piece."""
-    counts = [0] * len(pieces)
-    at = 0
-    for place in places:
-        while at < len(pieces) and pieces[at].end <= place:
-            at += 1
-        if at == len(pieces):
-            break
-        counts[at] += pieces[at].start <= place
-    return counts
-
-
 def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
     """The pieces of a text that share the most with those words, in order; nothing where none does."""
     if not words:
         return ""
     text = text[:_LONGEST_SCAN]
-    found = pieces_of(text)
+    found = _with_leads(text, pieces_of(text))
     pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in found]
     shared = count_words(text, found, words)
     chosen: set[int] = set()
@@ -124,6 +131,18 @@ def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
         chosen.add(at)
         left -= len(pieces[at]) + len(_JOIN)
     return _JOIN.join(pieces[at] for at in sorted(chosen))
+
+
+def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, with a line that leads in to the next one joined to it: alone it says nothing."""
+    found: list[Piece] = []
+    leads = False
+    for piece in pieces:
+        if leads:
+            piece = Piece(found.pop().start, piece.end)  # noqa: PLW2901 - the same piece, from its lead-in on
+        found.append(piece)
+        leads = text[piece.start : piece.end].rstrip().endswith(":")
+    return found
 
 
 def outline(text: str, words: Mapping[str, int], longest: int) -> str:
@@ -142,13 +161,20 @@ def outline(text: str, words: Mapping[str, int], longest: int) -> str:
         if price <= left:
             chosen.add(at)
             left -= price
-    return _JOIN.join(shorten(lines[at].strip().rstrip("{:").rstrip(), _LONGEST_LINE) for at in sorted(chosen))
+    return _JOIN.join(shorten(_SIGNS.sub("", lines[at]).rstrip("{:").strip(), _LONGEST_LINE) for at in sorted(chosen))
 
 
 def _outlined(line: str) -> float:
     if _DECLARES.match(line):
         return 3.0
     return 1.5 if _REMARKS.match(line) or _FAILS.search(line) else 0.0
+
+
+def declares(text: str, piece: Piece) -> bool:
+    """Whether a line of code or of a document says what stands below it, also where it is numbered."""
+    numbered = _NUMBERED.match(text, piece.start, piece.end)
+    start = numbered.end() if numbered else piece.start
+    return _DECLARES.match(text, start, piece.end) is not None
 
 
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
@@ -220,12 +246,7 @@ def pieces_of(text: str, longest: int = _LONGEST_RECORD) -> list[Piece]:
 
 def scalars_in(text: str, longest: int) -> str:
     """The plain fields of a JSON object, such as a status, as far as they fit."""
-    if not text.lstrip().startswith("{") or len(text) > _LONGEST_LOOK:
-        return ""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
+    value = load_record(text)
     told: list[str] = []
     for key, entry in value.items():
         if isinstance(entry, str | int | float | bool) and len(field := f"{key}: {entry}") <= longest // 2:
@@ -234,6 +255,82 @@ def scalars_in(text: str, longest: int) -> str:
                 told.pop()
                 break
     return "; ".join(told)
+
+
+def fields_in(value: Mapping[str, Json], longest: int, known: AbstractSet[str] = frozenset()) -> str:
+    """The fields of a record on one line: plain ones first, then records within it, of which all are told or none.
+
+    Those that are `known` from earlier records come last, as an address that every order has.
+    """
+    fields = [(key, entry) for key, entry in value.items() if entry not in (None, "", [], {})]
+    told: list[str] = []
+    left = longest - len(_MORE)
+    order = sorted(fields, key=lambda field: (field_key(*field) in known, _nested(field[1])))
+    for key, entry in order:
+        forms = (f"{key}: {form}" for form in (_plain(entry), *_outlines(entry)))
+        if text := next((form for form in forms if len(form) + 2 <= left), ""):
+            told.append(text)
+            left -= len(text) + 2
+    return "; ".join([*told, _MORE] if told and len(told) < len(fields) else told)
+
+
+def _nested(entry: Json) -> int:
+    """Plain values come first, then lists, such as the items of an order, then records."""
+    return 2 if isinstance(entry, dict) else 1 if isinstance(entry, list) else 0
+
+
+def field_key(key: str, entry: Json) -> str:
+    """By what a field is known again in another record; nothing for one so short that two may have it by chance."""
+    text = f"{key}={_plain(entry)}"
+    return text if isinstance(entry, dict | list) or len(text) >= _KNOWN_FIELD else ""
+
+
+def load_record(text: str) -> dict[str, Json]:
+    """The JSON object that a text is; an empty one where it is none."""
+    if not text.lstrip().startswith("{") or len(text) > _LONGEST_LOOK:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _outlines(entry: Json) -> Iterator[str]:
+    """Shorter forms of records: each with its plain fields, then with the first two, then by what names it alone."""
+    named = list(entry.items()) if isinstance(entry, dict) else [("", each) for each in _listed(entry)]
+    if not named or not all(isinstance(each, dict) for _, each in named):
+        return
+    flat = [
+        (name, [(key, value) for key, value in each.items() if value != name and _is_scalar(value)])
+        for name, each in named
+        if isinstance(each, dict)
+    ]
+    if not all(fields for _, fields in flat):
+        return
+    for most in (None, 2):
+        told = ((name, "; ".join(f"{key}: {value}" for key, value in fields[:most])) for name, fields in flat)
+        yield ", ".join(f"{name} {{{fields}; …}}".lstrip() for name, fields in told)
+    yield ", ".join(name or str(fields[0][1]) for name, fields in flat)
+
+
+def _listed(entry: Json) -> Sequence[Json]:
+    return entry if isinstance(entry, list) else ()
+
+
+def _is_scalar(value: Json) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _plain(entry: Json, depth: int = 0) -> str:
+    """A value without the signs of JSON, but for those that say what holds together."""
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(entry, dict):
+        return "{" + "; ".join(f"{key}: {_plain(each, depth + 1)}" for key, each in entry.items()) + "}"
+    if isinstance(entry, list):
+        return ", ".join(_plain(each, depth + 1) for each in entry)
+    return entry if isinstance(entry, str) else json.dumps(entry)
 
 
 def is_json(text: str) -> bool:

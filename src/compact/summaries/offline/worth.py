@@ -24,6 +24,8 @@ _CARRIED_USER, _CARRIED = 7.5, 2.5
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
 _SUPERSEDED = 0.3
+_GREEN = 0.4
+"""What the output of a command is worth that went well: its outcome says the most of it."""
 _EFFECT, _CHANGE, _LOOK = 6.0, 1.6, 0.4
 """What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
 _OF_RESULT = (0.2, 0.3, 0.35)
@@ -74,6 +76,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         by_user = spoken.source is Source.USER
         weight = _BY_USER if by_user else _ON_THE_WAY if not spoken.closing else _COMMENT if told.comments else _CLOSING
         information, size = told.vocabulary.information(spoken.text), len(spoken.text)
+        information += told.vocabulary.information(question) if (question := told.answered(spoken)) else 0
         rules = told.speech(spoken).share_of_rules if spoken.binding else 0.0
         if rules:
             value = _said(stress * _BINDING, rules * information)
@@ -98,7 +101,8 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else 1.0)
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
         deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
-        worth = worth.plus(deed).plus_result(again * _printed(len(action.result)))
+        green = action.kind == "ran" and action.outcome.kind is Verdict.OK
+        worth = worth.plus(deed).plus_result(again * (_GREEN if green else 1.0) * _printed(len(action.result)))
         if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
             worth = worth._replace(lasting=worth.lasting + deed / 2)
         if wrote := 0 if action.is_command else len(written_by(action)):
