@@ -98,6 +98,7 @@ def written() -> Iterator[str]:
     for target in (0.02, 0.03, 0.06, 0.1, 0.2):
         yield from texts(session(), target=target, config={**few, "handles": True})
     yield from texts(session(), target=0.05, config={**few, "on_failure": "prune"}, ask=fail)
+    yield from texts(session(), target=0.1)
     first = compact.condense(session(), target=0.06).messages
     later = [*answer("On it."), *step("bash", _LOG, command="make feed"), *answer("Built. " * 60), *user("And now?")]
     yield from texts([*first, *later], target=0.3)
@@ -107,6 +108,7 @@ def written() -> Iterator[str]:
     for recipe in ("v1", "v3", "layers", "native", "balanced"):
         yield from texts(session(), recipe=recipe, target=0.2)
     yield from (str(each) for each in compact.condense(flagged(), target=0.2, config=few).messages)
+    yield from texts(looked_up(), target=0.1, config=few)
     yield from texts(looking(), recipe="lossless")
     yield from texts(looking(), recipe="lossless:verbatim")
     strategy = find_strategy("task_state")
@@ -127,6 +129,16 @@ def flagged() -> dict[str, Any]:
     call: list[Any] = [{"role": "assistant", "content": [deploy]}, {"role": "user", "content": [refused]}]
     start = [*user("Build the site."), *answer("Built."), *user("Deploy it."), *call, *answer("Then not.")]
     return {"system": "You are an agent.", "messages": [*start, *talk, *user("Go on.")]}
+
+
+def looked_up() -> list[Any]:
+    """Records, a script, and many remarks."""
+    count = {"command": "python3 - <<'PY'\nfor row in rows:\n    print(row)\nPY", "description": "Counts the orders"}
+    talk = [each for at in range(30) for each in (*user(f"I saw bird {at}."), *answer(f"Bird {at}! Lovely. " * 40))]
+    order = json.dumps({"order": "W1", "status": "pending", "items": [{"name": "Bag"}, {"name": "Pen"}]})
+    asked = [*step("get_order", order, order="W1"), *step("bash", "orders 31", **count)]
+    done = [*answer("W1 is pending. " * 30 + "Shall I cancel it?"), *user("yes"), *answer("W1 is cancelled.")]
+    return [*user("Look up W1."), *asked, *done, *talk, *user("Go on.")]
 
 
 def looking() -> list[Any]:

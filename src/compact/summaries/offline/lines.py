@@ -160,6 +160,12 @@ class Told:
         )
         return action.is_command and any(name and name in action.subject for name in files)
 
+    def looked_up(self, action: Action) -> bool:
+        """Whether it is one of a few records that were looked up, of which nothing says how that went."""
+        records = sum(id(each) in self.known_fields for each in self.actions)
+        unknown = action.outcome.kind is Verdict.UNKNOWN
+        return unknown and id(action) in self.known_fields and records <= _TELLS_MORE
+
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""
         if action.outcome.failed or action.superseded or not self.question:
@@ -376,9 +382,8 @@ def _done(action: Action, room: Room, told: Told) -> str:
         did = f"{did}, new text" if shown and action.kind == "edited" else did
     elif action.kind != "read" or looks:
         scripted = fed or told.wrote(action)
-        records = sum(id(each) in told.known_fields for each in told.actions)
-        more = _TELLS_MORE if scripted or (id(action) in told.known_fields and records <= _TELLS_MORE) else 1
-        shown = _answer(action, more * room.answer, told, scripted=scripted)
+        times = _TELLS_MORE if scripted or told.looked_up(action) else 1
+        shown = _answer(action, times * room.answer, told, scripted=scripted)
     elif room.reads:
         shown = fields_in(load_record(action.result), room.reads, told.known_fields.get(id(action), frozenset()))
     if not action.result.strip() and action.is_command and action.answered:
@@ -411,7 +416,7 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
     end = action.outcome.shorten(longest)
     ran, decided = action.kind == "ran", action.outcome.kind is not Verdict.UNKNOWN
     known = told.known_fields.get(id(action))
-    if not decided and known is not None:
+    if known is not None and not decided:
         given = [text for _, text in strings_in(action.call.arguments)]  # the call beside it says these
         record = {key: value for key, value in load_record(action.result).items() if value not in given}
         return quote(fields_in(record, longest, known), longest) or end
