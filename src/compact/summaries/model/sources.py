@@ -44,6 +44,10 @@ _LABEL = re.compile(r"[a-z]\d")
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
 _EXACT = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w&])#\d{1,9}\b|(?<!without )(?<!no )`[A-Za-z0-9_-]{4,80}`")
 """What is copied letter by letter, or not at all: options, numbers of issues, one word of code."""
+_PROSE_IN_CODE = re.compile(
+    r"`(?=(?:[^`\n]* ){2})(?:[A-Za-z]\w*: )?[A-Za-z][a-z']*(?:[ ,:;.]+(?:\w+|'[^'`\n]*'))*[.!]?`"
+)
+"""A message that a program wrote, or a command in plain words: it is quoted, though it stands in no quotation marks."""
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
@@ -93,7 +97,7 @@ class Sources:
 
         `capitals` says whether a word with a capital is a name. Numbers of messages are no facts.
         """
-        quoted = quotations(plain(text))
+        quoted = list(quotations(plain(text)))
         text = _IN_BRACKETS.sub(lambda found: " " if self._are_messages(found[0]) else found[0], plain(text))
         numbers_messages = _MESSAGES.search(text) is not None
         found = []
@@ -107,6 +111,7 @@ class Sources:
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
         found += [exact for exact in _EXACT.findall(text) if exact.strip("`").lower() not in self._text]
+        quoted += [code.strip("`") for code in _PROSE_IN_CODE.findall(text)]
         return found + [words for words in quoted if not self._stands(words, self._text)]
 
     def knows(self, word: str) -> bool:
