@@ -256,7 +256,7 @@ class _Checker:
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
-        if misplaced := self.sources.bindings.misplaced(bare.line):
+        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.homes.misfiled(bare.line):
             return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 
