@@ -154,6 +154,7 @@ def test_what_the_model_thought_is_a_source() -> None:
         "The detail is in `details.body`, see Constraints",
         'It says "7 found / 4 moderate and 3 high"',
         "The cap is 5 MiB",
+        "It says `4 moderate and 3 high`",
     ],
 )
 def test_what_is_put_together_of_what_was_read_stands(text: str) -> None:
@@ -190,6 +191,8 @@ def test_values_of_each_other_are_called_unconfirmed() -> None:
         "It sends `X-Lines-Token`",
         "The commit is `3ff9b87`",
         "It closes #47",
+        "It stopped with `Error: lines not found`",
+        "It says `reads lines from the user` again",
         "Es steht da: „alles ist in bester Ordnung“",
         "错误在invented.py第42行",
         "エラーは42行目、「すべては順調に動いています」",

@@ -8,12 +8,19 @@ from compact.formats import parse
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.words import kind_of
 from compact.testing.worlds import TruthKind, make_world
+from tests.summaries.talks import anthropic, used, user
 
 TALK = """\
 src/db/orders.py: def delete_order(id)
 src/jobs/queue.py: def cancel_job(id), def list_jobs()
 The red lamp costs $49.90.
-The oak table costs $310.50."""
+The oak table costs $310.50.
+    89→ jobs: config.maxJobs ?? 2,
+    90→ queue: config.maxQueue ?? 20,
+app/views.py:248:3: G104: Errors unhandled (gosec)
+app/views.py:249:3: Error return value is not checked (errcheck)
+ok github.com/shop/api 8.745s
+ok github.com/shop/integration_test 69.591s"""
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,15 @@ The oak table costs $310.50."""
         (
             "The red lamp costs $49.90, the oak table costs $310.50",
             "The red lamp costs $310.50, the oak table costs $49.90",
+        ),
+        ("`maxJobs` is 2 by default and `maxQueue` 20", "`maxJobs` is 20 by default and `maxQueue` 2"),
+        (
+            "gosec complains at views.py:248, errcheck at line 249",
+            "gosec complains at views.py:249, errcheck at line 248",
+        ),
+        (
+            "The api needs 8.745s and the integration tests 69.591s",
+            "The api needs 69.591s and the integration tests 8.745s",
         ),
     ],
 )
@@ -43,10 +59,22 @@ def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> Non
         "",
         "`cancel_job`, `list_jobs` and `delete_order` are new",
         "The table is too large, the lamp was taken for $49.90 instead",
+        "Jobs are limited to 20 while they wait, and 2 run with `maxJobs`",
     ],
 )
 def test_a_list_or_a_paraphrase_is_left_alone(text: str) -> None:
     assert Sources(parse([{"role": "user", "content": TALK}]).messages).bindings.exchanged(text) is None
+
+
+def test_what_calls_read_and_ran_stands_beside_the_name_of_the_file() -> None:
+    messages = anthropic(
+        user("Which script works?"),
+        *used("bash", {"command": "python try_one.py"}, "ImportError: no hashing here"),
+        *used("bash", {"command": "python try_two.py"}, "reproduced: the total is wrong"),
+    )
+    bindings = Sources(messages).bindings
+    assert bindings.exchanged("`try_one.py` stops with an ImportError; the total of `try_two.py` is wrong") is None
+    assert bindings.exchanged("`try_two.py` stops with an ImportError; the total of `try_one.py` is wrong")
 
 
 @pytest.mark.parametrize(

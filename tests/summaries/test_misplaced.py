@@ -22,7 +22,11 @@ Task #8 created: Run tests and lint
 210: def read_secrets():
 244: def cap_bodies(size):
 Requests may have 4096 bytes.
-Uploads may have 8192 bytes."""
+Uploads may have 8192 bytes.
+# Test 1: a parent that is not abstract
+# Test 2: a field without choices
+{"card": "gift_card_2582853", "balance": 72.0}
+{"order": "W53", "paid": 741.1, "method": "gift_card_2582853"}"""
 SAID = (
     "On 11/05/2021, I decided against real estate because of its complexity.\n"
     "On 11/22/2021, I began to read market news in a finance app every day."
@@ -39,6 +43,8 @@ MESSAGES = talk(SAID, "ok", READ)
         ("Task #8 runs the tests with lint", "Task #7 runs the tests with lint", "#8"),
         ("Uploads are limited to 8192", "Uploads are limited to 4096", "8192"),
         ("Jorkebel leaves at 05:24", "Jorkebel leaves at 19:36", "05:24"),
+        ("Test 2 has a field without choices", "Test 1 has a field without choices", "Test 2"),
+        ("`gift_card_2582853` has a balance of $72.00", "`gift_card_2582853` has a balance of $537.01", "72.0"),
         (
             "Real estate: decided against it on 11/05/2021 as too complex",
             "Real estate: decided against it on 11/22/2021 as too complex",
@@ -47,7 +53,7 @@ MESSAGES = talk(SAID, "ok", READ)
     ],
 )
 def test_a_value_of_another_thing_is_called_unconfirmed(right: str, wrong: str, there: str) -> None:
-    (value,) = (one.text for one in values_in(wrong))
+    value = next(one.text for one in values_in(wrong, told=True) if one.kind != "name with a number")
     assert kept(under("Findings", right), MESSAGES)[0] == right
     assert kept(under("Findings", wrong), MESSAGES)[0] == marked(wrong, f"the messages have {there} here, not {value}")
 

@@ -11,10 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, filterfalse, product
+from functools import cached_property
+from itertools import combinations, product
+from math import log
 from typing import NamedTuple
 
-from compact.summaries.model.words import WORD, digits, is_name, kind_of, normal, plain, spellings, words
+from compact.summaries.model.words import WORD, digits, is_name, kind_of, normal, plain, stem, words
 
 _KINDS = {
     "number": r"#\d+",
@@ -31,7 +33,11 @@ _KINDS = {
 }
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 """Values that belong to one thing each. Numbers below a hundred belong to many."""
+_LABEL = r"[A-Za-z]{3,12} \d{1,2}(?![\w,:%-]*\d|\.\d)\b"
 _WORD = re.compile(rf"(?<![\w:]){_KINDS['clock']}(?![\w:])|{WORD.pattern}")
+_VALUE = re.compile(rf"(?<!\w){_LABEL}|{_WORD.pattern}")
+_IS_LABEL, _LABELS = re.compile(_LABEL), re.compile(r"[*_`]*\s?[:.)(—–]")
+"""A word with a number, such as "Test 2"; and what follows it where it stands before the thing it is the label of."""
 _BEFORE_COUNT, _AFTER_COUNT = re.compile(r"(?:\A\s*|[:-]|\blines?[ (])\Z", re.IGNORECASE), re.compile(r"[:→-]")
 """What makes a number the number of a line: a count of nothing."""
 _CLAUSES = re.compile(r"[;—]\s|,\s(?![^()]{0,80}\))|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s")
@@ -45,27 +51,39 @@ _FEW = 3
 """Values of a kind that may all belong to the one thing that a passage is about."""
 _FREQUENT, _EVERYWHERE = 60, 200
 """Places of a value, and of a word, that says nothing because it stands in so many."""
-_BESIDE_OTHER, _BESIDE_ITSELF, _MORE = 0.3, 0.4, 1.3
-"""How much of what is said must stand beside the other value alone, and may stand beside the value itself; and how
-many times as much the first must be."""
-_SWAPPED = {True: (0.3, 0.6), False: (0.1, 0.3)}
-"""How much better each of two must fit in the other's clause, and both together: values, and names."""
-_MOST_PLACES = 40
+_BESIDE_OTHER, _BESIDE_ITSELF, _NO_THIRD = 0.35, 0.7, 0.8
+"""How much of what is said must stand in one passage with the other value; and how much of that may stand beside the
+value itself, and beside a third one."""
+_TELLS, _STAYS = 0.3, 0.25
+"""What the words of a term must count for that stand beside another, by that of a word that occurs once; and how much
+may stand beside the term itself, by what stands beside the others."""
+_LINE_BEFORE = re.compile(r"(?:\blines? \(?|[^\W\d]:)\Z", re.IGNORECASE)
+_LINE = re.compile(r"\A\s*\d+[→:|-]|:\d+(?=:)")
+"""What stands before the number of a line in prose; and such numbers in what a tool shows."""
 _MOST_CLAUSES = 60
 """A statement with more of them is a list; comparing all with all would take too long."""
 
 
 class Passage(NamedTuple):
-    """A line, a sentence or an object, who wrote it, and its words as they are compared."""
+    """A line, a sentence or an object, who wrote it, its words as they are compared, and the files it belongs to."""
 
     text: str
     writer: str
     words: Collection[str]
+    files: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[str, bool]:
         """What two passages have in common that tell the same sort of thing: who wrote them, and whether it is data."""
         return self.writer, self.text.lstrip().startswith(_DATA)
+
+
+class Term(NamedTuple):
+    """A value or a name as it is written and as it is looked for, and what could stand in its place."""
+
+    text: str
+    key: str
+    kind: str
 
 
 class Value(NamedTuple):
@@ -77,7 +95,7 @@ class Value(NamedTuple):
     beside: frozenset[str]
 
 
-@dataclass(slots=True)
+@dataclass
 class Bindings:
     """The values of passages; `places` says in which of them a word stands, `weight` what it counts for."""
 
@@ -85,128 +103,162 @@ class Bindings:
     places: Mapping[str, Sequence[int]]
     weight: Callable[[str], float]
     _read: dict[int, tuple[Value, ...]] = field(default_factory=dict)
+    _found: dict[Term, set[str]] = field(default_factory=dict)
 
     def misplaced(self, text: str) -> tuple[str, str] | None:
         """A value of a statement, and the one that the sources have in its place."""
-        short = (clause for clause in _CLAUSES.split(plain(text)) if len(clause) <= _LONGEST)
-        clauses = [tuple(values_in(clause)) for clause in short]
-        listed = {value.kind for values in clauses for value in values if not value.beside}
-        for values in clauses:
+        short = [clause for clause in _CLAUSES.split(plain(text)) if len(clause) <= _LONGEST]
+        read = [tuple(values_in(clause, told=True)) for clause in short]
+        listed = {value.kind for values in read for value in values if not value.beside}
+        for clause, values in zip(short, read, strict=True):
+            named = {value.key for value in values}
             for value in values:
-                if value.kind in listed:
-                    continue
-                if other := self._rival(value, {one.key for one in values}):
+                other = None if value.kind in listed else self._rival(value)
+                # Words between two values of one clause may belong to either.
+                if other and other.key not in named and other.text not in clause:
                     return value.text, other.text
         return None
 
     def exchanged(self, text: str) -> tuple[str, str] | None:
-        """Two terms of a statement that stand beside each other's words in the sources, and not beside their own."""
-        clauses = [(set(words(clause)), self._things(clause)) for clause in _CLAUSES.split(plain(text))]
+        """Two terms of a statement of which each stands beside the words of the other in the sources, not its own."""
+        clauses = [(set(words(clause)), self._terms(clause)) for clause in _CLAUSES.split(plain(text))]
         if len(clauses) > _MOST_CLAUSES:
             return None
         for (one, firsts), (other, seconds) in combinations(clauses, 2):
-            for (first, here, kind), (second, there, too) in product(firsts, seconds):
-                figures = kind[:1] == too[:1] == "9"
-                if (figures or kind == too) and here not in other and there not in one:
-                    least, together = _SWAPPED[figures]
-                    gains = self._gains(here, there, one - other, other - one)
-                    if min(gains) >= least and sum(gains) >= together:
-                        return first, second
+            for first, second in product(firsts, seconds):
+                alike = first.kind == second.kind and first.key not in other and second.key not in one
+                if alike and self._are_crossed(first, second, one - other, other - one):
+                    return first.text, second.text
         return None
 
-    def _rival(self, value: Value, named: Collection[str]) -> Value | None:
-        """The value that what is said belongs to, if it is another: no third one stands beside those words.
+    def _rival(self, value: Value) -> Value | None:
+        """The value of the passage that has most of what is said, if none with the value itself has nearly as much.
 
-        It is none of those that are `named` with the value: words between two of them may belong to either.
+        No third one may have about as much beside it.
         """
-        known = min((self.places.get(part, ()) for part in value.key.split(":")), key=len)
-        at = [place for place in known if any(_are_same(value, one) for one in self._values(place))]
-        said = {word for word in value.beside if word in self.places}
+        said = sorted(word for word in value.beside if word in self.places)
+        at = [
+            place for place in self._places_of(value.key) if any(_are_same(value, one) for one in self._values(place))
+        ]
         if not said or not 0 < len(at) <= _FREQUENT:
             return None
-        own = said & {word for place in at for word in self._around(place, value)}
-        whole, beside_itself = self._sum(said), self._sum(own)
-        if beside_itself > _BESIDE_ITSELF * whole:
-            return None
-        others = self._others(value, said - own, {self.passages[place].shape for place in at})
-        owners: defaultdict[str, set[str]] = defaultdict(set)
-        for other in others:
-            for word in said & other.beside:
-                owners[word].add(other.key)
-        fellows = {*named, *(one.key for place in at for one in self._fellows(place, value.kind))}
-        best, most = None, max(_BESIDE_OTHER * whole, _MORE * beside_itself)
-        for other in others:
-            beside = self._sum(word for word in said - own if owners[word] == {other.key})
-            if other.key not in fellows and beside >= most:
-                best, most = other, beside
-        return best
+        own = max(self._said_around(place, value.kind, said) for place in at)
+        least = max(_BESIDE_OTHER * self._sum(said), own / _BESIDE_ITSELF)
+        shapes = {self.passages[place].shape for place in at}
+        found: dict[str, tuple[float, int, Value]] = {}
+        for place, beside in self._said_in(said).items():
+            if beside >= least and self.passages[place].shape in shapes:
+                for other in self._fellows(place, value.kind):
+                    found[other.key] = max(found.get(other.key, (0.0, 0, other)), (beside, place, other))
+        (most, where, best), *others = sorted(found.values(), reverse=True) or [(0.0, 0, value)]
+        third = any(beside > _NO_THIRD * most and place != where for beside, place, _ in others)
+        return None if third or best is value else best
 
-    def _around(self, place: int, value: Value) -> set[str]:
-        """The words of its passage, and of those before and after that have no other value of its kind."""
-        found = {word for one in self._fellows(place, value.kind) for word in one.beside}
-        found.update(word for one in self._values(place) if _are_same(one, value) for word in one.beside)
-        for near in (place - 1, place + 1):
-            if 0 <= near < len(self.passages) and all(one.kind != value.kind for one in self._values(near)):
-                found.update(self.passages[near].words)
+    def _said_in(self, said: Collection[str]) -> dict[int, float]:
+        """How much of what is said each passage has."""
+        found: defaultdict[int, float] = defaultdict(float)
+        for word in said:
+            if len(self.places[word]) <= _EVERYWHERE:
+                for place in self.places[word]:
+                    found[place] += self.weight(word)
         return found
+
+    def _said_around(self, place: int, kind: str, said: Collection[str]) -> float:
+        """How much of it a passage has with the one before or after, where that has no other value of the kind."""
+        own = self.passages[place].words
+        near = (n for n in (place - 1, place + 1) if 0 <= n < len(self.passages))
+        free = [self.passages[n].words for n in near if all(one.kind != kind for one in self._values(n))]
+        return max(self._sum(word for word in said if word in own or word in beside) for beside in (own, *free))
 
     def _fellows(self, place: int, kind: str) -> list[Value]:
         """The values of the kind in a passage, where they may belong to one thing."""
         found = [one for one in self._values(place) if one.kind == kind]
         return found if len({one.key for one in found}) <= _FEW else []
 
-    def _others(self, value: Value, said: set[str], shapes: Collection[tuple[str, bool]]) -> list[Value]:
-        """The other values of its kind that one of the words stands beside, in passages of these shapes."""
-        places = {place for word in said if len(self.places[word]) <= _EVERYWHERE for place in self.places[word]}
-        found = (one for place in places if self.passages[place].shape in shapes for one in self._values(place))
-        return [one for one in found if one.kind == value.kind and one.key != value.key]
-
     def _values(self, place: int) -> tuple[Value, ...]:
         if place not in self._read:
             text = self.passages[place].text
-            about_one = len(text) <= _LONGEST and not _SEVERAL.search(text)
-            self._read[place] = tuple(values_in(text)) if about_one else ()
+            self._read[place] = tuple(values_in(text)) if _is_about_one(text) else ()
         return self._read[place]
 
-    def _things(self, clause: str) -> list[tuple[str, str, str]]:
-        """The values and names of a clause that the sources know: as written, as compared, and their kind."""
-        named = ((word, normal(word), kind_of(word)) for word in WORD.findall(clause) if is_name(word))
-        return [found for found in named if found[1] in self.places]
+    def _terms(self, clause: str) -> list[Term]:
+        """The values and names of a clause."""
+        found = []
+        for word in _WORD.finditer(clause):
+            kind = kind_of(word[0]).rstrip("sml")
+            if kind and is_name(word[0]):
+                name = normal(word[0])
+                line = name.isdigit() and _LINE_BEFORE.search(clause, 0, word.start())
+                key = name if ":" in name or digits(name) not in self.places else digits(name)
+                found.append(Term(word[0], key, f"{kind} of a line" if line else kind))
+        return found
 
-    def _gains(self, first: str, second: str, one: set[str], other: set[str]) -> tuple[float, float]:
-        """How much better each of two terms fits the clause of the other."""
-        own, others = one - {first}, other - {second}
-        if any(map(str.isdigit, first)):
-            own, others = (set(filterfalse(self._is_value, found)) for found in (own, others))
-        fits = self._fits
-        return fits(first, others) - fits(first, own), fits(second, own) - fits(second, others)
+    def _are_crossed(self, first: Term, second: Term, one: set[str], other: set[str]) -> bool:
+        """Whether the words of each of two terms stand beside the other one, and hardly any beside their own."""
+        here, there = self._beside(first), self._beside(second)
+        if not here or not there:
+            return False
+        one, other = (found.difference(words(first.text), words(second.text)) for found in (one, other))
+        away, back = self._sum((one & there) - here), self._sum((other & here) - there)
+        stays = self._sum((one & here) - there) + self._sum((other & there) - here)
+        return min(away, back) >= _TELLS * self._once and stays <= _STAYS * (away + back)
 
-    def _is_value(self, word: str) -> bool:
-        return word in self.places and any(map(str.isdigit, word))
+    def _beside(self, term: Term) -> set[str]:
+        """The words of the passages that have the term, where these are few; the number of a line is no value in it.
 
-    def _fits(self, term: str, beside: set[str]) -> float:
-        """The share of the words that a line with the term has at best."""
-        whole = self._sum(beside)
-        if not whole:
-            return 0.0
-        at = self.places[term][:_MOST_PLACES]
-        return max(self._sum(beside.intersection(self.passages[place].words)) for place in at) / whole
+        What calls wrote and read of a file stands beside its name, and the name beside that.
+        """
+        if term not in self._found:
+            at = self._places_of(term.key)
+            short = [self.passages[place] for place in at if len(at) <= _FREQUENT]
+            if ":" in term.key:
+                short = [one for one in short if term.text in one.text]
+            if term.key == term.text and term.kind == "9":
+                short = [one for one in short if term.text in _LINE.sub(" ", one.text)]
+            about = [*(one for one in short if _is_about_one(one.text)), *self._within(term)]
+            files = {file for one in about for file in one.files}
+            self._found[term] = {word for one in about for word in one.words}.union(words("\n".join(files)))
+        return self._found[term]
+
+    def _within(self, term: Term) -> list[Passage]:
+        """What calls wrote and read of the file that the term names."""
+        if term.kind != "file":
+            return []
+        names = (file for file in self._by_file if are_same_file(file, term.key))
+        return [passage for file in names for passage in self._by_file[file]]
+
+    @cached_property
+    def _by_file(self) -> dict[str, list[Passage]]:
+        found: defaultdict[str, list[Passage]] = defaultdict(list)
+        for passage in self.passages:
+            for file in passage.files:
+                found[file].append(passage)
+        return found
+
+    def _places_of(self, key: str) -> Sequence[int]:
+        """Where a value may stand; one of several parts stands where the rarest of them does."""
+        return min((self.places.get(part, ()) for part in key.split(":")), key=len)
+
+    @property
+    def _once(self) -> float:
+        """What a word counts for that stands in one place."""
+        return log(1 + len(self.passages) / 2)
 
     def _sum(self, found: Iterator[str] | Collection[str]) -> float:
         return sum(map(self.weight, found))
 
 
-def values_in(text: str) -> Iterator[Value]:
-    """The values of a text, each with the words between the one of its kind before it and the one after it."""
-    found = list(_WORD.finditer(text))
-    kinds = list(map(_kind_of, found))
+def values_in(text: str, *, told: bool = False) -> Iterator[Value]:
+    """The values of a text, each with the words between the one of its kind before it and the one after it.
+
+    What is `told` need not be written like a label to be one.
+    """
+    found = list(_VALUE.finditer(text))
+    kinds = [_kind_of(word, told=told) for word in found]
     if not any(kinds):
         return
-    spelled = [spellings(word[0]) for word in found]
-    keys = [
-        digits(normal(word[0])) if kind == "amount" else normal(word[0])
-        for word, kind in zip(found, kinds, strict=True)
-    ]
+    spelled = [tuple(words(word[0])) for word in found]
+    keys = [_key_of(word[0], kind) for word, kind in zip(found, kinds, strict=True)]
     for at, kind in enumerate(kinds):
         if kind:
             others = [n for n, too in enumerate(kinds) if too == kind and keys[n] != keys[at]]
@@ -216,17 +268,35 @@ def values_in(text: str) -> Iterator[Value]:
             yield Value(found[at][0], keys[at], kind, frozenset(beside.difference(spelled[at])))
 
 
+def _key_of(word: str, kind: str) -> str:
+    """What a value is compared by; of one of several parts, a colon stands between them."""
+    if kind.startswith("label"):
+        return ":".join(words(word))
+    return digits(normal(word)) if kind == "amount" else normal(word)
+
+
+def _is_about_one(passage: str) -> bool:
+    """Whether a passage may be about one thing: it is short, and no row of objects."""
+    return len(passage) <= _LONGEST and not _SEVERAL.search(passage)
+
+
+def are_same_file(one: str, other: str) -> bool:
+    """Whether two paths may be those of one file, as far as the folders are written out."""
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
 def _are_same(one: Value, other: Value) -> bool:
     return one.key == other.key and one.kind == other.kind
 
 
-def _kind_of(word: re.Match[str]) -> str:
+def _kind_of(word: re.Match[str], *, told: bool) -> str:
     """The kind of a value, empty for other words and for the number of a line."""
-    bare = word[0].casefold().strip("'.-")
+    bare, text = word[0].casefold().strip("'.-"), word.string
     if bare.isalpha():
         return ""
+    if _IS_LABEL.fullmatch(bare):
+        return f"label {stem(bare.split()[0])}" if told or _LABELS.match(text, word.end()) else ""
     kind = next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(bare)), "")
-    text = word.string
     numbers_line = kind == "count" and (
         _BEFORE_COUNT.search(text, 0, word.start()) or _AFTER_COUNT.match(text, word.end())
     )

@@ -57,7 +57,12 @@ _A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
 # These say something in a conversation, and do something in a program: a client requests and expects.
 _SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
 _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
-_WISH = rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm)\w*)"
+_WISH = (
+    rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm|stress|remind|warn|specif|decid|agree"
+    r"|declin|refus|reject|prohibit)\w*|chose\b)"
+)
+_TASK = r"(?:task|issue|ticket|brief|(?:first|last|latest|original) (?:message|request|prompt))"
+_RULE = r"(?:requirement|rule|constraint|condition|instruction|order|demand|wish|request|preference|decision)s?"
 _ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _LABEL = re.compile(r"(?:\A|(?<=[.!?*_]\s))[A-Z]\w{2,12}:\s+|(?<=\s)[A-Z]{3,12}:\s+")
 """A word before what is said, such as "TODO:"."""
@@ -66,14 +71,19 @@ _DENIED = re.compile(
     r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
     r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
     rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
-    rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}",
+    rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}"
+    rf"|\b(?:no|not an?) {_RULE} (?:of|from|by) the {_PERSON}\b",
     re.IGNORECASE,
 )
 _SPEAKS = rf"(?:\A|[→;]\s?){_PERSON}:"
 _SPOKEN = re.compile(_SPEAKS, re.IGNORECASE)
 _ATTRIBUTED = re.compile(
-    rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}|\b{_PERSON}'s (?:\w+ ){{0,2}}{_WISH}"
+    rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}"
+    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}(?:{_WISH}|{_RULE}\b)"
     rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
+    rf"|\b{_RULE} (?:of|from|by|in) the (?:{_PERSON}|{_TASK})\b"
+    rf"|\b{_TASK} {_ADVERBS}(?:demand|requir|ask|want|insist|forbid|prescrib|call)\w*"
+    rf"|\b(?:he|she) {_ADVERBS}(?:{_SAID_SO}|chang\w+ (?:his|her) mind)"
     rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
     rf"|\b(?:says|said) the {_SOMEBODY}\b|{_SPEAKS}|\b{_PERSON} (?:told|is waiting|waits)\b",
     re.IGNORECASE,
@@ -92,8 +102,12 @@ _SHOUTED = re.compile(r"\A\W{0,3}(?P<label>[A-Z][A-Z ·-]{3,})\b(?:\s?\([^)]{1,3
 _AUTHORITY = re.compile(
     r"(?:SYSTEM|ADMIN|DEVELOPER|OPERATOR|HOST|USER|HUMAN|ASSISTANT|IMPORTANT|OVERRIDE|POLICY|ORDER)"
 )
-_BRACKETED = re.compile(r"\A\W{0,3}\[[^\]\d][^\]]{2,60}\](?=\s)|\A\W{0,3}\[[^\]\d][^\]]*\]\Z")
+_BRACKETED = re.compile(
+    r"\A\W{0,3}\[(?:[^\]\d][^\]]{2,60}|\d+ [a-z][^\]]{2,80})\](?=\s)|\A\W{0,3}\[(?:[^\]\d]|\d+ [a-z])[^\]]*\]\Z"
+)
 """A label in brackets, or a statement that is nothing else."""
+_TURN = re.compile(r"\A(?:system|assistant|developer|tool|operator)(?P<claim> ?\([^)]{1,40}\))?:", re.IGNORECASE)
+"""What would pass for a turn of somebody who is not the user."""
 _LABELLED = re.compile(
     r"\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
     r"|\A(?i:(?:\w+ )?rule:)|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
@@ -242,7 +256,7 @@ class _Checker:
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
-        if misplaced := self.sources.bindings.misplaced(bare.line):
+        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.homes.misfiled(bare.line):
             return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 
@@ -330,6 +344,9 @@ class _Checker:
             return _AUTHORITY.fullmatch(label) is not None or not self.sources.writes(label)
         if bracket := _BRACKETED.match(text):
             return not self.sources.contain(bracket[0])
+        if turn := _TURN.match(text):
+            said = text[turn.end() :].strip(" .!?")
+            return turn["claim"] is not None or prescribes(said) or not self.sources.contain(said)
         found = _LABELLED.match(text)
         return found is not None and bool(self.sources.lacking(set(words(found[0]))))
 

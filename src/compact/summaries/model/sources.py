@@ -9,16 +9,18 @@ from datetime import date
 from functools import cached_property
 from itertools import chain
 from math import log
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.bindings import Bindings, Passage
+from compact.summaries.model.homes import Homes, files_of
 from compact.summaries.model.words import (
     COMMON,
     CUT,
     FIGURE,
+    FILE,
     PARTS,
     WORD,
     digits,
@@ -34,16 +36,16 @@ from compact.summaries.model.words import (
 
 Voice: TypeAlias = Literal["user", "assistant", "tool"]
 
-_FILE = re.compile(
-    r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
-    r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
-)
 _PIECES = re.compile(rf"{CUT.pattern}|\s/\s")
 _UNITS = frozenset({"kib", "mib", "gib", "tib"})
 _LABEL = re.compile(r"[a-z]\d")
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
 _EXACT = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w&])#\d{1,9}\b|(?<!without )(?<!no )`[A-Za-z0-9_-]{4,80}`")
 """What is copied letter by letter, or not at all: options, numbers of issues, one word of code."""
+_PROSE_IN_CODE = re.compile(
+    r"`(?=(?:[^`\n]* ){2})(?:[A-Za-z]\w*: )?[A-Za-z][a-z']*(?:[ ,:;.]+(?:\w+|'[^'`\n]*'))*[.!]?`"
+)
+"""A message that a program wrote, or a command in plain words: it is quoted, though it stands in no quotation marks."""
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _MESSAGES = re.compile(r"\bmessages?\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[{【][\s#,;&\d–-]+[)\]}】]")
@@ -78,6 +80,14 @@ _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
 
 
+class Told(NamedTuple):
+    """Who wrote a text, the text, and the files that it was about where a call wrote or read it."""
+
+    speaker: str
+    text: str
+    files: tuple[str, ...] = ()
+
+
 class Sources:
     """What a summarizer has read; asked about what it wrote.
 
@@ -93,7 +103,7 @@ class Sources:
 
         `capitals` says whether a word with a capital is a name. Numbers of messages are no facts.
         """
-        quoted = quotations(plain(text))
+        quoted = list(quotations(plain(text)))
         text = _IN_BRACKETS.sub(lambda found: " " if self._are_messages(found[0]) else found[0], plain(text))
         numbers_messages = _MESSAGES.search(text) is not None
         found = []
@@ -107,6 +117,7 @@ class Sources:
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])
         found += [exact for exact in _EXACT.findall(text) if exact.strip("`").lower() not in self._text]
+        quoted += [code.strip("`") for code in _PROSE_IN_CODE.findall(text)]
         return found + [words for words in quoted if not self._stands(words, self._text)]
 
     def knows(self, word: str) -> bool:
@@ -173,7 +184,7 @@ class Sources:
 
     def writes(self, word: str) -> bool:
         """Whether the word stands somewhere as it is written."""
-        return any(word in text for _, text in self._texts)
+        return any(word in told.text for told in self._texts)
 
     def quotes_others(self, text: str) -> bool:
         """Whether the statement quotes something that stands in the sources, but that no person said."""
@@ -183,7 +194,7 @@ class Sources:
     @property
     def speech(self) -> Iterator[str]:
         """What people and the model said."""
-        return (text for speaker, text in self._texts if speaker in _SPEAKERS)
+        return (told.text for told in self._texts if told.speaker in _SPEAKERS)
 
     def _are_messages(self, numbers: str) -> bool:
         found = re.findall(r"\d+", numbers)
@@ -200,7 +211,7 @@ class Sources:
         if self._begins_word(name):
             return True
         folder, _, base = name.rpartition("/")
-        if _FILE.fullmatch(base):
+        if FILE.fullmatch(base):
             return base in self._vocabulary and self._is_folder(folder.rpartition("/")[2])
         parts = [part for part in PARTS.split(name) if part]
         if all(map(str.isdecimal, parts)):
@@ -230,39 +241,41 @@ class Sources:
         return all(fold([piece]).strip(" .,;:!?") in text for piece in _PIECES.split(quoted))
 
     @cached_property
-    def _texts(self) -> list[tuple[str, str]]:
-        """Who wrote it, and what."""
-        texts = []
+    def _texts(self) -> list[Told]:
+        texts: list[Told] = []
+        files: dict[str, tuple[str, ...]] = {}
         for message, passages in zip(self._messages, spoken(self._messages), strict=True):
             if is_summary(message):
-                texts += [(speaker, plain(text)) for speaker, text in _told_in(body_of(message))]
+                texts += [Told(speaker, plain(text)) for speaker, text in _told_in(body_of(message))]
                 continue
             own = message.role
+            files |= {call.id: files_of(call) for call in message.calls}
             if own == "user":
                 told = (("user" if one.speaker in _BINDING else "tool", one.text) for one in passages)
-                texts += [(speaker, plain(text)) for speaker, text in told]
+                texts += [Told(speaker, plain(text)) for speaker, text in told]
             for where, text in message_texts(message):
                 block = message.blocks[where.block]
                 if not isinstance(block, Text):
-                    texts.append(("tool", plain(text)))
+                    call = getattr(block, "call_id", "") or getattr(block, "id", "")
+                    texts.append(Told("tool", plain(text), files.get(call, ())))
                     flagged = isinstance(block, ToolResult) and block.error  # else a page may have written it
                     if flagged and (answer := refused(text)) and answer.text:
-                        texts.append(("user", plain(answer.text)))
+                        texts.append(Told("user", plain(answer.text)))
                 elif own != "user":
-                    texts.append(("assistant" if own == "assistant" else "tool", plain(text)))
+                    texts.append(Told("assistant" if own == "assistant" else "tool", plain(text)))
             thoughts = (block.text for block in message.blocks if isinstance(block, Reasoning))
-            texts += [("assistant", plain(text)) for text in thoughts if text]
-            texts += [("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
-        return [*texts, *chain.from_iterable(map(_told_in, self._beside))]
+            texts += [Told("assistant", plain(text)) for text in thoughts if text]
+            texts += [Told("tool", f"{call.name} {call.name.replace('_', ' ')}") for call in message.calls]
+        return [*texts, *(Told(*one) for one in chain.from_iterable(map(_told_in, self._beside)))]
 
     @cached_property
     def _text(self) -> str:
-        return fold(text for _, text in self._texts)
+        return fold(told.text for told in self._texts)
 
     @cached_property
     def _said(self) -> dict[str, str]:
         """What each of the speakers said."""
-        return {one: fold(text for speaker, text in self._texts if speaker == one) for one in (*_SPEAKERS, "tool")}
+        return {one: fold(told.text for told in self._texts if told.speaker == one) for one in (*_SPEAKERS, "tool")}
 
     @cached_property
     def _unspaced(self) -> dict[str, str]:
@@ -272,7 +285,7 @@ class Sources:
     @cached_property
     def _forbidden(self) -> list[list[str]]:
         """The words of each clause in which a person says not to do something."""
-        clauses = (clause for speaker, text in self._texts if speaker == "user" for clause in _CLAUSES.split(text))
+        clauses = (clause for told in self._texts if told.speaker == "user" for clause in _CLAUSES.split(told.text))
         found = (list(words(_NOT.sub(" ", clause))) for clause in clauses if _NOT.search(clause))
         return [clause for clause in found if len(clause) > 1]
 
@@ -300,17 +313,22 @@ class Sources:
         return Bindings(self._passages, self._places, self._weight)
 
     @cached_property
+    def homes(self) -> Homes:
+        """Which files each name stands in."""
+        return Homes(self._passages, self._places)
+
+    @cached_property
     def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:
         """Each line, sentence or object, and by who wrote it where each word stands."""
         passages: list[Passage] = []
         places: dict[str, dict[str, list[int]]] = {speaker: defaultdict(list) for speaker in (*_SPEAKERS, "tool")}
-        for speaker, text in self._texts:
+        for speaker, text, files in self._texts:
             own = places[speaker]
             for passage in _passages(text):
                 found = set(words(passage))
                 for word in found:
                     own[word].append(len(passages))
-                passages.append(Passage(passage, speaker, found))
+                passages.append(Passage(passage, speaker, found, files))
             # What is near in one text is not near in the next.
             passages += [Passage("", speaker, ())] * _NEAR
         return passages, places

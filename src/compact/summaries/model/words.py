@@ -17,6 +17,8 @@ PARTS = re.compile(r"[^\w.]+|(?<=[^\W\d])\.|\.(?=[^\W\d])")
 FIGURE = re.compile(r"\d[\d.,]*")
 CUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _EDGES = ".'-/~+$@"
+_JOINED = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
+"""Where the words of a name are joined: in_this_way or inThisWay."""
 _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
 _STEM = 6
 """Letters of a word that are compared: what follows is an ending in most languages."""
@@ -86,7 +88,8 @@ def spellings(word: str) -> tuple[str, ...]:
         return tuple(map("".join, pairwise(word)))
     if not is_name(word):
         return (stem(name),)
-    parts = (stem(part) for part in PARTS.split(name) if part and part not in COMMON)
+    inner = (part.casefold() for part in _JOINED.split(word) if len(part) > 2)
+    parts = (stem(part) for part in (*PARTS.split(name), *inner) if part and part not in COMMON)
     return tuple(dict.fromkeys((name, *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
 
 
@@ -130,6 +133,10 @@ def quotations(text: str) -> Iterator[str]:
     )
 
 
+FILE = re.compile(
+    r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
+    r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
+)
 _WRITTEN_FIGURE = re.compile(r"[#$€£v]*\d[\d.,:/%-]*[a-zA-Z%]{0,3}")
 _FILE = re.compile(r".*\.[a-z]{1,4}")
 
