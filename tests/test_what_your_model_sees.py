@@ -137,7 +137,8 @@ def looked_up() -> list[Any]:
     talk = [each for at in range(30) for each in (*user(f"I saw bird {at}."), *answer(f"Bird {at}! Lovely. " * 40))]
     order = json.dumps({"order": "W1", "status": "pending", "items": [{"name": "Bag"}, {"name": "Pen"}]})
     asked = [*step("get_order", order, order="W1"), *step("bash", "orders 31", **count)]
-    done = [*answer("W1 is pending. " * 30 + "Shall I cancel it?"), *user("yes"), *answer("W1 is cancelled.")]
+    found = " ".join(f"Part pt_{at} of W1 lies in the hall at shelf_{at}/box_{at}." for at in range(30))
+    done = [*answer(f"{found} Shall I cancel it?"), *user("yes"), *answer("W1 is cancelled.")]
     return [*user("Look up W1."), *asked, *done, *talk, *user("Go on.")]
 
 
