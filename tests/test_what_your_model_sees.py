@@ -108,7 +108,8 @@ def written() -> Iterator[str]:
     for recipe in ("v1", "v3", "layers", "native", "balanced"):
         yield from texts(session(), recipe=recipe, target=0.2)
     yield from (str(each) for each in compact.condense(flagged(), target=0.2, config=few).messages)
-    yield from texts(looked_up(), target=0.1, config=few)
+    for target in (0.05, 0.1):
+        yield from texts(looked_up(), target=target, config=few)
     yield from texts(looking(), recipe="lossless")
     yield from texts(looking(), recipe="lossless:verbatim")
     strategy = find_strategy("task_state")
