@@ -139,7 +139,7 @@ def looked_up() -> list[Any]:
     order = json.dumps({"order": "W1", "status": "pending", "items": [{"name": "Bag"}, {"name": "Pen"}]})
     asked = [*step("get_order", order, order="W1"), *step("bash", "orders 31", **count)]
     found = " ".join(f"Part pt_{at} of W1 lies in the hall at shelf_{at}/box_{at}." for at in range(30))
-    done = [*answer(f"{found} Shall I cancel it? That is free."), *user("yes"), *answer("W1 is cancelled.")]
+    done = [*answer(f"{found} Shall I cancel it? A refund takes days."), *user("yes"), *answer("W1 is cancelled.")]
     return [*user("Look up W1."), *asked, *done, *talk, *user("Go on.")]
 
 
