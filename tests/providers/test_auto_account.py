@@ -317,7 +317,7 @@ def test_the_account_says_where_messages_belong_that_stand_below_it() -> None:
     place = [message.id for message in after.messages].index(before.messages[25].id)
     assert is_summary(after.messages[place - 1])
     lines = body_of(after.messages[place - 1]).split("\n")
-    assert lines.index("- (the first 2 messages below were sent before this point)") == 12
+    assert lines.index("- (what is told from here on came after the first 2 messages below)") == 12
     assert not any("no answer" in line for line in lines)  # there was one before the tests failed
 
 
@@ -329,7 +329,7 @@ def test_the_account_stands_behind_the_task_where_no_person_wrote_the_first_mess
     after = fill(before, tokens_of(before) // 3).conversation
     assert after.messages[0].id == before.messages[2].id
     assert is_summary(after.messages[1])
-    assert "sent before this point" not in body_of(after.messages[1])
+    assert "from here on" not in body_of(after.messages[1])
 
 
 def test_a_long_script_that_is_not_whole_is_told_by_its_purpose_and_output() -> None:

@@ -14,6 +14,7 @@ _FRAMING = re.compile(
     r"|messages? (?:are|is) not described(?:, (?:\d+|none) of them the user's)?"
     r"|messages? below (?:are|is) older than the last one told here)"
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
+    r"|what is told from here on came after the first (?:\d+ messages|message) below"
     r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
 _ASKED = re.compile(r' \(in answer to "(.{1,200}?)"\)')
@@ -31,9 +32,9 @@ def unlisted(count: int, by_user: int | None = None) -> str:
 
 
 def kept_below(count: int) -> str:
-    """The line that says how many messages below the account are older than the lines that follow it."""
-    first = f"first {count} messages below were sent" if count != 1 else "first message below was sent"
-    return f"- (the {first} before this point)"
+    """The line that says how many messages below the account are older than the lines after it."""
+    first = f"first {count} messages" if count != 1 else "first message"
+    return f"- (what is told from here on came after the {first} below)"
 
 
 def earlier_items(
