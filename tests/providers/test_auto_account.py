@@ -357,3 +357,13 @@ def test_what_a_person_said_does_not_wait_for_a_long_remark_about_it() -> None:
         task = Task(before, tokens_of(before), None, 100_000, gauge_for(before))
         ladders = build_ladders(task, AutoSettings(), exchanges(before.messages))
         assert [*ladders[1].newer] == newer
+
+
+def test_a_failure_that_was_left_behind_is_not_what_is_being_worked_on() -> None:
+    failing = step("c0", "bash", {"command": "python check.py"}, "zsh:1: command not found: python")
+    for since, stays in ((2, True), (12, False)):
+        runs = [wire for at in range(since) for wire in step(f"r{at}", "bash", {"command": f"make part{at}"}, "built")]
+        before = parse([user("Begin."), *spoken(6), *failing, *runs, *spoken(6), user("Go on.")])
+        task = Task(before, tokens_of(before), None, 100_000, gauge_for(before))
+        ladders = build_ladders(task, AutoSettings(), exchanges(before.messages))
+        assert any(ladder.island for ladder in ladders) is stays

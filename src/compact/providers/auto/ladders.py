@@ -76,7 +76,8 @@ _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
 _AS_SAID = 0.25
 """What words are worth more at least where they stand in their own message, in full and in their place."""
-_MOST_FILES = 5
+_MOST_FILES, _LATER_RUNS = 5, 8
+"""So many files are worked on at most; a failure is left behind where more commands were run since."""
 _LONG_REMARK = 400
 _MOST_NAMED = 8
 """A name that more exchanges have is what the conversation is about."""
@@ -379,7 +380,8 @@ def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
     changed = {path for path in changed if not path.startswith(_TEMPORARY)} or changed
     asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
     found: dict[str, int] = {}
-    failed: dict[str, int] = {}
+    failed: dict[str, tuple[int, int]] = {}
+    runs = 0
     for action in reading.actions:
         if action.kind == "edited" and action.subject in found:
             del found[action.subject]  # what was shown of it is no longer so
@@ -390,8 +392,10 @@ def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
         elif action.kind == "ran":
             name = subject(action)
             failed.pop(name, None)
+            runs += 1
             if action.outcome.failed:
-                failed[name] = action.index
+                failed[name] = (action.index, runs)
     planned = [action.index for action in reading.actions if plans(action)]
-    last = [*list(found.values())[-_MOST_FILES:], *list(failed.values())[-1:], *planned[-1:]]
+    failures = [index for index, run in failed.values() if runs - run <= _LATER_RUNS]
+    last = [*list(found.values())[-_MOST_FILES:], *failures[-1:], *planned[-1:]]
     return {owner[index] for index in last}
