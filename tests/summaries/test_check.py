@@ -130,6 +130,12 @@ def test_what_is_true_stands_word_for_word(messages: Sequence[Message], section:
     assert statements.without_citations(text) == said.text
 
 
+def test_a_true_statement_keeps_its_wide_signs() -> None:
+    messages = talk("ＡＰＩのポートを8080に変更してください（今日）。", "変更しました。")
+    text = "ＡＰＩのポートを8080に変更（今日）"
+    assert kept(under("Findings", text), messages)[0] == text
+
+
 def test_of_free_prose_every_sentence_stands_by_itself() -> None:
     true = "The login is to be fixed, e.g. now."
     checked = check(f"I read the page. It is in src/invented.py! The user wants the backups removed. {true}", PLANTED)

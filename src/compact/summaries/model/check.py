@@ -21,7 +21,7 @@ from compact.summaries.model.neutral import has_marks, make_legible, neutralise
 from compact.summaries.model.sources import Sources, Voice
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
-from compact.summaries.model.words import CODE, capitals_name, plain, words
+from compact.summaries.model.words import CODE, capitals_name, narrow, plain, words
 
 _OWN_NAME = re.compile(r"\bCompact\b")
 UNCONFIRMED = " (unconfirmed: "
@@ -225,6 +225,7 @@ class _Checker:
 
     def _doubt(self, each: Statement) -> Doubt | None:
         """What speaks against the statement, if anything does."""
+        each = replace(each, text=narrow(each.text))
         if has_marks(CODE.sub("", each.line)) or self._speaks_of_itself(each.text):
             return Doubt(each.text, "it imitates a mark", removed=True)
         unknown = self.sources.unknown(each.text, capitals=self.capitals)
