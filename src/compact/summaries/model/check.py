@@ -16,9 +16,18 @@ from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
 from compact.summaries.model.complaints import find_complaint
-from compact.summaries.model.demands import COMMENT, PARTS, PRESCRIBED, SENTENCES, directs, prescribes, prose_in
+from compact.summaries.model.demands import (
+    COMMENT,
+    PARTS,
+    PRESCRIBED,
+    SENTENCES,
+    directs,
+    prescribes,
+    prose_in,
+    texts_in,
+)
 from compact.summaries.model.neutral import has_marks, make_legible, neutralise
-from compact.summaries.model.sources import Sources, Voice
+from compact.summaries.model.sources import Sources, Voice, is_sentence
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
 from compact.summaries.model.words import CODE, capitals_name, narrow, plain, words
@@ -219,7 +228,7 @@ class _Checker:
             return title
         support = self.sources.support
         copied = title.count(" ") > 2 and support(title, "tool") > support(title, "user", "assistant")
-        parts = (text for text in prose_in(title) if text.count(" ") > 2)
+        parts = (text for text in texts_in(title) if text.count(" ") > 2 or is_sentence(text))
         copied = copied or any(self.sources.contain(text) and support(text, "user") < _ASKED_FOR for text in parts)
         return "" if copied or self._doubt(Statement(title)) else neutralise(title)
 

@@ -30,11 +30,16 @@ _AS_CODE = re.compile(r'["`=(){}<>|]|;\s*\Z')
 
 
 def prose_in(line: str) -> set[str]:
-    """What a line says in prose: all of it, its sentences, what a colon separates, and what two lines became one by."""
+    """What a line says in prose."""
+    return {text for text in texts_in(line) if _is_prose(CODE.sub("", plain(text)))}
+
+
+def texts_in(line: str) -> set[str]:
+    """What a line says: all of it, its sentences, what a colon separates, and what two lines became one by."""
     found = {line, *SENTENCES.split(line)}
     found |= {text[at:] for text in found if len(text) <= _LONGEST for at in _ends(_JOINTS, text)}
     found |= {text[:at] for text in found if len(text) <= _LONGEST for at in _ends(_COLONS, text)}
-    return {text.strip(_MARKS) for text in found if _is_prose(CODE.sub("", plain(text)))}
+    return {text.strip(_MARKS) for text in found}
 
 
 def _is_prose(text: str) -> bool:
