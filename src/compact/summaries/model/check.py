@@ -60,6 +60,8 @@ _COPIED = 0.9
 """How much of a demand stands in a result, where it comes from there."""
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
+_MORE = re.compile(r"\s*[:(–—/,]")
+"""What stands between the title of a section and what a heading says more."""
 _QUOTED = re.compile(r'"[^"\n]*"')
 _PERSON = r"(?:user|person|human|customer)"
 _A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
@@ -266,7 +268,7 @@ class _Checker:
 
     def _is_copied(self, each: Statement) -> bool:
         """Whether it says word for word what a tool prescribes, or puts a sentence of a tool among the open work."""
-        section = self.sections.get(each.section.casefold())
+        section = self._section(each.section)
         is_open = section is not None and (section.instructs or section.standing) and each.status != "completed"
         line, *code = each.text.split("\n")
         demanded = is_open or PRESCRIBED.search(line) is not None
@@ -351,8 +353,13 @@ class _Checker:
         return _OWN_NAME.search(text) is not None and not self.sources.writes("Compact")
 
     def _instructs(self, each: Statement) -> bool:
-        section = self.sections.get(each.section.casefold())
+        section = self._section(each.section)
         return section is not None and section.instructs
+
+    def _section(self, title: str) -> Section | None:
+        """The section of a heading, which may say more than its title."""
+        name = title.casefold()
+        return self.sections.get(name) or self.sections.get(_MORE.split(name, maxsplit=1)[0])
 
 
 def _mark(text: str, why: str) -> str:
