@@ -25,8 +25,8 @@ PRESCRIBED = re.compile(
 )
 """What is called necessary, or announced as a task or a rule, without an order."""
 _MARKS = " -*_•>#"
-_AS_CODE = re.compile(r'["`=(){}<>|]|;\s*\Z')
-"""What stands in a quotation or in code, not in prose."""
+_AS_CODE = re.compile(r'["`={}<>]|\w\(|\A\W*\||\|\W*\Z|;\s*\Z')
+"""What stands in a quotation, in code or in a table, not in prose."""
 
 
 def prose_in(line: str) -> set[str]:
