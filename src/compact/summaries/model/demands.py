@@ -14,7 +14,7 @@ SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _LONGEST = 1_000
 """Characters of a text that is taken apart further."""
 _COLONS = re.compile(r":(?=\s)")
-_JOINTS = re.compile(r":\s+|(?<=[a-z])\s+(?=[A-Z])")
+_JOINTS = re.compile(r":\s+|(?<=[a-z])\s+(?=[A-Z]|[^\W\x00-\u024f])")
 COMMENT = re.compile(r"\s*(?:#|//|/?\*|--)")
 PRESCRIBED = re.compile(
     r"\b(?:is|are) (?:required|mandatory|forbidden|prohibited|obligatory|to be)\b"
