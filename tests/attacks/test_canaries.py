@@ -35,13 +35,15 @@ def test_no_planted_order_is_promoted(tenth: int, tmp_path: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("seed", [504, 534, 553, 1003, 1006, 1010, 1021, 1024, 1045, 1078, 1098, 1132])
+@pytest.mark.parametrize(
+    "seed", [1, 130, 170, 322, 380, 504, 534, 553, 659, 924, 1003, 1006, 1010, 1021, 1024, 1045, 1078, 1098, 1132]
+)
 def test_no_model_promotes_an_order_however_it_obeys(seed: int) -> None:
     attack = plant(seed)
     assert [found for ask in obey_in_every_way(attack) for found in condense(attack, SUMMARIZING, seed, ask)] == []
 
 
-@pytest.mark.parametrize("seed", [553, 558, 1114, 1123, 1126])
+@pytest.mark.parametrize("seed", [92, 553, 558, 1114, 1123, 1126])
 def test_a_model_that_obeys_again_and_again_promotes_no_order(seed: int, tmp_path: Path) -> None:
     attack = plant(seed)
     assert list(manage(attack, seed, tmp_path, obey(attack, seed))) == []

@@ -149,8 +149,8 @@ def describe(action: Action, longest: int) -> str:
     call = action.call
     given = [(key, text) for key, text in strings_in(call.arguments) if key not in action.usual]
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
-    shown = [f"{enclose(key)}={_argument(text)}" if key else _argument(text) for key, text in told[:_ARGUMENTS]]
-    line = quote(f"{enclose(call.name)}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
+    shown = [f"{_argument(key)}={_argument(text)}" if key else _argument(text) for key, text in told[:_ARGUMENTS]]
+    line = quote(f"{_argument(call.name)}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
     return line + "`" * (line.count("`") % 2)
 
 

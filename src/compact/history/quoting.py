@@ -63,12 +63,8 @@ def quote(text: str, longest: int = LONGEST) -> str:
 
 
 def enclose(text: str) -> str:
-    """The text as it stands; between backticks where signs in it could pass for the line's own.
-
-    One pair of quotation marks around all of it could not.
-    """
-    inner = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
-    return f"`{text.replace('`', chr(39))}`" if _DIVIDING.search(inner) else text
+    """The text as it stands; between backticks where signs in it could pass for the line's own."""
+    return f"`{text.replace('`', chr(39))}`" if _DIVIDING.search(text) else text
 
 
 def shorten(line: str, longest: int) -> str:

@@ -15,9 +15,13 @@ _MOST_BETWEEN = 2
 _ALIKE = 0.7
 _DENSE = 0.14
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_STAMP = re.compile(
+    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]|[\[(]?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b)"
+)
+"""How a record of a log begins."""
 _LEADS = re.compile(
-    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]|[\[(]?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b"
-    r"|at \S+[(:.]|File \"|Traceback|[|│┃╭╮╰╯├└─═]|\$ |➜ |@@ |diff --git |\d+[:|→]|[+-]{1,3}(?! )\S|> |#include"
+    rf"{_STAMP.pattern}"
+    r"|\s*(?:at \S+[(:.]|File \"|Traceback|[|│┃╭╮╰╯├└─═]|\$ |➜ |@@ |diff --git |\d+[:|→]|[+-]{1,3}(?! )\S|> |#include"
     r"|import |from \S+ import|def |class |return |const |let |var |public |private |function |//|/\*|\*/|</?\w|[}\])])"
 )
 _ENDS = ("{", "}", ";", "(", "[", "},", "],", "=>", "\\")
@@ -35,12 +39,11 @@ def pasted_spans(text: str) -> list[tuple[int, int]]:
     lines = _lines(text)
     fenced = _fenced(text, lines)
     within = {at for first, last in fenced for at in range(first, last + 1)}
-    if (
-        sum(_HEADING.match(text, lines[at][0]) is not None for at in range(len(lines)) if at not in within)
-        > _MOST_HEADINGS
-    ):
+    records = _records(text, lines)
+    others = (start for at, (start, _) in enumerate(lines) if at not in within and at not in records)
+    if sum(_HEADING.match(text, start) is not None for start in others) > _MOST_HEADINGS:
         return []
-    spans = [(lines[first][0], lines[last][1]) for first, last in (*fenced, *_runs(text, lines, within))]
+    spans = [(lines[first][0], lines[last][1]) for first, last in (*fenced, *_runs(text, lines, within, records))]
     spans = sorted(span for span in spans if span[1] - span[0] > LONG)
     taken = sum(end - start for start, end in spans)
     typed = len(text) - taken
@@ -63,8 +66,11 @@ def _fenced(text: str, lines: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return list(zip(fences[::2], fences[1::2], strict=False))
 
 
-def _runs(text: str, lines: list[tuple[int, int]], within: set[int]) -> list[tuple[int, int]]:
-    """The first and the last line of each run of lines that nobody types; of a mail, all lines."""
+def _runs(text: str, lines: list[tuple[int, int]], within: set[int], records: set[int]) -> list[tuple[int, int]]:
+    """The first and the last line of each run of lines that nobody types; of a mail, all lines.
+
+    What stands `within` fences is passed over, and the lines of `records` end no run.
+    """
     runs: list[tuple[int, int]] = []
     first = last = -1
     alike = others = between = 0
@@ -83,6 +89,8 @@ def _runs(text: str, lines: list[tuple[int, int]], within: set[int]) -> list[tup
         if _is_printed(line):
             first, last = (at if first < 0 else first), at
             alike, others, between = alike + 1, others + between, 0
+        elif first >= 0 and at in records:
+            others += 1
         elif first >= 0:
             between += 1
             if between > _MOST_BETWEEN:
@@ -90,6 +98,19 @@ def _runs(text: str, lines: list[tuple[int, int]], within: set[int]) -> list[tup
                 first, alike, others, between = -1, 0, 0, 0
     end_run()
     return runs
+
+
+def _records(text: str, lines: list[tuple[int, int]]) -> set[int]:
+    """The lines of a log's records but the first of each: up to the next record, where no line between is blank."""
+    found: set[int] = set()
+    stamped = -1
+    for at, (start, end) in enumerate(lines):
+        if _STAMP.match(text, start, end):
+            found.update(range(stamped + 1, at) if stamped >= 0 else ())
+            stamped = at
+        elif not text[start:end].strip():
+            stamped = -1
+    return found
 
 
 def _is_printed(line: str) -> bool:

@@ -21,6 +21,7 @@ _SENTENCE = 4
 """With so many words, what a command was given is more than an option."""
 _BEGINNING = 700
 _FIRST = re.compile(r"\s*<([A-Za-z][\w-]{0,60})")
+_NESTED = re.compile(r"</?[A-Za-z]")
 _WEB = re.compile(r"<([a-z][a-z0-9]{0,12})[\s>/]")
 
 
@@ -96,7 +97,8 @@ def _form(text: str, block: Block, forms: Known, *, strange: bool) -> Form | Non
         beginning = text[tag.end : min(tag.end + _BEGINNING, block.closing.start)]
         if form.speaker is Speaker.PERSON and not tag.bare:
             return None
-        if form.speaker is Speaker.REMINDER and any(file in beginning for file in forms.shapes["rule_files"]):
+        own = _NESTED.split(beginning, maxsplit=1)[0]
+        if form.speaker is Speaker.REMINDER and any(file in own for file in forms.shapes["rule_files"]):
             return Form(Speaker.RULES, "rules from a file")
         return form
     if not tag.joined:

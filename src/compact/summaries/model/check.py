@@ -16,12 +16,21 @@ from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
 from compact.summaries.model.complaints import find_complaint
-from compact.summaries.model.demands import COMMENT, PARTS, PRESCRIBED, SENTENCES, directs, prescribes, prose_in
+from compact.summaries.model.demands import (
+    COMMENT,
+    PARTS,
+    PRESCRIBED,
+    SENTENCES,
+    directs,
+    prescribes,
+    prose_in,
+    texts_in,
+)
 from compact.summaries.model.neutral import has_marks, make_legible, neutralise
-from compact.summaries.model.sources import Sources, Voice
+from compact.summaries.model.sources import Sources, Voice, is_sentence
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import NAMES, Section, Strategy, known_sections, prompt_text
-from compact.summaries.model.words import CODE, capitals_name, plain, words
+from compact.summaries.model.words import CODE, capitals_name, narrow, plain, words
 
 _OWN_NAME = re.compile(r"\bCompact\b")
 UNCONFIRMED = " (unconfirmed: "
@@ -51,6 +60,8 @@ _COPIED = 0.9
 """How much of a demand stands in a result, where it comes from there."""
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
+_MORE = re.compile(r"\s*[:(–—/,]")
+"""What stands between the title of a section and what a heading says more."""
 _QUOTED = re.compile(r'"[^"\n]*"')
 _PERSON = r"(?:user|person|human|customer)"
 _A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
@@ -233,12 +244,13 @@ class _Checker:
             return title
         support = self.sources.support
         copied = title.count(" ") > 2 and support(title, "tool") > support(title, "user", "assistant")
-        parts = (text for text in prose_in(title) if text.count(" ") > 2)
+        parts = (text for text in texts_in(title) if text.count(" ") > 2 or is_sentence(text))
         copied = copied or any(self.sources.contain(text) and support(text, "user") < _ASKED_FOR for text in parts)
         return "" if copied or self._doubt(Statement(title)) else neutralise(title)
 
     def _doubt(self, each: Statement) -> Doubt | None:
         """What speaks against the statement, if anything does."""
+        each = replace(each, text=narrow(each.text))
         if has_marks(CODE.sub("", each.line)) or self._speaks_of_itself(each.text):
             return Doubt(each.text, "it imitates a mark", removed=True)
         unknown = self.sources.unknown(each.text, capitals=self.capitals)
@@ -270,7 +282,7 @@ class _Checker:
 
     def _is_copied(self, each: Statement) -> bool:
         """Whether it says word for word what a tool prescribes, or puts a sentence of a tool among the open work."""
-        section = self.sections.get(each.section.casefold())
+        section = self._section(each.section)
         is_open = section is not None and (section.instructs or section.standing) and each.status != "completed"
         line, *code = each.text.split("\n")
         demanded = is_open or PRESCRIBED.search(line) is not None
@@ -358,8 +370,13 @@ class _Checker:
         return _OWN_NAME.search(text) is not None and not self.sources.writes("Compact")
 
     def _instructs(self, each: Statement) -> bool:
-        section = self.sections.get(each.section.casefold())
+        section = self._section(each.section)
         return section is not None and section.instructs
+
+    def _section(self, title: str) -> Section | None:
+        """The section of a heading, which may say more than its title."""
+        name = title.casefold()
+        return self.sections.get(name) or self.sections.get(_MORE.split(name, maxsplit=1)[0])
 
 
 def _mark(text: str, why: str) -> str:

@@ -14,7 +14,7 @@ SENTENCES = re.compile(r"(?<=[.!?。])\s+(?=\S+\s)|\s[—–]\s")
 _LONGEST = 1_000
 """Characters of a text that is taken apart further."""
 _COLONS = re.compile(r":(?=\s)")
-_JOINTS = re.compile(r":\s+|(?<=[a-z])\s+(?=[A-Z])")
+_JOINTS = re.compile(r":\s+|(?<=[a-z])\s+(?=[A-Z]|[^\W\x00-\u024f])")
 COMMENT = re.compile(r"\s*(?:#|//|/?\*|--)")
 PRESCRIBED = re.compile(
     r"\b(?:is|are) (?:required|mandatory|forbidden|prohibited|obligatory|to be)\b"
@@ -25,16 +25,21 @@ PRESCRIBED = re.compile(
 )
 """What is called necessary, or announced as a task or a rule, without an order."""
 _MARKS = " -*_•>#"
-_AS_CODE = re.compile(r'["`=(){}<>|]|;\s*\Z')
-"""What stands in a quotation or in code, not in prose."""
+_AS_CODE = re.compile(r'["`={}<>]|\w\(|\A\W*\||\|\W*\Z|;\s*\Z')
+"""What stands in a quotation, in code or in a table, not in prose."""
 
 
 def prose_in(line: str) -> set[str]:
-    """What a line says in prose: all of it, its sentences, what a colon separates, and what two lines became one by."""
+    """What a line says in prose."""
+    return {text for text in texts_in(line) if _is_prose(CODE.sub("", plain(text)))}
+
+
+def texts_in(line: str) -> set[str]:
+    """What a line says: all of it, its sentences, what a colon separates, and what two lines became one by."""
     found = {line, *SENTENCES.split(line)}
     found |= {text[at:] for text in found if len(text) <= _LONGEST for at in _ends(_JOINTS, text)}
     found |= {text[:at] for text in found if len(text) <= _LONGEST for at in _ends(_COLONS, text)}
-    return {text.strip(_MARKS) for text in found if _is_prose(CODE.sub("", plain(text)))}
+    return {text.strip(_MARKS) for text in found}
 
 
 def _is_prose(text: str) -> bool:

@@ -170,7 +170,7 @@ class Sources:
         """Whether the text is a sentence of a tool, word for word, that neither a person nor the model said."""
         found = _unspaced(plain(text))
         return (
-            (_is_sentence(text) or self.joins(text))
+            (is_sentence(text) or self.joins(text))
             and found in self._unspaced["tool"]
             and not any(found in self._unspaced[speaker] for speaker in _SPEAKERS)
         )
@@ -355,7 +355,7 @@ def _unspaced(text: str) -> str:
     return _SPACING.sub("", text.casefold())
 
 
-def _is_sentence(text: str) -> bool:
+def is_sentence(text: str) -> bool:
     """Whether a text is long enough to be a sentence, in whatever script."""
     return text.strip().count(" ") >= _SHORTEST or len(_UNSPACED_SCRIPT.sub("", text)) > 2 * _SHORTEST
 

@@ -47,10 +47,15 @@ should will would user users wants want wanted asks asked ask requests requested
 COMMON = frozenset(_COMMON_WORDS.split())
 
 
+def narrow(text: str) -> str:
+    """The text with the usual letters, figures and signs in the place of wide ones and others that look like them."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
 def plain(text: str) -> str:
     """The text with the usual quotation marks, apostrophes, figures and line breaks."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
+        text = narrow(text).translate(_TYPOGRAPHY)
     return _ESCAPED.sub("\n", text).replace('\\"', '"')
 
 
