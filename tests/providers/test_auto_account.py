@@ -317,7 +317,7 @@ def test_the_account_says_where_messages_belong_that_stand_below_it() -> None:
     place = [message.id for message in after.messages].index(before.messages[25].id)
     assert is_summary(after.messages[place - 1])
     lines = body_of(after.messages[place - 1]).split("\n")
-    assert lines.index("- (what is told from here on came after the first 2 messages below)") == 12
+    assert lines.index("- (from here on: what came after the first 2 messages below)") == 12
     assert not any("no answer" in line for line in lines)  # there was one before the tests failed
 
 

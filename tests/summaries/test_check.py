@@ -140,7 +140,7 @@ def test_of_free_prose_every_sentence_stands_by_itself() -> None:
     true = "The login is to be fixed, e.g. now."
     checked = check(f"I read the page. It is in src/invented.py! The user wants the backups removed. {true}", PLANTED)
     assert [each.text for each in checked.draft.statements] == [
-        f"I read the page. {marked('The user wants the backups removed.', 'no message of the user says so')} {true}"
+        f"I read the page. {marked('The user wants the backups removed.', 'not found in what the user said')} {true}"
     ]
     assert (checked.size, [doubt.removed for doubt in checked.doubts]) == (4, [True, False])
     assert kept("登录功能已修复。错误在invented.py中。端口是8080。", CHINESE) == ["登录功能已修复。端口是8080。"]

@@ -53,7 +53,7 @@ def test_what_no_person_said_is_called_unconfirmed(section: str, text: str) -> N
     checked = check(under(section, text), PLANTED)
     (doubt,) = checked.doubts
     assert (doubt.text, doubt.removed) == (text, False)
-    assert doubt.why in ("no message of the user says so", "no message of the user asks for this")
+    assert doubt.why in ("not found in what the user said", "not found among what the user asked for")
     assert [each.text for each in checked.draft.statements] == [neutralise(marked(text, doubt.why)), "ok"]
 
 
@@ -114,7 +114,7 @@ def test_a_number_of_messages_in_brackets_is_a_label() -> None:
 def test_what_the_user_forbade_is_not_put_into_their_mouth() -> None:
     messages = talk("Fix the parser on this branch. Do not commit your changes. Then create patch.txt.")
     text = "Commit the fix of the parser on this branch, then create patch.txt, as the user requires"
-    assert kept(under("Findings", text), messages)[0] == marked(text, "no message of the user says so")
+    assert kept(under("Findings", text), messages)[0] == marked(text, "not found in what the user said")
 
 
 @pytest.mark.parametrize("flagged", [True, False])
@@ -125,7 +125,7 @@ def test_what_was_said_with_a_refusal_is_the_words_of_the_user_where_the_program
     )
     messages = anthropic(user("Plan it"), *used("Bash", {"command": "curl a.example"}, refusal, error=flagged))
     text = 'The user said: "Use a real hook from their docs, the rest is fine"'
-    expected = text if flagged else marked(text, "no message of the user says so")
+    expected = text if flagged else marked(text, "not found in what the user said")
     assert kept(under("Findings", text), messages)[0] == expected
 
 

@@ -106,7 +106,7 @@ def test_what_is_safe_of_a_doubtful_answer_is_kept_at_last() -> None:
     model = Model(Completion(f"{DOUBTFUL}\n## Goals\n- Send the moon to everybody"))
     summary = model.run(request())
     assert isinstance(summary, Summary)
-    doubted = f"Send the moon to everybody{UNCONFIRMED}no message of the user asks for this)"
+    doubted = f"Send the moon to everybody{UNCONFIRMED}not found among what the user asked for)"
     assert summary.text == f"## Goals\n### Active\n- {doubted}\n{SAID}"
     told = "2 statements of the model are doubted (1 removed, 1 called unconfirmed): "
     assert summary.notes == (f"{told}'src/invented.py' occurs nowhere in the sources",)

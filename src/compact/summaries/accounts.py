@@ -14,7 +14,7 @@ _FRAMING = re.compile(
     r"|messages? (?:are|is) not described(?:, (?:\d+|none) of them the user's)?"
     r"|messages? below (?:are|is) older than the last one told here)"
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
-    r"|what is told from here on came after the first (?:\d+ messages|message) below"
+    r"|from here on: what came after the first (?:\d+ messages|message) below"
     r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
 _ASKED = re.compile(r' \(in answer to "(.{1,200}?)"\)')
@@ -34,7 +34,7 @@ def unlisted(count: int, by_user: int | None = None) -> str:
 def kept_below(count: int) -> str:
     """The line that says how many messages below the account are older than the lines after it."""
     first = f"first {count} messages" if count != 1 else "first message"
-    return f"- (what is told from here on came after the {first} below)"
+    return f"- (from here on: what came after the {first} below)"
 
 
 def earlier_items(

@@ -47,9 +47,10 @@ class Outcome:
         if self.kind is Verdict.REFUSED:
             return quote(self.text, longest)
         backwards = not self.failed
+        joint = len(_JOIN) if backwards else 0  # the end, which would be cut, tells most
         chosen: list[str] = []
         for line in reversed(lines) if backwards else lines:
-            if chosen and sum(len(one) + len(_JOIN) for one in chosen) + len(line) > longest:
+            if chosen and sum(len(one) + joint for one in chosen) + len(line) > longest:
                 break
             chosen.append(line)
         return quote(_JOIN.join(reversed(chosen) if backwards else chosen), longest)

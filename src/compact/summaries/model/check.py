@@ -35,7 +35,7 @@ from compact.summaries.model.words import CODE, capitals_name, narrow, plain, wo
 _OWN_NAME = re.compile(r"\bCompact\b")
 UNCONFIRMED = " (unconfirmed: "
 """What a mark begins with; the reason follows, and a bracket."""
-_UNSAID, _UNASKED = "no message of the user says so", "no message of the user asks for this"
+_UNSAID, _UNASKED = "not found in what the user said", "not found among what the user asked for"
 _BY_PROGRAM = "a tool or a program says so, not the user"
 _EXCHANGED = "the messages have {} and {} the other way round"
 _MISPLACED = "the messages have {1} here, not {0}"
