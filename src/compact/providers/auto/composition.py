@@ -40,6 +40,8 @@ from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import LONG, SHORT
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
+_ROOMY = 2_000
+"""Tokens from which on a target has room for more than what was said and done."""
 _MARGIN = 0.005
 """The part of the room that is kept back for what estimates get wrong; it is filled in the end."""
 _LEAST, _SHARE_OF_FLOOR = 200, 8
@@ -113,7 +115,11 @@ class Composition:
     def frame(self) -> int:
         """The tokens around the lines of the account."""
         empty = frame_account("-", len(self.task.conversation), self._frame())
-        return self.task.measure.message(standing(empty)) + self.task.measure.text(unlisted(99, 9)) + 1
+        return (
+            self.task.measure.message(standing(empty))
+            + self.task.measure.text(unlisted(99, 9 if self.target >= _ROOMY else None))
+            + 1
+        )
 
     @property
     def _version(self) -> int | None:
@@ -283,7 +289,7 @@ class Composition:
         if silent and not summary:
             by_user = (at for at, ladder in enumerate(self.ladders) if ladder.told.from_user)
             unsaid = sum(any(id in removed and id not in known for id in self._ids[at]) for at in by_user)
-            lines.insert(0, unlisted(silent, unsaid))
+            lines.insert(0, unlisted(silent, unsaid if self.target >= _ROOMY else None))
         count = sum(map(stands_for, gone))
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
