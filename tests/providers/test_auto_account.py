@@ -343,10 +343,11 @@ def test_a_long_script_that_is_not_whole_is_told_by_its_purpose_and_output() -> 
 
 
 def test_the_account_says_how_many_of_the_messages_that_it_leaves_out_are_the_users() -> None:
-    remarks = [each for number in range(30) for each in (user(f"I saw bird_{number}."), assistant("Lovely! " * 60))]
+    lovely = [" ".join(f"Bird {one} of {number}, lovely." for one in range(40)) for number in range(30)]
+    remarks = [each for number in range(30) for each in (user(f"I saw bird_{number}."), assistant(lovely[number]))]
     before = parse([user("Begin."), *remarks, user("Go on.")])
-    told = account(fill(before, tokens_of(before) // 8))
-    assert re.match(r"- \(2\d messages are not described, none of them the user's\)\n", told)
+    told = account(fill(before, 2_000))
+    assert re.match(r"- \(\d\d messages are not described, none of them the user's\)\n", told)
 
 
 def test_what_a_person_said_does_not_wait_for_a_long_remark_about_it() -> None:
