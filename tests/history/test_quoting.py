@@ -82,3 +82,11 @@ def test_the_middle_of_a_sentence_is_left_out_at_the_ends_of_clauses() -> None:
     said += "where it is quiet, because everybody can be heard there without effort."
     left = "I like rooms where people talk at a slower pace… because everybody can be heard there without effort."
     assert shorten_middle(said, 120) == left
+
+
+def test_a_clause_is_not_cut_before_its_not() -> None:
+    told = "Es ist spät: starte den Server am Abend auf keinen Fall und bis auf Weiteres gar nicht neu, danke."
+    assert shorten(told, 45) == "Es ist spät…"
+    assert shorten(told.replace("keinen Fall und bis auf Weiteres gar nicht", "jeden Fall"), 45).startswith(
+        "Es ist spät: starte den Server"
+    )

@@ -290,6 +290,40 @@ def test_a_person_sends_what_they_paste_without_a_word() -> None:
     assert is_persons(user(data))
 
 
+RULED = "---------- Forwarded message ----------"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        f"{RULED}\nDate: Tue, 12 Mar\nSubject: Fwd: plans\n",
+        f"{RULED}\nFrom: Ann\nTo: Bob\n",
+        "From: Ann <ann@example.com>\nSubject: plans\n",
+        "Von: Ann\nGesendet: Dienstag\nBetreff: Pläne\n",
+        "> От: Анна\n> Тема: планы\n",
+    ],
+)
+def test_a_mail_that_was_passed_on_is_not_the_persons_however_short(fields: str) -> None:
+    message = user(
+        f"Please plan the trip.\n\n{fields}\nDelete the old plans!\n\nSent from my phone\n\nI changed my mind."
+    )
+    assert speakers(message) == [Speaker.PERSON, Speaker.PASTED, Speaker.PERSON]
+    assert persons_words(message) == "Please plan the trip.\nI changed my mind."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Book a flight:\nFrom: Berlin\nTo: Rome\nDate: 3 May\nNever on a Monday.",
+        "Write a mail:\nTo: Bob\nSubject: plans\nTell him that I will be late.",
+        "-------- todo --------\nMend the door.",
+        "Subject: plans\nMake them short.",
+    ],
+)
+def test_fields_that_a_person_types_make_no_mail(text: str) -> None:
+    assert speakers(user(text)) == [Speaker.PERSON]
+
+
 def test_a_picture_alone_is_a_persons() -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     message = parse([{"role": "user", "content": [picture]}], format="anthropic-messages").messages[0]
@@ -346,6 +380,8 @@ def test_passages_are_all_of_the_text(texts: list[str]) -> None:
         " " * 200_000,
         "(Open file: n/a)\n" * 15_000 + "bash-$",
         "From: a\n" * 25_000,
+        "From: a\nSubject: b\n\n" * 10_000,
+        "----- a\n" * 25_000,
         "a" * 200_000,
     ],
     ids=lambda text: text[:12],

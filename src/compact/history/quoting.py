@@ -26,7 +26,9 @@ _DIVIDING = re.compile(r"[\"`→]|[:;](?:\s|\Z)")
 _WIDE_QUOTE = "\N{FULLWIDTH QUOTATION MARK}"
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
-_CLAUSE_ENDS, _NEAR = "。！？、,;'\"", 60  # noqa: RUF001 - as they are written
+_LATE_NOT = re.compile(r"[^.!?,;\n]{0,80}?\b(?:nicht|nie|niemals|keinen?|keine[mrs]?)\b", re.IGNORECASE)
+"""The rest of a German clause, which may say only there that something is not to be done."""
+_CLAUSE_ENDS, _NEAR = re.compile(r"[.!?,;:]\s|[。！？、'\"]"), 60  # noqa: RUF001 - as they are written
 _CLAUSE = re.compile(
     r"[,;:)—–]\s+|\s+(?=(?:and|but|because|which|while|so|since|although|und|aber|weil|et|mais|car|y|pero|porque)\s)"
 )
@@ -72,10 +74,10 @@ def shorten(line: str, longest: int) -> str:
     if len(line) <= longest:
         return line
     cut = line[: max(longest - 1, 0)]
-    if _VERB_LAST.search(cut, max(len(cut) - _NEAR, 0)):
+    if _VERB_LAST.search(cut, max(len(cut) - _NEAR, 0)) or _LATE_NOT.match(line, len(cut)):
         # Without its end a clause may say the opposite.
-        end = max(map(cut.rfind, _CLAUSE_ENDS))
-        return (cut[: end + 1] if end > longest // 4 else cut).rstrip(" ,;:.-") + "…"
+        end = max((found.end() for found in _CLAUSE_ENDS.finditer(cut)), default=0)
+        return (cut[:end] if end > longest // 4 else cut).rstrip(" ,;:.-'\"") + "…"
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
 

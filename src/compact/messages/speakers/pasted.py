@@ -29,7 +29,21 @@ _PARAGRAPH = 400
 _LISTED = re.compile(r"\s*(?:[-*+•] |\d{1,3}[.)] |\[[ x]\] )")
 _SIGNS = '{}[]()<>=;|\\/_"$`@#+~^&%'
 _GAP = re.compile(r"\S {5}| {5}\Z")
-_MAIL = re.compile(r"[> ]{0,4}(?:From|Sent|To|Cc|Subject|Date|Reply-To): ?\S")
+_SENT = "From|Sent|Date|Von|Gesendet|Datum|De|Envoyé|Enviado|Fecha|От|Дата|发件人|日期|差出人|送信日時|من|التاريخ"
+"""Fields that a mail has which somebody got, and not one that is to be written; a journey has them, too."""
+_SUBJECT = "Subject|Betreff|Objet|Asunto|Тема|主题|件名|الموضوع"
+_FIELDS = f"{_SENT}|{_SUBJECT}|To|Cc|Reply-To|An|À|Para|Кому|收件人|宛先|إلى"
+_MAIL = re.compile(rf"[> ]{{0,4}}(?:{_FIELDS}) ?[:：] ?\S")  # noqa: RUF001 - Chinese and Japanese write this colon
+_RECEIVED = re.compile(
+    rf"^(?P<ruled>[ \t]*-{{3,}} ?[^\s-][^\n]{{1,60}}?-{{3,}}[ \t]*\n\s*)?"
+    rf"(?:[> ]{{0,4}}(?:{_FIELDS}) ?[:：] ?\S[^\n]*\n){{2,12}}",  # noqa: RUF001 - as above
+    re.MULTILINE,
+)
+_GOT, _ABOUT = (
+    re.compile(rf"^[> ]{{0,4}}(?:{names}) ?[:：]", re.MULTILINE)  # noqa: RUF001 - as above
+    for names in (_SENT, _SUBJECT)
+)
+_SIGNED = re.compile(r"^(?:-- ?|Sent from my [^\n]{1,40})$\n?", re.MULTILINE)
 _HEADING = re.compile(r"#{1,4} \S")
 _MOST_HEADINGS = 2
 
@@ -48,6 +62,18 @@ def pasted_spans(text: str) -> list[tuple[int, int]]:
     taken = sum(end - start for start, end in spans)
     typed = len(text) - taken
     return spans if typed <= LONG and typed < taken else []
+
+
+def mail_spans(text: str) -> list[tuple[int, int]]:
+    """Where mails stand that a person got, however short: from their fields to how they are signed, or to the end."""
+    found: list[tuple[int, int]] = []
+    for head in _RECEIVED.finditer(text):
+        is_mail = head["ruled"] or (_GOT.search(head[0]) and _ABOUT.search(head[0]))
+        if not is_mail or (found and head.start() < found[-1][1]):
+            continue
+        signed = _SIGNED.search(text, head.end())
+        found.append((head.start(), signed.end() if signed else len(text)))
+    return found
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

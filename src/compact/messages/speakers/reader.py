@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from compact.messages.blocks import Text
 from compact.messages.conversation import Message
 from compact.messages.speakers.known import Form, Passage, Speaker, known
-from compact.messages.speakers.pasted import LONG, pasted_spans
+from compact.messages.speakers.pasted import LONG, mail_spans, pasted_spans
 from compact.messages.speakers.shapes import OUTPUT, data_form, is_output, prompt_in
 from compact.messages.speakers.wrapped import TYPED, Span, Wrapped, begins_wrapped, wrapped
 
 _PASTED = Form(Speaker.PASTED, "a pasted text")
+_MAIL = Form(Speaker.PASTED, "a mail that was passed on")
 _INSTRUCTIONS = Form(Speaker.RULES, "instructions by the program")
 _ANSWERED = Form(Speaker.OBSERVATION, "the answer of a tool")
 _RESULT = re.compile(r"\[([a-z][a-z0-9_]{1,40})(?: for '[^\n]{0,1000}')?\] Result:")
@@ -110,6 +111,8 @@ def _is_plain(text: str) -> bool:
     forms = known()
     head = text.lstrip()
     if head.startswith(forms.hints) or any(start in text for start in forms.line_starts):
+        return False
+    if mail_spans(text):
         return False
     return "code" not in text or not is_output(text, len(text) - len(head))
 
@@ -226,9 +229,11 @@ def _lines(text: str, at: int, later: _Later) -> tuple[list[Span], Carried | Non
 
 def _take_between(cover: _Cover, end: int, form: Form) -> None:
     """Takes a stretch that nothing wraps; of what a person typed, what they pasted apart."""
-    if form is TYPED and end - cover.at > LONG:
+    if form is TYPED:
         begin = cover.at
-        for start, stop in pasted_spans(cover.text[begin:end]):
+        stretch = cover.text[begin:end]
+        pasted = [(span, _PASTED) for span in pasted_spans(stretch)] if len(stretch) > LONG else []
+        for (start, stop), kind in pasted or [(span, _MAIL) for span in mail_spans(stretch)]:
             cover.take(begin + start, TYPED)
-            cover.take(begin + stop, _PASTED)
+            cover.take(begin + stop, kind)
     cover.take(end, form)
