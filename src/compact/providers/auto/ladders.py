@@ -208,7 +208,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
         ladder.island = not stays and at in focus
         ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
-        ladder.bulky = not stays and (_arguments(shown, group) > _BULKY or _scripted(told[at]) > _BULKY_SCRIPT)
+        ladder.bulky = not stays and _is_bulky(shown, group, told[at])
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, emphasis)
@@ -339,15 +339,12 @@ def _source(origin: Message, position: int, where: Where, text: str) -> str:
     return text
 
 
-def _arguments(messages: Sequence[Message], group: Exchange) -> int:
-    """How many characters the calls of an exchange were made with."""
+def _is_bulky(messages: Sequence[Message], group: Exchange, told: Told) -> bool:
+    """Whether calls of an exchange were made with too much, or programs fed with long scripts."""
     calls = (call for index in group for call in messages[index].calls)
-    return sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
-
-
-def _scripted(told: Told) -> int:
-    """How many characters of scripts programs were fed with."""
-    return sum(len(action.run.script) for action in told.actions if action.is_command and action.run)
+    given = sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
+    fed = sum(len(action.run.script) for action in told.actions if action.is_command and action.run)
+    return given > _BULKY or fed > _BULKY_SCRIPT
 
 
 def _recent(

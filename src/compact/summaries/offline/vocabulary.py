@@ -15,6 +15,7 @@ _WITHIN = re.compile(r"[\d_]|[a-z][A-Z]")
 _CAPITAL = re.compile(r"[^\W\d_a-z](?<=[^.!?:\s]\s.)\w+")
 _ASCII_CAPITAL = re.compile(r"[A-Z](?<=[^.!?:\s]\s.)\w+")
 _LATIN, _OTHER_SCRIPT = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff]")
+_CALLED = re.compile(r"\b([A-Za-z_]\w{2,60})\(\)")
 _QUOTED = re.compile(r"`(\w{3,60})(?:\(\))?`")
 _NAMED = 3.0
 """How much more a name says than a word."""
@@ -62,13 +63,14 @@ def _worth(word: str, exchanges: int) -> float:
 
 
 def proper_names(text: str) -> set[str]:
-    """The names in a text that are words, in lower case; what stands in backticks, too.
+    """The names in a text that are words, in lower case; what stands in backticks or is called, too.
 
     In a text of another script these are all words in Latin letters.
     """
     text = text[:_LONGEST]
     found = _names(text, set(_TOKEN.findall(text))) + (_LATIN.findall(text) if _OTHER_SCRIPT.search(text) else [])
     found += _QUOTED.findall(text) if "`" in text else []
+    found += _CALLED.findall(text) if "()" in text else []
     return {name.lower() for name in found if len(name) >= _SHORTEST_NAME}
 
 
