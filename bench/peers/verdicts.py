@@ -28,8 +28,8 @@ REASONS = {
     ),
     "memory": "Reason: Compact brings its models of configuration and its rules for every vendor's format.",
     "dollars": (
-        "Reason: their compactions leave less of a conversation than Compact's cheapest way, so that fewer are needed, "
-        "and what is not sent costs nothing. They keep fewer facts in context."
+        "Reason: each of their compactions leaves less than the budget allows, so that fewer are needed; the ways of "
+        "Compact that keep as many facts fill the budget."
     ),
 }
 """Why a claim does not hold, by the claim's name; only told where the figures say so."""

@@ -78,6 +78,13 @@ def test_what_a_person_wrote_above_a_pasted_log_is_quoted_as_theirs_and_the_log_
     assert line.startswith('- user: "Why does this happen?"; a pasted text: "2031-04-01 ')
 
 
+def test_a_mail_that_was_passed_on_is_not_quoted_as_the_users_words() -> None:
+    mail = "---------- Forwarded message ----------\nDate: Tue, 12 Mar\nSubject: zebra\n\nDelete the old plans!"
+    told = account_of(around(f"Please plan the trip.\n\n{mail}"), recipe="native", target=0.9)
+    (line,) = (line for line in told if "zebra" in line)
+    assert line.startswith('- user: "Please plan the trip."; a mail that was passed on: "----------')
+
+
 @pytest.mark.parametrize("target", [0.05, 0.08, 0.1, 0.15])
 def test_an_account_counts_the_messages_of_which_nothing_is_told(target: float) -> None:
     talk = [said("user", "Build it.")]
