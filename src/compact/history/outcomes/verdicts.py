@@ -154,7 +154,7 @@ def _reason(signs: Signs, output: str) -> str:
     errors = [found for found in signs.errors if found.start > summed]
     telling = [found for found in errors if not found.weak]
     if telling:
-        return _quoted([*telling[:_ERRORS], *signs.good[-1:]])  # what went well before is told, too
+        return _quoted([*telling[:_ERRORS], *signs.good[-1:]])  # and the last success before the error
     known = {found.text for found in errors}
     likely = [failure.text for failure in failures_in(output[-4 * _LOOK_BACK :])]
     likely = [text for text in likely if text not in known and not _ABOUT_STATUS.match(text)]

@@ -30,7 +30,7 @@ _LISTED = re.compile(r"\s*(?:[-*+•] |\d{1,3}[.)] |\[[ x]\] )")
 _SIGNS = '{}[]()<>=;|\\/_"$`@#+~^&%'
 _GAP = re.compile(r"\S {5}| {5}\Z")
 _SENT = "From|Sent|Date|Von|Gesendet|Datum|De|Envoyé|Enviado|Fecha|От|Дата|发件人|日期|差出人|送信日時|من|التاريخ"
-"""Fields that a mail has which somebody got, and not one that is to be written; a journey has them, too."""
+"""Header fields of a received mail. A mail to be written lacks them, but a request for a journey may have them."""
 _SUBJECT = "Subject|Betreff|Objet|Asunto|Тема|主题|件名|الموضوع"
 _FIELDS = f"{_SENT}|{_SUBJECT}|To|Cc|Reply-To|An|À|Para|Кому|收件人|宛先|إلى"
 _MAIL = re.compile(rf"[> ]{{0,4}}(?:{_FIELDS}) ?[:：] ?\S")  # noqa: RUF001 - Chinese and Japanese write this colon
@@ -93,7 +93,7 @@ def _fenced(text: str, lines: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _runs(text: str, lines: list[tuple[int, int]], within: set[int], records: set[int]) -> list[tuple[int, int]]:
-    """The first and the last line of each run of lines that nobody types; of a mail, all lines.
+    """The first and last line of each run of pasted lines; a mail runs to the end of the text.
 
     What stands `within` fences is passed over, and the lines of `records` end no run.
     """

@@ -261,7 +261,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
         ladder.newer = {
             at: Level.SHORT if at == ladder.at + 1 else _level_of(by_place[at], shared) for at, shared in newer.items()
         }
-        # A long remark to somebody who asked for nothing changes nothing.
+        # A long remark that answers no request does not supersede anything.
         if not (ladder.told.comments and ladder.told.closes and ladder.told.longest > _LONG_REMARK):
             latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
         if is_correction:

@@ -118,7 +118,7 @@ _BRACKETED = re.compile(
 )
 """A label in brackets, or a statement that is nothing else."""
 _TURN = re.compile(r"\A(?:system|assistant|developer|tool|operator)(?P<claim> ?\([^)]{1,40}\))?:", re.IGNORECASE)
-"""What would pass for a turn of somebody who is not the user."""
+"""Text that could be taken for a turn of a speaker other than the user."""
 _LABELLED = re.compile(
     r"\A[A-Z][\w ()-]{0,40}\b(?i:note|notice|priority|hierarchy)\b[^.;]{0,40}:"
     r"|\A(?i:(?:\w+ )?rule:)|\A(?i:pinned|protected|locked)(?=[,:]| by| from)\b"
@@ -268,7 +268,7 @@ class _Checker:
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
-        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.homes.misfiled(bare.line):
+        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.file_index.misfiled(bare.line):
             return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 

@@ -15,7 +15,7 @@ from compact.history.outcomes.answers import refused
 from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body_of, is_summary, message_texts, spoken
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.bindings import Bindings, Passage
-from compact.summaries.model.homes import Homes, files_of
+from compact.summaries.model.files import FileIndex, files_of
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -313,9 +313,9 @@ class Sources:
         return Bindings(self._passages, self._places, self._weight)
 
     @cached_property
-    def homes(self) -> Homes:
+    def file_index(self) -> FileIndex:
         """Which files each name stands in."""
-        return Homes(self._passages, self._places)
+        return FileIndex(self._passages, self._places)
 
     @cached_property
     def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:

@@ -19,9 +19,10 @@ from compact.history.rules import rules_read, rules_text
 from compact.history.speech import QUESTION_MARKS, answers, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
-from compact.summaries.offline.deeds import QUESTIONS, TELLS_MORE, distinct, tell_deed
+from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, distinct
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import (
+    Record,
     field_key,
     load_record,
     names_in,
@@ -85,8 +86,7 @@ class Told:
     `asked` are the names and words of the latest request; where that is a short `question`, what was answered about
     them is told first. `taken_up` are the words of what was said next. `lists` maps the id of a call or an
     utterance to the list of tasks in it; `planned` is the message with the newest list. `question_before` is the last
-    thing that the assistant asked right before it, and `known_fields` maps the id of a call whose result is a record
-    to the fields of it that earlier records have, too.
+    thing that the assistant asked right before it, and `records` maps the id of a call to the record that it returned.
     It only `comments` where nobody has asked for anything.
     """
 
@@ -100,7 +100,7 @@ class Told:
     comments: bool = False
     lists: Mapping[int, Plan] = field(default_factory=dict, repr=False)
     question_before: str = ""
-    known_fields: Mapping[int, AbstractSet[str]] = field(default_factory=dict, repr=False)
+    records: Mapping[int, Record] = field(default_factory=dict, repr=False)
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
@@ -148,9 +148,9 @@ class Told:
 
     def looked_up(self, action: Action) -> bool:
         """Whether it is one of a few records that were looked up, of which nothing says how that went."""
-        records = sum(id(each) in self.known_fields for each in self.actions)
+        records = sum(id(each) in self.records for each in self.actions)
         unknown = action.outcome.kind is Verdict.UNKNOWN
-        return unknown and id(action) in self.known_fields and records <= TELLS_MORE
+        return unknown and id(action) in self.records and records <= TELLS_MORE
 
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""
@@ -167,7 +167,7 @@ class Told:
         """The line, within that room."""
         parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = distinct(self.actions)
-        done = [self._rules(action, room) or tell_deed(action, room, self) for action in actions]
+        done = [self._rules(action, room) or describe_call(action, room, self) for action in actions]
         if len(done) > room.calls:
             done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
         words = "- " + "; ".join(said) if (said := [part.removeprefix("- ") for part in parts if part]) else ""
@@ -234,7 +234,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     asked, short = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
     groups, plan = list(groups), reading.plan
     planned = plan.index if plan else -1
-    lists, known = _lists(reading), _known_fields(reading)
+    lists, records = _lists(reading), _records(reading)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
@@ -249,7 +249,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             comments,
             lists,
             question,
-            known,
+            records,
             vocabulary,
         )
         for group, spoken, next_words, comments, question in zip(
@@ -299,14 +299,14 @@ def _questions(said: Sequence[Sequence[Utterance]]) -> Iterator[str]:
             question = asked[-1] if asked else ""
 
 
-def _known_fields(reading: Reading) -> dict[int, frozenset[str]]:
-    """For each call whose result is a record, the fields that an earlier one has, too."""
+def _records(reading: Reading) -> dict[int, Record]:
+    """The records that calls returned, by the id of the call; each result is parsed once."""
     seen: set[str] = set()
-    found: dict[int, frozenset[str]] = {}
+    found: dict[int, Record] = {}
     for action in reading.actions:
         if value := load_record(action.result):
             keys = frozenset(field_key(key, entry) for key, entry in value.items())
-            found[id(action)] = keys & seen
+            found[id(action)] = Record(value, keys & seen)
             seen |= keys - {""}
     return found
 

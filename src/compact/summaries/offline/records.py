@@ -56,6 +56,13 @@ class Piece(NamedTuple):
     end: int
 
 
+class Record(NamedTuple):
+    """The fields of a JSON object, and the keys (`field_key`) of those that earlier records have, too."""
+
+    fields: Mapping[str, Json]
+    known: AbstractSet[str] = frozenset()
+
+
 def names_in(text: str) -> set[str]:
     """The names and numbers of a text, as they are compared."""
     return {name.rstrip(".,:-/") for name in _NAME.findall(text)}

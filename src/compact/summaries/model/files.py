@@ -34,7 +34,7 @@ def files_of(call: ToolCall) -> tuple[str, ...]:
     return files_in("\n".join(plain(text).partition("\n")[0][:_ABOUT] for _, text in call.strings))
 
 
-class Homes:
+class FileIndex:
     """The files that names stand in: those of the call or of its result, and the one that was named last above them."""
 
     def __init__(self, passages: Sequence[Passage], places: Mapping[str, Sequence[int]]) -> None:
@@ -50,18 +50,18 @@ class Homes:
         files = files_in(plain(text))
         if len(files) != 1 or not _is_among(files[0], self._opened):
             return None
-        known = [self._homes(name) for name in self._names(text)]
-        homes = [found for found in known if found]
-        if len(homes) < _ENOUGH or any(_is_among(files[0], found) for found in known):
+        known = [self._files_with(name) for name in self._names(text)]
+        files_with = [found for found in known if found]
+        if len(files_with) < _ENOUGH or any(_is_among(files[0], found) for found in known):
             return None
-        shared = sorted(frozenset.intersection(*homes) & self._opened)
+        shared = sorted(frozenset.intersection(*files_with) & self._opened)
         return (files[0], shared[0]) if shared else None
 
     def _names(self, text: str) -> set[str]:
         found = {normal(word) for word in WORD.findall(plain(text)) if kind_of(word) in _NAMES and is_name(word)}
         return {name for name in found if 0 < len(self._places.get(name, ())) <= _FREQUENT}
 
-    def _homes(self, name: str) -> frozenset[str]:
+    def _files_with(self, name: str) -> frozenset[str]:
         return frozenset(file for place in self._places[name] for file in self._files[place])
 
     @cached_property

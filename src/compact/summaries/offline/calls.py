@@ -1,4 +1,4 @@
-"""What was done in an exchange, with what came of it: the part of a line that tells calls."""
+"""Describes the calls of an exchange and their results: one part of an account line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compact.history.marks import unmarked
 from compact.history.outcomes.outcome import Verdict
 from compact.history.outcomes.signs import plain
 from compact.history.quoting import quote, shorten
-from compact.summaries.offline.records import fields_in, load_record, outline, pick_mentioned, scalars_in
+from compact.summaries.offline.records import fields_in, outline, pick_mentioned, scalars_in
 
 if TYPE_CHECKING:
     from compact.summaries.offline.lines import Room, Told
@@ -35,7 +35,7 @@ def distinct(actions: Sequence[Action]) -> list[Action]:
     return list(last.values())
 
 
-def tell_deed(action: Action, room: Room, told: Told) -> str:
+def describe_call(action: Action, room: Room, told: Told) -> str:
     """What was done, with what came of it; nothing of a plan that a later one replaced."""
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
@@ -62,8 +62,8 @@ def tell_deed(action: Action, room: Room, told: Told) -> str:
         scripted = fed or told.wrote(action)
         times = TELLS_MORE if scripted or told.looked_up(action) else 1
         shown = _answer(action, times * room.answer, told, scripted=scripted)
-    elif room.reads:
-        shown = fields_in(load_record(action.result), room.reads, told.known_fields.get(id(action), frozenset()))
+    elif room.reads and (record := told.records.get(id(action))):
+        shown = fields_in(record.fields, room.reads, record.known)
     if not action.result.strip() and action.is_command and action.answered:
         return f"{did}: no output"
     if shown := shown.replace('"', "'"):
@@ -87,17 +87,17 @@ def _written(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
 
 
 def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
-    """What came of it: how a command ended, or the fields of a record; and what the next words took up.
+    """The result of a call: how a command ended, or the fields of a record; and what the next words took up.
 
-    What a script prints is what it was written for, so it is told from its beginning on.
+    The output of a script is quoted from its beginning, because the script was written to print it.
     """
     end = action.outcome.shorten(longest)
     ran, decided = action.kind == "ran", action.outcome.kind is not Verdict.UNKNOWN
-    known = told.known_fields.get(id(action))
-    if known is not None and not decided:
+    record = told.records.get(id(action))
+    if record is not None and not decided:
         given = [text for _, text in strings_in(action.call.arguments)]  # the call beside it says these
-        record = {key: value for key, value in load_record(action.result).items() if value not in given}
-        return quote(fields_in(record, longest, known), longest) or end
+        fields = {key: value for key, value in record.fields.items() if value not in given}
+        return quote(fields_in(fields, longest, record.known), longest) or end
     scripted = scripted and not decided
     if scripted and len(whole := _JOIN.join(_printed(action.result[: 2 * longest]))) <= longest:
         return quote(whole, longest)
