@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.facts import Fact, Kind, Origin, Source, extract, facts_of
+from compact.facts import Fact, Kind, Origin, Source, extract, facts_of, sentences_in
 from compact.formats import parse
 from compact.testing.strategies import hostile_messages, hostile_text
+
+
+def test_a_sign_that_is_spoken_of_ends_no_sentence() -> None:
+    said = 'The "." operator is prohibited. He said "no." Then he left.'
+    assert [span.text for span in sentences_in(said)] == [
+        'The "." operator is prohibited.',
+        'He said "no."',
+        "Then he left.",
+    ]
 
 
 def found(text: str, kind: Kind, source: Source = Source.TOOL) -> list[str]:

@@ -19,6 +19,7 @@ _FENCED = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
 # Begins with a class of characters, which the engine finds fastest; whether a sentence ends there is looked at after.
 _STOP = re.compile(r"[.!?\n。！？]+[\"')\]*]{0,3}")  # noqa: RUF001 - Chinese and Japanese end sentences with these
 _ENDS_ANYWHERE = frozenset("\n。！？")  # noqa: RUF001 - the same
+_QUOTES = "\"'"
 _ABBREVIATIONS = ("e.g", "i.e", " vs", "etc", " Mr", "Mrs", " Dr", " No")
 _MARK = re.compile(r"(?:[\s>*•·–—-]|#+(?![\w]))*+(?:\d{1,3}[.)][ \t]+)?")
 _LONGEST = 500
@@ -42,10 +43,10 @@ def sentences_in(text: str) -> Iterator[Span]:
 def _ends(text: str, stop: re.Match[str]) -> bool:
     if not _ENDS_ANYWHERE.isdisjoint(stop[0]):
         return True
-    following = text[stop.end() : stop.end() + 1]
-    return (not following or following.isspace()) and text[
-        max(0, stop.start() - 3) : stop.start()
-    ] not in _ABBREVIATIONS
+    following, before = text[stop.end() : stop.end() + 1], text[max(0, stop.start() - 3) : stop.start()]
+    # A sign that stands alone between quotation marks is spoken of.
+    spoken_of = len(stop[0]) == 2 and stop[0][1] in _QUOTES and before.endswith(stop[0][1])
+    return (not following or following.isspace()) and not spoken_of and before not in _ABBREVIATIONS
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
