@@ -355,6 +355,20 @@ def test_what_is_done_again_is_superseded_but_a_commit_stays() -> None:
     assert [action.superseded for action in reading.actions] == [True, False, False, False]
 
 
+def test_an_edit_stands_until_the_file_is_written_anew() -> None:
+    done = "The file has been updated successfully."
+    wrote = used("Write", {"file_path": "/a.py", "content": "a"}, done, id="t1")
+    edited = used("Edit", {"file_path": "/a.py", "old_string": "a", "new_string": "b"}, done, id="t2")
+    again = used("Edit", {"file_path": "/a.py", "old_string": "b", "new_string": "c"}, done, id="t3")
+    actions = read(anthropic(user("Go."), *wrote, *edited, *again)).actions
+    assert [action.superseded for action in actions] == [False, False, False]
+    anew = used("Write", {"file_path": "/a.py", "content": "d"}, done, id="t4")
+    actions = read(anthropic(user("Go."), *wrote, *edited, *again, *anew)).actions
+    assert [action.superseded for action in actions] == [True, True, True, False]
+    failed = used("Edit", {"file_path": "/a.py"}, "String to replace not found in file.", error=True, id="t0")
+    assert read(anthropic(user("Go."), *failed, *edited)).actions[0].superseded
+
+
 @pytest.mark.parametrize("filler", [" ", "\n", "a", "1", "a/", "a:", "error: ", "\t", "  File \n"])
 @pytest.mark.parametrize("end", ["error: x", "1 failed in 1s", "x: No such file or directory", ""])
 def test_no_output_takes_long_to_judge(filler: str, end: str) -> None:

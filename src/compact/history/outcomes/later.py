@@ -10,6 +10,7 @@ from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import key_of, plans
 
 _RERUN = 80
+_WROTE = "wrote"
 _DECIDED = (Verdict.OK, Verdict.FAILED)
 
 
@@ -23,7 +24,8 @@ def look_ahead(actions: Sequence[Action]) -> None:
     last: dict[tuple[str, str], Action] = {}
     for action in reversed(actions):
         keys = list(_keys(action))
-        action.superseded = bool(keys) and all(key in again for key in keys) and not _stays(action)
+        replaced = [(_WROTE, subject(action))] if _changed(action) else keys
+        action.superseded = bool(replaced) and all(key in again for key in replaced) and not _stays(action)
         if action.outcome.failed:
             deciding = [newest.get(key) or newest.get(_left_open(key)) for key in keys]
             mended = [later for later in deciding if later is not None and later.outcome.kind is Verdict.OK]
@@ -32,6 +34,8 @@ def look_ahead(actions: Sequence[Action]) -> None:
             if latest and all(each and each.outcome.kind is Verdict.UNKNOWN for each in latest):
                 action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] else ""
         again.update(keys)
+        if action.kind == _WROTE and _changed(action):
+            again.add((_WROTE, subject(action)))
         for key in keys:
             last.setdefault(key, action)
         if action.outcome.kind in _DECIDED:
@@ -52,6 +56,11 @@ def _keys(action: Action) -> Iterator[tuple[str, str]]:
         yield from (("ran", aim) for aim in action.run.aims or (subject(action),))
     else:
         yield "changed" if action.kind in CHANGES[:2] else action.kind, subject(action)
+
+
+def _changed(action: Action) -> bool:
+    """Whether it changed a file: that stands until the whole file is written anew, whatever else is changed in it."""
+    return action.kind in CHANGES[:2] and not plans(action) and not action.outcome.failed
 
 
 def _stays(action: Action) -> bool:
