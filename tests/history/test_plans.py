@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compact.history.plans import tasks_of
 from compact.history.reading import read
 from compact.messages import Message
 from tests.summaries.talks import Wire, anthropic, assistant, used, user
@@ -42,6 +43,17 @@ def test_plans_are_kept_in_many_ways() -> None:
     assert planned(*tasks) == "open: Look. done: Fix"
     tasks += used("TaskList", {}, "#1 [completed] Look\n#2 [completed] Fix", id="d")
     assert planned(*tasks) == "done: Look; Fix"
+
+
+def test_a_call_that_keeps_one_task_names_it_by_number() -> None:
+    wires = used("TaskCreate", {"subject": "Look"}, "Task #1 created successfully: Look", id="a")
+    wires += used("TaskCreate", {"subject": "Fix"}, "Task #2 created successfully: Fix", id="b")
+    changed = {"taskId": "2", "status": "completed", "description": "Fixed in two places."}
+    wires += used("TaskUpdate", changed, "Updated task #2 description, status", id="c")
+    wires += used("TaskUpdate", {"taskId": "9", "status": "completed"}, "Updated task #9 status", id="d")
+    wires += used("TodoWrite", {"todos": [{"content": "All", "status": "pending"}]}, "ok", id="e")
+    told = [(action.call.id, plan.tell()) for action, plan in tasks_of(read(_either(tuple(wires))).actions)]
+    assert told == [("a", "open: #1 Look"), ("b", "open: #2 Fix"), ("c", "done: #2 Fix")]
 
 
 def test_a_check_list_in_a_message_is_a_plan() -> None:

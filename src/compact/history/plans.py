@@ -15,7 +15,8 @@ from compact.messages import Json
 
 _IDS = ("taskId", "task_id", "id")
 _TITLES = ("subject", "title")
-_TEXTS = ("content", "step", "title", "subject", "task", "description", "text", "name", "label")
+_DESCRIPTION = "description"
+_TEXTS = ("content", "step", "title", "subject", "task", _DESCRIPTION, "text", "name", "label")
 # Tools that keep the assistant's own list, in whatever spelling; others have tasks and plans of their own.
 _KNOWN = """
 todo todos todowrite todoread todolist writetodo writetodos updatetodo updatetodos addtodo managetodolist
@@ -91,6 +92,14 @@ def planned_by(action: Action) -> Plan | None:
     return Plan(action.index, tuple(_step(entry) for entry in entries))
 
 
+def tasks_of(actions: Iterable[Action]) -> Iterator[tuple[Action, Plan]]:
+    """The calls that keep a single task, each with that task as it stands after it, by number and name."""
+    kept: dict[str, Step] = {}
+    for action in filter(plans, actions):
+        if _succeeded(action) and (key := _keep(kept, action)) and kept[key].text:
+            yield action, Plan(action.index, (Step(f"#{key} {kept[key].text}", kept[key].state),))
+
+
 def key_of(action: Action) -> str:
     """What of the list a call changes: all of it, or one task."""
     arguments = action.call.arguments
@@ -107,7 +116,7 @@ def newest_plan(actions: Sequence[Action], spoken: Iterable[tuple[int, Source, s
     kept: dict[str, Step] = {}
     at = -1
     for action in actions:
-        if plans(action) and action.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED):
+        if plans(action) and _succeeded(action):
             _keep(kept, action)
             at = action.index
         elif kept and _SPELLING.sub("", action.call.name).lower() == "tasklist":
@@ -145,8 +154,12 @@ def drop_repeated(lists: Iterable[tuple[int, Plan]]) -> dict[int, Plan]:
     return found
 
 
-def _keep(kept: dict[str, Step], action: Action) -> None:
-    """Brings the list up to date with a call."""
+def _succeeded(action: Action) -> bool:
+    return action.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED)
+
+
+def _keep(kept: dict[str, Step], action: Action) -> str:
+    """Brings the list up to date with a call; returns the key of the task where the call keeps a single one."""
     arguments = action.call.arguments
     entries = _listed(arguments)
     if entries is not None:
@@ -154,17 +167,19 @@ def _keep(kept: dict[str, Step], action: Action) -> None:
             kept.clear()
         for number, entry in enumerate(entries):
             _put(kept, _first(entry, _IDS) or f"-{number}", entry)
-    elif known := _first(arguments, _IDS):
-        _put(kept, known, arguments)
-    else:
-        numbered = _NUMBERED.search(action.outcome.text)
-        _put(kept, numbered[1] if numbered else str(len(kept) + 1), arguments)
+        return ""
+    numbered = _NUMBERED.search(action.outcome.text)
+    key = _first(arguments, _IDS) or (numbered[1] if numbered else str(len(kept) + 1))
+    _put(kept, key, arguments)
+    return key
 
 
 def _put(kept: dict[str, Step], key: str, entry: dict[str, Json]) -> None:
     before, new = kept.get(key), _step(entry)
     if before is not None:
-        new = Step(new.text or before.text, new.state if "status" in entry else before.state)
+        renamed = any(entry.get(each) for each in _TEXTS if each != _DESCRIPTION)
+        text = new.text if renamed or not before.text else before.text
+        new = Step(text, new.state if "status" in entry else before.state)
     kept[key] = new
 
 

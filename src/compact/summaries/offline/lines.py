@@ -12,7 +12,7 @@ from functools import lru_cache
 from compact.facts import Source, sentences_in
 from compact.history.actions import CHANGES, Action
 from compact.history.outcomes.outcome import Verdict
-from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks
+from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks, tasks_of
 from compact.history.quoting import enclose, quote
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
@@ -259,12 +259,16 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
 
 
 def _lists(reading: Reading) -> dict[int, Plan]:
-    """The lists of tasks in calls that went well and in the assistant's words, each task only in the last of them."""
+    """The lists of tasks in calls that went well and in the assistant's words, each task only in the last of them.
+
+    A call that keeps a single task tells that one, whatever comes later: what stays below may name only its number.
+    """
     kept = (each for each in reading.actions if each.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED))
     found = [(id(action), plan) for action in kept if (plan := planned_by(action))]
     spoken = (said for said in reading.utterances if said.source is Source.ASSISTANT)
     found += [(id(said), plan) for said in spoken if (plan := checked_in(said.index, said.text))]
-    return drop_repeated(sorted(found, key=lambda pair: pair[1].index))
+    single = {id(action): plan for action, plan in tasks_of(reading.actions)}
+    return drop_repeated(sorted(found, key=lambda pair: pair[1].index)) | single
 
 
 def _taken_up(said: Sequence[Sequence[Utterance]]) -> list[dict[str, int]]:
