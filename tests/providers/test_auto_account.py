@@ -77,6 +77,18 @@ def test_the_marker_of_a_bulky_exchange_is_taken_over_without_state() -> None:
     assert "- assistant: wrote src/big_file.py" in account(outcome).split("\n")
 
 
+def test_the_line_of_a_long_edit_has_more_of_it_where_there_is_room() -> None:
+    body = "\n".join(f"def task_{at}(order):\n    return order.total > {at}\n" for at in range(220))
+    wrote = step("w1", "write_file", {"path": "src/tasks.py", "content": body}, "ok")
+    before = parse([user("Write the tasks."), *talk(30), *wrote, *talk(6), user("Go on.")])
+    shown = []
+    for share in (0.2, 0.4):
+        after = fill(before, int(tokens_of(before) * share)).conversation
+        (line,) = [each.text for each in after.messages if "wrote src/tasks.py" in each.text]
+        shown.append(line.count("def task_"))
+    assert 5 < shown[0] < 30 < 2 * shown[0] < shown[1]
+
+
 def test_a_marker_that_tells_nothing_becomes_no_statement() -> None:
     before = parse([*talk(12), user("Go on.")])
     floor = floor_of(before, gauge_for(before)).total

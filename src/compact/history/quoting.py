@@ -24,6 +24,9 @@ _MARK_BEGINS = "<[⟨⟩"
 _DIVIDING = re.compile(r"[\"`→]|[:;](?:\s|\Z)")
 """Signs by which a line of an account says who speaks, and where the next thing begins."""
 _WIDE_QUOTE = "\N{FULLWIDTH QUOTATION MARK}"
+_QUOTE = '"'
+_LINE_LIKE = re.compile(r"→|\b(?:user|assistant|system|human|developer|tool)\b[^\n\"]{0,40}:", re.IGNORECASE)
+_CURLY, _OPENS = re.compile("[“”]"), re.compile('["“]')
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""
 _LATE_NOT = re.compile(r"[^.!?,;\n]{0,80}?\b(?:nicht|nie|niemals|keinen?|keine[mrs]?)\b", re.IGNORECASE)
@@ -50,18 +53,42 @@ def without_marks(line: str) -> str:
     return _without_marks(_visible(line))
 
 
-def quote(text: str, longest: int = LONGEST) -> str:
-    """The text as one line without marks, cut at a word."""
+def quote(text: str, longest: int = LONGEST, *, code: bool = False) -> str:
+    """The text as one line without marks, cut at a word; stars and escapes of `code` stay as they are."""
     # Only so much is looked at as could be left.
     text = _visible(text[: 4 * longest])
     # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
-    text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if "**" in text or "\\n" in text else text
+    text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if not code and ("**" in text or "\\n" in text) else text
     text = _without_marks(text)
     line = " ".join((_HEADING.sub(" ", text) if "##" in text else text).split()).rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]
     return shorten(line, longest)
+
+
+def in_quotes(text: str, *, code: bool = False) -> str:
+    """The text between quotation marks that do not stand in it: straight ones inside become single ones.
+
+    In `code` they stay as they are, between curly ones, unless it looks like a line of an account.
+    """
+    if code and '"' in text and not _LINE_LIKE.search(text):
+        return f"“{_CURLY.sub(_QUOTE, text)}”"
+    plain = text.replace(_QUOTE, "'")
+    return f'"{plain}"'
+
+
+def after_quote(line: str) -> str:
+    """What follows the first quotation mark of a line; nothing where it has none."""
+    found = _OPENS.search(line)
+    return line[found.end() :] if found else ""
+
+
+def close_quotes(line: str) -> str:
+    """A line that was cut, with the quotation mark that it lacks."""
+    if line.count("“") > line.count("”"):
+        return f"{line}”"
+    return f'{line}"' if "“" not in line and line.count('"') % 2 else line
 
 
 def enclose(text: str) -> str:

@@ -17,7 +17,7 @@ _FRAMING = re.compile(
     r"|from here on: what came after the first (?:\d+ messages|message) below"
     r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
-_ASKED = re.compile(r' \(in answer to "(.{1,200}?)"\)')
+_ASKED = re.compile(r' \(in answer to ["“](.{1,200}?)["”]\)')
 _MANY = 10
 _SINCE = "## After that"
 IN_THE_END = "in the end: "

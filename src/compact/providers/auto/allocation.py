@@ -149,7 +149,7 @@ def _upgrades(ladder: Ladder, place: int, key: float) -> list[Step]:
     steps = []
     before = Level.CUT
     for level in (Level.MORE, Level.WHOLE):
-        if level is Level.WHOLE or (not ladder.bulky and ladder.cost(level) > ladder.cost(before)):
+        if level is Level.WHOLE or ladder.cost(level) > ladder.cost(before):
             key = min(key, rate(ladder, before, level))
             steps.append(Step(key, place, level))
             before = level
@@ -169,7 +169,7 @@ def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
     blocks: list[tuple[float, int, list[int]]] = []
     for place in range(len(ladders) - 1, -1, -1):
         ladder = ladders[place]
-        if ladder.fixed or ladder.text or (ladder.island and (ladder.bulky or not ladder.cuttable)):
+        if ladder.fixed or ladder.text or (ladder.island and not ladder.bulky and not ladder.cuttable):
             continue
         below = _below(ladder) if lines else Level.LONG
         gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))

@@ -37,7 +37,7 @@ from compact.providers.provider import Task
 from compact.quantities import counted
 from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
 from compact.summaries.offline.emphasis import emphasis_of
-from compact.summaries.offline.lines import LONG, SHORT
+from compact.summaries.offline.lines import FULL, LONG, SHORT
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _ROOMY = 2_000
@@ -259,7 +259,8 @@ class Composition:
             if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
                 continue
             if at in late or ladder.bulky:
-                length = LINES.get(done.levels[at], SHORT if at in late else LONG)
+                longest = FULL if done.levels[at] is Level.MORE else LONG
+                length = LINES.get(done.levels[at], SHORT if at in late else longest)
                 item = AccountItem(ladder.told.line(length), self._ids[at])
                 told = item.text.removeprefix("- ")
                 told = told if told.startswith(("user", "assistant")) else f"{ladder.told.role}: {told}"

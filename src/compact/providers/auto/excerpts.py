@@ -16,7 +16,8 @@ from compact.facts import failures_in
 from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.history.reading import binds
 from compact.providers.truncation.cutting import omitted
-from compact.summaries.offline.records import Piece, count_names, count_words, declares, find_wanted, is_json, pieces_of
+from compact.summaries.offline.outlines import declares
+from compact.summaries.offline.records import Piece, count_names, count_words, find_wanted, is_json, pieces_of
 
 _MARKER = 9
 """Tokens that a marker takes, roughly."""

@@ -15,9 +15,7 @@ from enum import IntEnum
 from itertools import pairwise
 
 from compact.facts import Source
-from compact.history.actions import CHANGES, subject
-from compact.history.plans import plans
-from compact.history.reading import Reading, read
+from compact.history.reading import read
 from compact.history.rules import rules_read
 from compact.history.speech import corrects
 from compact.messages import (
@@ -33,10 +31,11 @@ from compact.messages import (
     untouchable,
 )
 from compact.ports import Measure
+from compact.providers.auto.focus import exchanges_in_focus, recent_exchanges
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
-from compact.summaries.offline.lines import LONG, MIDDLE, NO_TEXT, SHORT, Told, tell
+from compact.summaries.offline.lines import FULL, LONG, MIDDLE, NO_TEXT, SHORT, Told, tell
 from compact.summaries.offline.records import names_in
 from compact.summaries.offline.vocabulary import proper_names, words_of
 from compact.summaries.offline.worth import NOTHING, Worth, fade, fade_line, weigh
@@ -74,18 +73,15 @@ _LINE_END = 1
 RECENT, _FOCUS, BINDING = 10.0, 4.0, 12.0
 _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
+_OUTLINED = 0.5
+"""The share of an edit that a line with its outline shows."""
 _AS_SAID = 0.25
 """What words are worth more at least where they stand in their own message, in full and in their place."""
-_MOST_FILES, _LATER_RUNS = 5, 8
-"""So many files are worked on at most; a failure is left behind where more commands were run since."""
 _LONG_REMARK = 400
 _MOST_NAMED = 8
 """A name that more exchanges have is what the conversation is about."""
 _NAME = 5
 """Letters of a plain word that can be a name."""
-_TEMPORARY = ("/tmp/", "/private/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - where others put their files
-_SHOWING = ("read", "wrote")
-"""What shows a file as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +116,8 @@ class Ladder:
     bulky: bool = False
     binding: bool = False
     lines: tuple[int, ...] = (0,) * len(LINES)
+    full: int = 0
+    """What the line costs that stands in the place of a bulky one where there is more room."""
     texts: tuple[str, ...] = field(default=(), repr=False)
     """The lines as they are written, of an exchange that may go."""
     worth: Worth = NOTHING
@@ -152,7 +150,7 @@ class Ladder:
         if level is Level.WHOLE:
             return self.whole
         if self.bulky:
-            return self.lines[-1] + BULKY_MARKER
+            return (self.lines[-1] if level is Level.CUT else self.full) + BULKY_MARKER
         return self.cut_cost(ROOMS[level])
 
     def cut_cost(self, room: int) -> int:
@@ -185,7 +183,8 @@ class Ladder:
             return value
         words = max(worth.words - line, _AS_SAID * max(0.0, worth.words - worth.lasting))
         results = self.boost if self.island else self.boost**0.5  # of what is recent, words count before results
-        return value + self.recency * (self.boost * words + results * _SHOWN[level] * worth.done)
+        shown = _OUTLINED if self.bulky and level is Level.MORE else _SHOWN[level]
+        return value + self.recency * (self.boost * words + results * shown * worth.done)
 
 
 def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]) -> list[Ladder]:
@@ -196,8 +195,8 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     fixed = untouchable(people)
     reading = read(origin)
     told = tell(origin, groups, reading)
-    recent = _recent(shown, groups, settings, task.measure)
-    focus = _focus(reading, groups)
+    recent = recent_exchanges(shown, groups, settings, task.measure)
+    focus = exchanges_in_focus(reading, groups)
     size, emphasis = len(groups), emphasis_of(settings.strategy)
     ladders = []
     for at, group in enumerate(groups):
@@ -298,6 +297,7 @@ def _write_lines(ladder: Ladder, measure: Measure) -> None:
         sizes.append(sizes[-1] if longer == line else max(sizes[-1], measure.text(longer) + _LINE_END))
         texts.append(line := longer)
     ladder.texts, ladder.lines = tuple(texts), tuple(sizes)
+    ladder.full = max(sizes[-1], measure.text(ladder.told.line(FULL)) + _LINE_END) if ladder.bulky else 0
 
 
 def _cuttable(
@@ -345,54 +345,3 @@ def _is_bulky(messages: Sequence[Message], group: Exchange, told: Told) -> bool:
     given = sum(len(call.raw if isinstance(call.raw, str) else str(call.raw)) for call in calls)
     fed = sum(len(action.run.script) for action in told.actions if action.is_command and action.run)
     return given > _BULKY or fed > _BULKY_SCRIPT
-
-
-def _recent(
-    messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings, measure: Measure
-) -> set[int]:
-    """The exchanges at the end that come first: so many turns without calls, so many calls, and so many tokens."""
-    found: set[int] = set()
-    heard = called = 0
-    room = settings.recent_tokens
-    for at in range(len(groups) - 1, -1, -1):
-        calls = sum(len(messages[index].calls) for index in groups[at])
-        if calls and called < settings.tool_pairs:
-            found.add(at)
-            called += calls
-        elif not calls and heard < 2 * settings.recent_turns:
-            found.add(at)
-            heard += 1
-        if room > 0:
-            room -= sum(measure.message(messages[index]) for index in groups[at])
-            if room >= 0:
-                found.add(at)
-    return found
-
-
-def _focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
-    """What is being worked on: changed files and those asked for as last shown, the last failure, the plan."""
-    owner = {index: at for at, group in enumerate(groups) for index in group}
-    changed = {action.subject for action in reading.actions if action.kind in CHANGES}
-    # A script for one occasion is not what is being worked on, unless there is nothing else.
-    changed = {path for path in changed if not path.startswith(_TEMPORARY)} or changed
-    asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
-    found: dict[str, int] = {}
-    failed: dict[str, tuple[int, int]] = {}
-    runs = 0
-    for action in reading.actions:
-        if action.kind == "edited" and action.subject in found:
-            del found[action.subject]  # what was shown of it is no longer so
-        if action.kind in _SHOWING and not action.is_command and action.subject and not action.outcome.failed:
-            if action.subject in changed or action.subject.rpartition("/")[2] in asked:
-                found.pop(action.subject, None)
-                found[action.subject] = action.index
-        elif action.kind == "ran":
-            name = subject(action)
-            failed.pop(name, None)
-            runs += 1
-            if action.outcome.failed:
-                failed[name] = (action.index, runs)
-    planned = [action.index for action in reading.actions if plans(action)]
-    failures = [index for index, run in failed.values() if runs - run <= _LATER_RUNS]
-    last = [*list(found.values())[-_MOST_FILES:], *failures[-1:], *planned[-1:]]
-    return {owner[index] for index in last}

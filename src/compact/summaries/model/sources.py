@@ -60,7 +60,7 @@ _OBJECT = re.compile(r'(?:"[^"{}]{1,80}"\s*:\s*)?\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}
 _SENTENCE = re.compile(r"(?<=[.!?;。])\s*")
 _LONGEST_RECORD = 300
 _UNVERIFIED, _UNCONFIRMED = "(unverified)", "(unconfirmed: "
-_RESULT = re.compile(r"(?<!user)(?<!assistant)(?<![)])(?<=\S): \"(?P<words>[^\"]*)\"")
+_RESULT = re.compile(r"(?<!user)(?<!assistant)(?<![)])(?<=\S): (?:\"(?P<words>[^\"]*)\"|“(?P<code>[^”]*)”)")
 """What an account quotes behind a call; what a person said stands behind their name."""
 _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 """Whose words in the user's role may demand something."""
@@ -374,7 +374,7 @@ def _told_in(account: str) -> Iterator[tuple[str, str]]:
             yield "tool", line
             continue
         yield "assistant", _RESULT.sub(" ", line)
-        yield from (("tool", found["words"]) for found in _RESULT.finditer(line))
+        yield from (("tool", found["words"] or found["code"] or "") for found in _RESULT.finditer(line))
 
 
 def _passages(text: str) -> Iterator[str]:

@@ -11,8 +11,9 @@ from compact.history.actions import CHANGES, Action, describe, subject, written_
 from compact.history.marks import unmarked
 from compact.history.outcomes.outcome import Verdict
 from compact.history.outcomes.signs import plain
-from compact.history.quoting import quote, shorten
-from compact.summaries.offline.records import fields_in, outline, pick_mentioned, scalars_in
+from compact.history.quoting import in_quotes, quote, shorten
+from compact.summaries.offline.outlines import outline
+from compact.summaries.offline.records import fields_in, pick_mentioned, scalars_in
 
 if TYPE_CHECKING:
     from compact.summaries.offline.lines import Room, Told
@@ -40,20 +41,20 @@ def describe_call(action: Action, room: Room, told: Told) -> str:
     what = subject(action)
     did = f"{action.kind} `{what}`" if action.is_command else f"{action.kind} {what}".removeprefix("called ")
     fed = action.is_command and action.run is not None and bool(action.run.script)
-    if fed and (purpose := action.purpose.replace('"', "'")):
-        did = f'{did} for "{purpose}"'
+    if fed and action.purpose:
+        did = f"{did} for {in_quotes(action.purpose)}"
     elif fed and (script := _script(action, room.written // _OF_SCRIPT)):
-        did = f'{did} with "{script}"'
+        did = f"{did} with {in_quotes(script, code=True)}"
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
     if found := told.found(action, room):
-        fields = scalars_in(action.result, room.found // 3).replace('"', "'")
-        return f'{did}: "{fields} / {found}"' if fields else f'{did}: "{found}"'
+        fields = scalars_in(action.result, room.found // 3)
+        return f"{did}: {in_quotes(f'{fields} / {found}' if fields else found)}"
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := told.lists.get(id(action)):
-        tasks = quote(plan.tell(), max(room.words, room.rules)).replace('"', "'")
-        return f'planned: "{tasks}"' if tasks else ""
+        tasks = quote(plan.tell(), max(room.words, room.rules))
+        return f"planned: {in_quotes(tasks)}" if tasks else ""
     shown = ""
     if action.kind in CHANGES:
         shown = _written(action, room.written, told.taken_up)
@@ -66,24 +67,24 @@ def describe_call(action: Action, room: Room, told: Told) -> str:
         shown = fields_in(record.fields, room.reads, record.known)
     if not action.result.strip() and action.is_command and action.answered:
         return f"{did}: no output"
-    if shown := shown.replace('"', "'"):
-        return f'{did}: "{shown}"'
+    if shown:
+        return f"{did}: {in_quotes(shown, code=action.kind in CHANGES)}"
     return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
 
 
 def _script(action: Action, longest: int) -> str:
     """What a script says of itself that a program was fed with: its comments, and what it defines."""
     text = written_by(action) if longest else ""
-    return quote(outline(text, {}, longest), longest).replace('"', "'") if text else ""
+    return quote(outline(text, {}, longest, rest=False), longest, code=True) if text else ""
 
 
 def _written(action: Action, longest: int, taken_up: Mapping[str, int]) -> str:
     """What was put into a file: all of it, or what the next words took up; of records the first, with their fields."""
     text = written_by(action) if longest else ""
-    lines = quote(text.replace("\n", " / "), 2 * longest)
+    lines = quote(text.replace("\n", " / "), 2 * longest, code=True)
     if len(lines) <= longest or _FIELD.match(text):
         return shorten(lines, longest)
-    return quote(outline(text, taken_up, longest), longest) or shorten(lines, longest)
+    return quote(outline(text, taken_up, longest), longest, code=True) or shorten(lines, longest)
 
 
 def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
@@ -130,15 +131,15 @@ def _head(result: str, longest: int) -> str:
 def _went_wrong(action: Action, room: Room) -> str:
     """How an action failed, or with which words the user refused it."""
     refused = action.outcome.kind is Verdict.REFUSED
-    words = action.outcome.shorten(room.words if refused else room.answer).replace('"', "'")
+    words = action.outcome.shorten(room.words if refused else room.answer)
     by = "as its result says" if action.outcome.claimed else "by the user"
     told = f"refused{',' * action.outcome.claimed} {by}" if refused else "failed"
-    told = f'{told}: "{words}"' if words else told
+    told = f"{told}: {in_quotes(words)}" if words else told
     if action.mended_by is not None:
         return f"{told}; ok later"
     if action.rerun is not None:
-        printed = action.rerun.replace('"', "'")
-        return f'{told}; was run again later: "{printed}"' if printed else f"{told}; was run again later"
+        again = f"{told}; was run again later"
+        return f"{again}: {in_quotes(action.rerun)}" if action.rerun else again
     return told
 
 

@@ -8,6 +8,7 @@ from compact.facts import Source
 from compact.history.actions import CHANGES, Action
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import plans
+from compact.history.quoting import after_quote
 from compact.history.reading import Utterance, binds
 from compact.history.speech import share_of_reasons
 from compact.summaries.accounts import IN_THE_END, UNVERIFIED
@@ -58,7 +59,7 @@ class Emphasis:
         part = part.removeprefix(IN_THE_END)
         first = part.partition(" ")[0].rstrip(":")
         if first == "user":
-            rule = self.rules > self.person and binds(part.partition('"')[2])
+            rule = self.rules > self.person and binds(after_quote(part))
             return self._of_text(part, self.rules if rule else self.person)
         if first == "assistant":
             return self._of_text(part, self.talk)

@@ -6,17 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from compact.facts import Source, sentences_in
 from compact.history.actions import CHANGES, Action
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks, tasks_of
-from compact.history.quoting import enclose, quote
+from compact.history.quoting import enclose, in_quotes, quote
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
-from compact.history.speech import QUESTION_MARKS, answers, without_announcements
+from compact.history.speech import QUESTION_MARKS, answers, leans, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
 from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, distinct
@@ -77,6 +77,8 @@ SHORT = Room(words=160, answer=100, calls=4, rules=600, found=240, written=0)
 MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200, reads=100)
 LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=200)
 ROOMS = (SHORT, MIDDLE, LONG)
+FULL = replace(LONG, written=2_000)
+"""The room of a line that stands in the place of an edit which is too long to stay."""
 
 
 @dataclass(slots=True)
@@ -161,7 +163,7 @@ class Told:
         if wanted:
             given = str(action.call.raw).lower()
             wanted = {word for word in wanted if word not in given}
-        return quote(pick(action.result, wanted, room.found), room.found).replace('"', "'")
+        return quote(pick(action.result, wanted, room.found), room.found)
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
@@ -180,8 +182,8 @@ class Told:
         """What a file of rules says, as the project's."""
         if not (path := rules_read(action)):
             return ""
-        rules = _rules_said(rules_text(action)).quote_rules(room.rules).replace('"', "'")
-        return f'rules of the project, read in {enclose(path)}: "{rules}"'
+        rules = _rules_said(rules_text(action)).quote_rules(room.rules)
+        return f"rules of the project, read in {enclose(path)}: {in_quotes(rules)}"
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:
         """What was said; without what was only announced where the deed stands beside it."""
@@ -190,17 +192,18 @@ class Told:
             who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
         by_person = spoken.source is Source.USER
         text = self.speech(spoken).quote(max(room.words, room.rules) if spoken.binding else room.words)
-        text = "" if self.actions and not by_person and len(text) < _REMARK else text.replace('"', "'")
+        text = "" if self.actions and not by_person and len(text) < _REMARK else text
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
-        if question := self.answered(spoken).replace('"', "'"):
-            beside = f' (in answer to "{question}"){beside}'
-        return f'{who}: "{text}"{beside}' if text else f"{who}:{beside}" if beside else ""
+        if question := self.answered(spoken, text):
+            beside = f" (in answer to {in_quotes(question)}){beside}"
+        return f"{who}: {in_quotes(text)}{beside}" if text else f"{who}:{beside}" if beside else ""
 
-    def answered(self, spoken: Utterance) -> str:
-        """The question that a person answers, where the answer is short and says little without it."""
-        short = spoken.source is Source.USER and len(spoken.text) <= _SHORT_ANSWER
-        asked = self.question_before if short and answers(spoken.text) else ""
-        return quote(asked, _LONGEST_QUESTION)
+    def answered(self, spoken: Utterance, quoted: str) -> str:
+        """The question that a person answers, where what is quoted says little without it."""
+        if spoken.source is not Source.USER or not self.question_before:
+            return ""
+        short = len(spoken.text) <= _SHORT_ANSWER and answers(spoken.text)
+        return quote(self.question_before, _LONGEST_QUESTION) if short or leans(quoted) else ""
 
     def speech(self, spoken: Utterance) -> Speech:
         """What was said, to be quoted; each is read once."""

@@ -11,7 +11,6 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from compact.history.quoting import shorten
 from compact.messages import Json
 
 _LONG_LINE = 200
@@ -25,20 +24,6 @@ _NEAR, _TOGETHER, _LATER = 4, 0.5, 0.25
 """How many words apart something is said together, what that counts, and what it counts at most to be said late."""
 _LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
 _JOIN, _MORE = " / ", "…"
-_DECLARES = re.compile(
-    r"\s*(?:#{1,4} |(?:(?:export|default|async|public|private|protected|static|abstract|pub(?:\([^)]{1,20}\))?) )*"
-    r"(?:def|class|func|function|fn|type|interface|struct|enum|impl|trait|module|create table|describe|test|it)\b"
-    r"|export (?:const|let|var) \w{1,60}\b|const \w{1,60} = (?:async )?(?:\(|function)"
-    r"|(?!(?:try|else|finally|except)\b)[\w-]{1,40}:$)",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|) ?")
-_REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+\s\w+\s\w+")
-_SIGNS = re.compile(r"^\s*/?\*{1,2}\s|\*/\s*$")
-"""What begins and ends a comment of several lines."""
-_FAILS = re.compile(r"\b(?:raise|throw|errors?\.New|Errorf|panic|reject)\b")
-_LONGEST_LINE, _MOST_SHARED = 120, 3
-"""Characters of a line in an outline; and how many shared words count."""
 _KNOWN_FIELD = 20
 """Characters of a field that two records hardly have by chance."""
 _RECORDS = 2
@@ -150,38 +135,6 @@ def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
         found.append(piece)
         leads = text[piece.start : piece.end].rstrip().endswith(":")
     return found
-
-
-def outline(text: str, words: Mapping[str, int], longest: int) -> str:
-    """The lines of something written that say most of what is in it, in order.
-
-    These are headings and declarations, then comments and errors, then what shares the most longer words with those.
-    """
-    lines = text.split("\n")
-    weights = [_outlined(line) + min(len(words.keys() & words_in(line)), _MOST_SHARED) for line in lines]
-    chosen: set[int] = set()
-    left = longest
-    for at in sorted(range(len(lines)), key=lambda at: (-weights[at], at)):
-        price = min(len(lines[at]), _LONGEST_LINE) + len(_JOIN)
-        if not weights[at] or left < _LONGEST_LINE // 3:
-            break
-        if price <= left:
-            chosen.add(at)
-            left -= price
-    return _JOIN.join(shorten(_SIGNS.sub("", lines[at]).rstrip("{:").strip(), _LONGEST_LINE) for at in sorted(chosen))
-
-
-def _outlined(line: str) -> float:
-    if _DECLARES.match(line):
-        return 3.0
-    return 1.5 if _REMARKS.match(line) or _FAILS.search(line) else 0.0
-
-
-def declares(text: str, piece: Piece) -> bool:
-    """Whether a line of code or of a document says what stands below it, also where it is numbered."""
-    numbered = _NUMBERED.match(text, piece.start, piece.end)
-    start = numbered.end() if numbered else piece.start
-    return _DECLARES.match(text, start, piece.end) is not None
 
 
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:

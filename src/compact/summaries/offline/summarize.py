@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from compact.history.quoting import shorten, without_marks
+from compact.history.quoting import close_quotes, shorten, without_marks
 from compact.history.reading import read
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
 from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, unlisted
@@ -159,8 +159,7 @@ class _Choice:
         for step in [step for step in self._steps if not step.length][:_MOST_TRIED]:
             whole = self._statements[step.at].texts[0].rpartition("\n")[2]
             for longest in _LAST_RESORT:
-                line = shorten(whole, longest)
-                line += '"' * (line.count('"') % 2)
+                line = close_quotes(shorten(whole, longest))
                 if 0 < self._count(line) <= self._budget:
                     return line
         return ""

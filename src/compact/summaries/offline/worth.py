@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compact.facts import Source
 from compact.history.actions import CHANGES, Action, subject, written_by
 from compact.history.outcomes.outcome import Verdict
+from compact.history.quoting import after_quote
 from compact.history.reading import binds
 from compact.history.rules import rules_read
 from compact.summaries.accounts import UNVERIFIED
@@ -76,7 +77,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         by_user = spoken.source is Source.USER
         weight = _BY_USER if by_user else _ON_THE_WAY if not spoken.closing else _COMMENT if told.comments else _CLOSING
         information, size = told.vocabulary.information(spoken.text), len(spoken.text)
-        information += told.vocabulary.information(question) if (question := told.answered(spoken)) else 0
+        information += told.vocabulary.information(question) if (question := told.answered(spoken, spoken.text)) else 0
         rules = told.speech(spoken).share_of_rules if spoken.binding else 0.0
         if rules:
             value = _said(stress * _BINDING, rules * information)
@@ -118,7 +119,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
 def weigh_item(text: str, emphasis: Emphasis = EVEN) -> Worth:
     """What a statement of an earlier account is worth."""
     said = text.replace(UNVERIFIED, "", 1)
-    words = said.partition('"')[2]  # a rule is known by how its sentence begins
+    words = after_quote(said)  # a rule is known by how its sentence begins
     rule = text.startswith(USER) and binds(words or said)
     usual = _BINDING if rule else _CARRIED_USER if said.startswith(USER) else _CARRIED
     value = _said(emphasis.of_line(text) * usual, len(text) / 4)
