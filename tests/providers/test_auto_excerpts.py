@@ -204,3 +204,55 @@ def test_the_sum_of_tests_is_shown_where_something_else_failed() -> None:
     outcome = Outcome(Verdict.FAILED, "Found 1 error.\n1309 pass 0 fail")
     cut = Excerpts(text, COUNT(text), Interest(outcome=outcome)).within(60, COUNT)
     assert " 1309 pass\n 0 fail\n" in cut
+
+
+def test_the_sum_of_a_run_stays_whatever_its_spaces() -> None:
+    noise = [f" ✓ src/part_{number}.test.ts (3 tests) 2ms" for number in range(300)]
+    text = "\n".join([*noise, " Test Files  2 passed (2)", "      Tests  5 passed (5)", *noise[:9]])
+    ok = Interest(outcome=Outcome(Verdict.OK, "Tests 5 passed (5)"))
+    assert "      Tests  5 passed (5)\n" in Excerpts(text, COUNT(text), ok).within(60, COUNT)
+
+
+def test_a_failure_stands_with_the_line_that_says_why() -> None:
+    noise = [f"  <div class='card-{number}'>" for number in range(300)]
+    text = "\n".join([*noise, "   × copies the prompt 50ms", "     → Found multiple elements with that name", *noise])
+    failed = Interest(outcome=Outcome(Verdict.FAILED, "1 failed"))
+    excerpt = Excerpts(text, COUNT(text), failed).within(80, COUNT)
+    assert "× copies the prompt 50ms\n     → Found multiple elements" in excerpt
+
+
+def test_what_a_terminal_overwrites_is_not_shown() -> None:
+    frames = "".join(f"\x1b[999D\x1b[J{sign}  Uploading the bundle" for sign in "◒◐◓◑" * 20)
+    text = "\n".join([frames, *(f"line {number} of the log" for number in range(200)), "Ready: ws_1"])
+    excerpt = Excerpts(text, COUNT(text), Interest(words=place_words("Uploading the bundle"))).within(120, COUNT)
+    assert "Uploading" not in excerpt
+    assert excerpt.endswith("Ready: ws_1")
+
+
+def test_an_excerpt_uses_its_room_where_the_rest_has_more_tokens() -> None:
+    coloured = [f"\x1b[36m<button\x1b[39m \x1b[33mclass_{n}\x1b[39m=\x1b[32m'b'\x1b[39m" for n in range(200)]
+    told = [f"Error: the ledger has no account {number}" for number in range(12)]
+    text = "\n".join([*coloured[:100], *told, *coloured[100:]])
+    assert COUNT(Excerpts(text, COUNT(text), Interest()).within(120, COUNT)) > 80
+
+
+def test_a_line_that_repeats_is_shown_once() -> None:
+    line = "const errorData = await response.json().catch(() => ({}));"
+    text = "\n".join(f"{at}→{line if at % 20 == 0 else f'  step({at});'}" for at in range(1, 400))
+    excerpt = Excerpts(text, COUNT(text), Interest(names={"response.json"})).within(150, COUNT)
+    assert 0 < excerpt.count(line) < 3
+
+
+@pytest.mark.parametrize("status", ["<returncode>0</returncode>", "Exit code: 0"])
+def test_the_status_of_a_command_stays_in_its_excerpt(status: str) -> None:
+    text = "\n".join([status, *(f"step {number} of ledger.py was copied to its place" for number in range(200))])
+    excerpt = Excerpts(text, COUNT(text), Interest(names={"ledger.py"})).within(80, COUNT)
+    assert excerpt.startswith(f"{status}\n")
+
+
+def test_an_empty_comment_is_not_worth_a_line() -> None:
+    told = [f"{number}→// ledger.py has the total of account {number}" for number in range(0, 400, 40)]
+    text = "\n".join(told[at // 40] if at % 40 == 0 else f"{at}→//" for at in range(400))
+    excerpt = Excerpts(text, COUNT(text), Interest(names={"ledger.py"})).within(200, COUNT)
+    assert excerpt.count("ledger.py") > 3
+    assert "→//\n" not in excerpt

@@ -190,6 +190,11 @@ def _tail(output: str) -> str:
     return "\n".join(reversed(chosen))
 
 
+def tells_status(line: str) -> bool:
+    """Whether a line tells nothing but the status that a command ended with."""
+    return _TAGGED.fullmatch(line) is not None or _STATUS.fullmatch(line) is not None
+
+
 def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
     """The status that an agent tells with an output, and the output without it."""
     if text[:1] == "{" and (told := _status_in_json(text)):

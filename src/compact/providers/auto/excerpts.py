@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from compact.facts import failures_in
 from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
+from compact.history.outcomes.verdicts import tells_status
 from compact.history.reading import binds
 from compact.providers.truncation.cutting import omitted
 from compact.summaries.offline.outlines import declares
@@ -27,8 +28,10 @@ _ERROR = 8.0
 _FOUND, _SOUGHT, _RULE = 1.0, 2.5, 8.0
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
 """A line of a compiler, a linter or a search that says what was found at a place."""
-_EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>)\s*+")
-"""A line that says nothing by itself: a bracket, a tag, a blank."""
+_EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3})\s*+")
+"""A line that says nothing by itself: a bracket, a tag, a blank, an empty comment."""
+_NUMBER, _REPEATED = re.compile(r"\A\s*\d{1,6}(?:→|\t|:|\|)"), 0.3
+"""The number before a line, and how much a line is worth that stood above already."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _DECLARED = 0.8
 """What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
@@ -39,13 +42,22 @@ _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
 _MOST_DECISIVE = 3
+_SUM = 12
+"""Characters of a line with a number that can be a part of how a run ended."""
+_REASON = (4.0, 2.0)
+"""What the lines below an error are worth for it: they often say what was wrong."""
+_FAILING = re.compile(r"[×✗✘✕✖] |(?:--- )?FAIL(?:ED)?\b|E {2,4}\S")
+"""How the line of a test that failed begins."""
+_FRAME = re.compile(r"\x1b\[\d{0,4}[A-HJK].*\x1b\[\d{0,4}[A-HJK]", re.DOTALL)
+"""A line that a terminal overwrites, such as the steps of a progress bar."""
 _OPENING, _BODY = ("{", "(", "[", ":"), 5
 """How a line ends that opens a block, and how many lines of the block are worth more for it."""
 _BESIDE = {1: 0.5, 2: 0.25}
 """What lines beside one that is mentioned are worth for it, by how far they are from it."""
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
-_ATTEMPTS = 5
+_ATTEMPTS, _FILLED = 5, 0.75
+"""How often an excerpt is tried, and the share of its room that it has to fill."""
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
@@ -77,24 +89,28 @@ class Excerpts:
         self.text = text
         self._rate = tokens / max(len(text), 1)
         self._pieces = pieces_of(text)
-        self._worth = _worth(text, self._pieces, interest, records=is_json(text))
+        self._records = is_json(text)
+        self._worth = _worth(text, self._pieces, interest, records=self._records)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
 
         It leaves out something in any case: the whole text is no excerpt.
         """
-        wanted = room
+        low, wanted, best = 0, room, ""
         for _ in range(_ATTEMPTS):
             chosen = self._chosen(wanted)
             if len(chosen) == len(self._pieces):
                 chosen.pop()
             text = self._written(chosen)
             size = count(text)
-            if size <= room or not chosen:
+            if size > room and chosen:
+                wanted = (low + wanted) // 2 if best else wanted - (size - room + 2)
+            elif size > _FILLED * room or not chosen or text == best or self._records:
                 return text
-            wanted -= size - room + 2
-        return self._written(())
+            else:  # the lines that were chosen have fewer tokens than others as long
+                low, wanted, best = wanted, min(2 * wanted, wanted * room // max(size, 1)), text
+        return best or self._written(())
 
     def _chosen(self, room: int) -> list[int]:
         """The pieces that fit, best first come, in order."""
@@ -102,6 +118,8 @@ class Excerpts:
         left: float = room - _MARKER
         taken: set[int] = set()
         for at in order:
+            if not self._worth[at]:
+                break
             piece = self._pieces[at]
             price = (piece.end - piece.start) * self._rate
             # A piece that stands alone brings a gap of its own.
@@ -144,7 +162,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
     size = len(pieces)
     # What went well may print errors that were expected.
     errors = {failure.start for failure in failures_in(text)} if interest.outcome.kind is not Verdict.OK else set()
-    decisive, patch = _decisive(interest.outcome), _PATCH.search(text) is not None
+    decisive, patch, moves = _decisive(interest.outcome), _PATCH.search(text) is not None, "\x1b[" in text
     lowered = text.lower() if interest.asked else ""
     wanted = {word for word in interest.asked if word in lowered}
     asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
@@ -154,17 +172,25 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         (_MENTIONED, count_names(text, pieces, interest.names)),
         (_TAKEN_UP, count_words(text, pieces, interest.words)),
     )
-    worth, mentions = [0.0] * size, [0.0] * size
+    worth, mentions, empty = [0.0] * size, [0.0] * size, []
     for weight, found in counts:
         for at, count in enumerate(found):
             if count:
                 mentions[at] += weight * min(count, _MOST_MENTIONS)
     for at, piece in enumerate(pieces):
-        if _EMPTY.fullmatch(text, piece.start, piece.end):
+        line = text[piece.start : piece.end].strip()
+        overwritten = moves and _FRAME.search(line) is not None
+        if overwritten or _EMPTY.fullmatch(text, piece.start, piece.end):
+            empty.append(at)
             continue
         value = _TITLE / (1 + at) ** 2 if records else _EDGE / (1 + at) + _EDGE / (size - at)
-        value += _ERROR * (piece.start in errors or _decides(text[piece.start : piece.end].strip(), decisive))
-        value += _RULE * (interest.rules and binds(text[piece.start : piece.end]))
+        wrong = piece.start in errors or (interest.outcome.failed and _FAILING.match(line) is not None)
+        decides = _decides(line, decisive)
+        value += _ERROR * (wrong or decides)
+        for below, more in enumerate(_REASON[: size - at - 1] if wrong and not decides else (), start=at + 1):
+            worth[below] += more
+        value += _ERROR * (at in (0, size - 1) and tells_status(line))
+        value += _RULE * (interest.rules and binds(line))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += _DECLARED * declares(text, piece)
         value += _CHANGED * (patch and text[piece.start] in "+-")
@@ -174,13 +200,27 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         for near in (at - 2, at - 1, at + 1, at + 2):  # what stands beside it says what it is part of
             if mentioned and 0 <= near < size and not records:
                 worth[near] += mentioned * _BESIDE[abs(near - at)]
-        if mentioned and text[piece.start : piece.end].rstrip().endswith(_OPENING):
+        if mentioned and line.endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2
+    return _adjusted(text, pieces, worth, empty, records=records)
+
+
+def _adjusted(
+    text: str, pieces: Sequence[Piece], worth: list[float], empty: Sequence[int], *, records: bool
+) -> list[float]:
+    """The worth of the pieces, where what a comment is about counts as it does, and lines that repeat little."""
     for at, (piece, following) in enumerate(pairwise(pieces)):
         less = worth[at] > worth[at + 1]
         if less and _COMMENT.match(text, piece.start) and not _EMPTY.fullmatch(text, following.start, following.end):
-            worth[at + 1] = worth[at]  # what it is about
+            worth[at + 1] = worth[at]
+    for at in empty:
+        worth[at] = 0.0
+    seen: set[str] = set()
+    for at, piece in enumerate(() if records else pieces):
+        line = _NUMBER.sub("", text[piece.start : piece.end]).strip()
+        worth[at] *= _REPEATED if line in seen else 1.0
+        seen.add(line)
     return worth
 
 
@@ -192,7 +232,9 @@ def _decisive(outcome: Outcome) -> set[str]:
 
 def _decides(line: str, decisive: AbstractSet[str]) -> bool:
     """Whether it is one of those lines, or a part of one that was put together from several, such as a sum of tests."""
-    return line in decisive or (line[:1].isdigit() and any(line in one for one in decisive))
+    line = " ".join(line.split())
+    part = line[:1].isdigit() or (len(line) >= _SUM and any(map(str.isdigit, line)))
+    return line in decisive or (part and any(line in one for one in decisive))
 
 
 def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:
