@@ -10,7 +10,8 @@ from compact.history.reading import read
 from compact.messages import AccountItem, exchanges
 from compact.summaries.accounts import join_lines
 from compact.summaries.offline.lines import LONG, MIDDLE, ROOMS, SHORT, Told, tell
-from compact.summaries.offline.records import fields_in, outline
+from compact.summaries.offline.outlines import outline
+from compact.summaries.offline.records import fields_in
 from compact.summaries.offline.worth import weigh
 from tests.providers.conversations import assistant, step, user
 
@@ -55,7 +56,17 @@ def test_an_outline_names_what_was_written() -> None:
     assert "class Store" in shown
     assert "# Replaces the transcript" in shown
     assert "compute(x)" not in shown
-    assert outline("one\ntwo\n", {}, 200) == ""
+    assert outline("one\ntwo\n", {}, 200) == "one / two"
+    assert outline("value = 1\n" * 100, {}, 60).endswith(" / …")
+
+
+def test_an_outline_marks_its_gaps_and_says_nothing_twice() -> None:
+    lines = ["def first():", "    return 403", "    log()", "    log()", "def second():", "    return 403", "    x"]
+    assert outline("\n".join(lines), {}, 90) == "def first() / return 403 / log() / … / def second() / …"
+    style = ".card {\n  color: #1f2937;\n  margin: 0;\n}\n.page {\n  margin: 0;\n}"
+    assert outline(style, {}, 400) == ".card / … / .page / …"
+    handed_on = 'if err != nil {\n    return fmt.Errorf("failed to read: %w", err)\n}\nreturn errors.New("no id")'
+    assert outline(handed_on, {}, 60) == '… / return errors.New("no id")'
 
 
 def test_a_file_that_was_written_is_told_by_its_outline() -> None:
@@ -64,7 +75,8 @@ def test_a_file_that_was_written_is_told_by_its_outline() -> None:
         each.line(LONG)
         for each in told(user("Go."), *step("c1", "write_file", {"path": "a.py", "content": text}, "ok"))
     ][1:]
-    assert line.startswith('- wrote a.py: "')
+    assert line.startswith("- wrote a.py: “")
+    assert 'raise Missing("no checkpoint")' in line
     assert "def update_committed(options)" in line
 
 
@@ -102,7 +114,7 @@ def test_a_script_is_told_with_the_program_that_ran_it() -> None:
     counted = "for order in orders:\n    missing += not order.total\nprint(missing)"
     script = f"import json\n\n# Count the orders without a total.\n{counted}"
     _, ran = told(user("Count."), *step("c1", "bash", {"command": f"python3 - <<'EOF'\n{script}\nEOF"}, "17"))
-    assert ran.line(LONG) == '- ran `python3 - <<…` with "Count the orders without a total.": "17"'
+    assert ran.line(LONG) == '- ran `python3 - <<…` with "Count the orders without a total. / …": "17"'
     assert ran.line(SHORT) == '- ran `python3 - <<…`: "17"'
 
 
@@ -228,6 +240,29 @@ def test_a_short_answer_stands_with_its_question() -> None:
     assert weigh(yes).lines[0] > weigh(told(user("yes"))[0]).lines[0]
     lines = [AccountItem(each.line(SHORT)) for each in (question, yes)]
     assert join_lines(lines)[1] == '- user: "yes"'  # the question stands above
+
+
+def test_an_answer_that_leans_on_its_question_stands_with_it() -> None:
+    asked, said = "Have you been to the seminar on bonds?", "It was informative and opened my eyes to many trends. "
+    *_, answer = told(
+        user("I like finance."), assistant(asked), user(said + "I took twelve pages of notes there. " * 9)
+    )
+    assert answer.line(SHORT).endswith(f'(in answer to "{asked}")')
+    *_, other = told(user("I like finance."), assistant(asked), user("I sold my bonds yesterday. " * 9))
+    assert asked not in other.line(SHORT)
+
+
+def test_a_sentence_of_a_later_paragraph_stands_with_what_opens_it() -> None:
+    candles = "On Monday I tried making candles. The wax was hot. I gave it up after an hour."
+    expo = (
+        "On Friday I went to the home decor expo. There were many people. "
+        "I looked for themes that I like, room_12 and room_14 among them, but with 300 stands I was lost in a maze."
+    )
+    (line,) = (each.line(SHORT) for each in told(user(f"{candles}\n\n{expo}")))
+    assert "home decor expo" in line or "lost in a maze" not in line
+    (long,) = (each.line(MIDDLE) for each in told(user(f"{candles}\n\n{expo}")))
+    assert "home decor expo" in long
+    assert "lost in a maze" in long
 
 
 def test_what_says_enough_by_itself_has_no_question_beside_it() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import groupby, takewhile
+from itertools import accumulate, groupby, takewhile
 from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
@@ -24,7 +24,9 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|
 _FENCE, _LONGEST_BLOCK = "```", 300
 _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
-_FIRST, _LAST, _OTHER, _CODE = 1.5, 1.0, 0.5, 0.2
+_FIRST, _LAST, _OTHER, _CODE, _OPENS = 1.5, 1.0, 0.5, 0.2, 0.5
+_PARAGRAPH = 3
+"""Sentences of a line that is a paragraph."""
 _GAP = " … "
 _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
@@ -37,11 +39,16 @@ _STATEMENT = 24
 
 
 class Passage(NamedTuple):
-    """A sentence, an item of a list or a block of `code`; `lead` is the line that governs it."""
+    """A sentence, an item of a list or a block of `code`; `lead` is the line that governs it.
+
+    One that `opens` a paragraph says what those `inside` it are about.
+    """
 
     text: str
     lead: str = ""
     code: bool = False
+    opens: bool = False
+    inside: bool = False
 
     @property
     def whole(self) -> str:
@@ -72,25 +79,32 @@ class Speech:
         left = longest
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
         for at in order:
-            needed = [one for one in self._needed(at) if one not in chosen]
-            price = sum(
-                len(found[one].text) + len(_GAP) + (0 if one - 1 in chosen else len(found[one].lead)) for one in needed
-            )
-            if price <= left:
-                chosen.update(needed)
-                left -= price
+            for needed in self._needed(at, best=weights[at] >= _TELLS_ENOUGH * weights[order[0]]):
+                missing = [one for one in needed if one not in chosen]
+                leads = (len(found[one].lead) for one in missing if one - 1 not in chosen)
+                price = sum(len(found[one].text) + len(_GAP) for one in missing) + sum(leads)
+                if price <= left:
+                    chosen.update(missing)
+                    left -= price
+                    break
         if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
             # The ends of what says most are better than all of something else.
-            best = " ".join(found[at].whole for at in self._needed(order[0]))
+            best = " ".join(found[at].whole for at in self._needed(order[0], best=True)[-1])
             return shorten_middle(quote(best, 4 * longest), longest)
         return quote(" ".join(_runs(found, chosen)), longest)
 
-    def _needed(self, at: int) -> range:
-        """The passage, and those before it that it needs to be understood."""
+    def _needed(self, at: int, *, best: bool) -> list[list[int]]:
+        """The passage, and those before it that it needs to be understood: in a later paragraph, what opens that.
+
+        Of the best ones, also without what opens the paragraph.
+        """
         first = at
         while first and self._leaning[first] and at - first < _MOST_LEANT_ON:
             first -= 1
-        return range(first, at + 1)
+        opener, own = self._openers[first], list(range(first, at + 1))
+        if not 0 < opener < first:
+            return [own]
+        return [[opener, *own], own] if best else [[opener, *own]]
 
     def quote_rules(self, longest: int) -> str:
         """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
@@ -122,6 +136,15 @@ class Speech:
         return list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
 
     @cached_property
+    def _openers(self) -> list[int]:
+        """The place of the passage that opens the paragraph of each; 0 where there is none."""
+        places = (at if each.opens else 0 for at, each in enumerate(self._passages))
+        return [
+            place if each.inside or each.opens else 0
+            for each, place in zip(self._passages, accumulate(places, max), strict=True)
+        ]
+
+    @cached_property
     def _leaning(self) -> list[bool]:
         """Which passages need the one before them, unless that is code."""
         before = [Passage(""), *self._passages]
@@ -139,7 +162,9 @@ class Speech:
             for passage, leaning in zip(found, self._leaning, strict=True)
         ]
         if found and self._by_person:
-            weights = [weight + recounts(each.text) for weight, each in zip(weights, found, strict=True)]
+            weights = [
+                weight + recounts(each.text) + _OPENS * each.opens for weight, each in zip(weights, found, strict=True)
+            ]
             weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
         if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST
@@ -172,7 +197,12 @@ def passages(text: str) -> Iterator[Passage]:
             if items and not line[0].isspace():
                 lead, items = "", False
             governing = lead or (heading if _governs(heading) else "")
-            yield from (Passage(span.text, governing) for span in sentences_in(line))
+            spans = list(sentences_in(line))
+            opens = next((at for at, span in enumerate(spans) if len(span.text) >= _STATEMENT), 0)
+            opens = opens if len(spans) >= _PARAGRAPH else len(spans)
+            yield from (
+                Passage(span.text, governing, opens=at == opens, inside=at > opens) for at, span in enumerate(spans)
+            )
 
 
 def _code(lines: Iterator[str], lead: str) -> Iterator[Passage]:
