@@ -38,7 +38,7 @@ SUBJECTS = (
     *(f"src/compact/{name}" for name in ("messages", "engine", "originals", "sessions", "redaction")),
     "src/compact/server/security.py",
 )
-_RECORDED = "COMPACT_MUTANTS_RECORDED"  # where the plugin below writes how long each test took
+_RECORDED = "MUTANTS_RECORDED"  # where the plugin below writes how long each test took
 _MARKS = "not clock and not laws and not soak"  # these hold against the clock, or take minutes
 _LEFT_OUT = (
     "tests/page",
