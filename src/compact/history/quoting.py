@@ -25,7 +25,7 @@ _DIVIDING = re.compile(r"[\"`→]|[:;](?:\s|\Z)")
 """Signs by which a line of an account says who speaks, and where the next thing begins."""
 _WIDE_QUOTE = "\N{FULLWIDTH QUOTATION MARK}"
 _QUOTE = '"'
-_LINE_LIKE = re.compile(r"→|\b(?:user|assistant|system|human|developer|tool)\b[^\n\"]{0,40}:", re.IGNORECASE)
+_LINE_LIKE = re.compile(r"→|\b(?:user|assistant|system|human|developer|tool)(?: \([^()\n]{0,40}\))?\s?:", re.IGNORECASE)
 _CURLY, _OPENS = re.compile("[“”]"), re.compile('["“]')
 _VERB_LAST = re.compile(r"[\u3040-\u30ff\uac00-\ud7a3]")
 """Letters of Japanese and Korean, which say at the end of a clause whether something is to be done or not."""

@@ -231,6 +231,8 @@ def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
             items = "; ".join(text.rstrip(".;") for _, text in kept)
             yield f"{'… ' * skipped}{lead}: {items}{'; …' if len(kept) < len(members) else '.'}"
         skipped = not kept
+    if skipped:
+        yield "…"
 
 
 def _lead(title: str) -> str:
