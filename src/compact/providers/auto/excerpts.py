@@ -56,8 +56,8 @@ _BESIDE = {1: 0.5, 2: 0.25}
 """What lines beside one that is mentioned are worth for it, by how far they are from it."""
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
-_ATTEMPTS, _FILLED = 5, 0.75
-"""How often an excerpt is tried, and the share of its room that it has to fill."""
+_ATTEMPTS, _FILLED, _TELLING = 5, 0.75, 6.0
+"""How often an excerpt is tried, which share of its room is to be filled, and what a line that is added is worth."""
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
@@ -97,9 +97,9 @@ class Excerpts:
 
         It leaves out something in any case: the whole text is no excerpt.
         """
-        low, wanted, best = 0, room, ""
+        low, wanted, best, kept = 0, room, "", set[int]()
         for _ in range(_ATTEMPTS):
-            chosen = self._chosen(wanted)
+            chosen = [at for at in self._chosen(wanted) if not best or at in kept or self._worth[at] >= _TELLING]
             if len(chosen) == len(self._pieces):
                 chosen.pop()
             text = self._written(chosen)
@@ -110,6 +110,7 @@ class Excerpts:
                 return text
             else:  # the lines that were chosen have fewer tokens than others as long
                 low, wanted, best = wanted, min(2 * wanted, wanted * room // max(size, 1)), text
+                kept.update(chosen)
         return best or self._written(())
 
     def _chosen(self, room: int) -> list[int]:
