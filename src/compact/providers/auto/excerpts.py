@@ -210,7 +210,7 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
 def _adjusted(
     text: str, pieces: Sequence[Piece], worth: list[float], empty: Sequence[int], *, records: bool
 ) -> list[float]:
-    """The worth of the pieces, where what a comment is about counts as it does, and lines that repeat little."""
+    """The line below a comment is worth as much as the comment, an empty line nothing, a repeated one little."""
     for at, (piece, following) in enumerate(pairwise(pieces)):
         less = worth[at] > worth[at + 1]
         if less and _COMMENT.match(text, piece.start) and not _EMPTY.fullmatch(text, following.start, following.end):
