@@ -265,6 +265,13 @@ def test_a_sentence_of_a_later_paragraph_stands_with_what_opens_it() -> None:
     assert "lost in a maze" in long
 
 
+def test_an_exclamation_after_a_gap_is_left_out() -> None:
+    first = "I went to a workshop on staging rooms, and it was not for me at all, whatever they say."
+    rest = "Rooms are what people make of them, as everybody knows who has ever lived in one for some time. " * 3
+    (line,) = (each.line(SHORT) for each in told(user(f"{first} {rest} Yes! {rest}")))
+    assert "Yes!" not in line
+
+
 def test_what_says_enough_by_itself_has_no_question_beside_it() -> None:
     *_, rule = told(
         assistant("Coffee first?"), user("Yes, and a few rules: never push to main, and keep the tests green.")

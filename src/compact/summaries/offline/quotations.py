@@ -34,8 +34,8 @@ _TELLING, _MOST_TOLD = 15, 1.5
 _LEANS, _MOST_LEANT_ON = 0.8, 2
 _TELLS_ENOUGH = 0.8
 """The part of what the best sentence is worth that another must have to stand in its place."""
-_STATEMENT = 24
-"""Characters of a sentence that is more than an exclamation."""
+_STATEMENT, _EXCLAMATION = 24, 10
+"""Characters of a sentence that is more than an exclamation, and of one that is hardly anything else."""
 
 
 class Passage(NamedTuple):
@@ -87,6 +87,10 @@ class Speech:
                     chosen.update(missing)
                     left -= price
                     break
+        # An exclamation after a gap says nothing.
+        chosen -= {
+            at for at in chosen if at and len(found[at].text) < _EXCLAMATION and chosen.isdisjoint((at - 1, at + 1))
+        }
         if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
             # The ends of what says most are better than all of something else.
             best = " ".join(found[at].whole for at in self._needed(order[0], best=True)[-1])
