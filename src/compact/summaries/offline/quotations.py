@@ -137,7 +137,10 @@ class Speech:
     @cached_property
     def _passages(self) -> list[Passage]:
         """The passages, each once."""
-        return list(dict.fromkeys(passages(self._text[:_LONGEST_TEXT])))
+        found: dict[str, Passage] = {}
+        for each in passages(self._text[:_LONGEST_TEXT]):
+            found.setdefault(each.whole, each)
+        return list(found.values())
 
     @cached_property
     def _openers(self) -> list[int]:
