@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compact.app.recipes import list_recipes, resolve_recipe
-from compact.engine import Gauge, Goal, Inputs, Outcome, compact, floor_of
+from compact.engine import Gauge, Goal, Inputs, NoModel, Outcome, compact, floor_of
+from compact.engine.compaction import report_of
+from compact.engine.report import Report
 from compact.errors import InsufficientBudget, InvalidConfiguration
 from compact.formats import parse
-from compact.messages import Conversation, is_summary, plan_from_json, plan_to_json, restore
+from compact.messages import Conversation, Pass, is_summary, plan_from_json, plan_to_json, restore
 from compact.policies import Policy
-from compact.ports import Answer, Ask, Failure
+from compact.ports import Answer, Ask, Completion, Failure
 from compact.providers import Capabilities, Recipe, Steps, Task
 from compact.providers.auto import AutoSettings
 from compact.settings.recipes import choose_default, default_recipe
@@ -220,3 +223,100 @@ def test_an_account_stands_ahead_of_system_messages_where_only_there_it_is_valid
     read = plan_from_json(plan_to_json(outcome.plan))
     assert [getattr(edit, "first", False) for edit in read[0].edits].count(True) == 1
     assert restore(outcome.conversation, outcome.plan) == before
+
+
+@pytest.mark.parametrize(
+    ("goal", "ceiling"),
+    [
+        (Goal(100, 1000, 500), 300),
+        (Goal(100, 400, 500), 250),
+        (Goal(100, None, 500), 300),
+        (Goal(600, 1000, 500), 600),
+        (Goal(None, 1000, 500), None),
+        (Goal(100, 1000, None), None),
+    ],
+)
+def test_the_ceiling_lies_halfway_from_the_target_to_where_it_would_begin_again(
+    goal: Goal, ceiling: int | None
+) -> None:
+    assert goal.ceiling == ceiling
+
+
+def test_a_budget_of_just_what_must_stay_is_enough() -> None:
+    before = parse([user("Begin."), assistant(LONG), user("Go on.")])
+    floor = floor_of(before, gauge_for(before)).total
+    recipe = resolve_recipe("auto")
+    with pytest.raises(InsufficientBudget, match=f"the budget is {floor - 1:,} of 128,000") as caught:
+        compact(before, recipe, Goal(None, floor - 1), inputs(before))
+    assert (caught.value.needed, caught.value.budget) == (floor, floor - 1)
+    alone = parse([user("Begin."), user("Go on.")])
+    tokens = tokens_of(alone)
+    assert floor_of(alone, gauge_for(alone)).total == tokens
+    assert compact(alone, recipe, Goal(tokens, tokens), inputs(alone)).conversation.messages == alone.messages
+
+
+def test_at_the_target_nothing_is_done_and_just_above_it_something_is() -> None:
+    before = work()
+    tokens = tokens_of(before)
+    recipe = resolve_recipe("auto")
+    assert compact(before, recipe, Goal(tokens), inputs(before)).passes == ()
+    assert compact(before, recipe, Goal(tokens - 1), inputs(before)).plan
+
+
+def test_why_no_model_wrote_is_told() -> None:
+    before = work()
+    gauge = gauge_for(before)
+    target = floor_of(before, gauge).total + 600
+    recipe = resolve_recipe("auto")
+
+    def reported(asker: Any) -> Report:
+        outcome = compact(before, recipe, Goal(target), inputs(before), asker)
+        return report_of(recipe, before, outcome, gauge, target)
+
+    def named(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        return tuple(Completion("It was read.", cost=Decimal("0.5"), model="m") for _ in asks)
+
+    assert reported(None).why_offline == "no callback or profile was given"
+    assert reported(NoModel("it was late")).why_offline == "it was late"
+    failed = reported(failing)
+    assert (failed.written_by, "down" in failed.why_offline, failed.cost) == ((), True, None)
+    written = reported(named)
+    assert (written.written_by, written.why_offline, written.target) == (("m",), "", target)
+    assert written.cost == sum(done.cost for done in written.passes if done.cost is not None)
+    assert written.tokens_before == tokens_of(before)
+    assert written.kept_prefix >= gauge.conversation(before.with_messages(before.messages[:1]))
+    assert (written.recipe, written.provider) == (recipe.name, recipe.provider.name)
+
+
+class Failing:
+    """`auto`, but with an error of its own, or of ours."""
+
+    def __init__(self, error: Exception, id: str) -> None:
+        self.error, self.id = error, id
+
+    name, description, version, capabilities, settings = "Failing", "Fails.", "1", Capabilities(), AutoSettings
+
+    def condense(self, _task: Task, _settings: AutoSettings, /) -> Steps:
+        yield Pass("Nothing", ())
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "id"), [(ZeroDivisionError("no luck"), "auto"), (InsufficientBudget("no", needed=2, budget=1), "other")]
+)
+def test_an_error_of_auto_and_one_of_ours_go_on_to_the_caller(error: Exception, id: str) -> None:
+    before = work()
+    with pytest.raises(type(error)) as caught:
+        compact(before, Recipe("mine", Failing(error, id), AutoSettings()), Goal(1000), inputs(before))
+    assert caught.value is error
+
+
+def test_a_provider_that_yields_something_else_is_told() -> None:
+    class Wrong(Raising):
+        def condense(self, _task: Task, _settings: AutoSettings, /) -> Steps:
+            yield 3  # type: ignore[misc]
+
+    before = work()
+    outcome = compact(before, Recipe("mine", Wrong(), AutoSettings()), Goal(tokens_of(before) - 1), inputs(before))
+    messages = [str(event.properties.get("message")) for event in outcome.events if event.failed]
+    assert messages == ["Raising failed (TypeError: a provider yields a Pass, an Event or a tuple of Asks, not 3)"]

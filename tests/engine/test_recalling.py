@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from time import perf_counter
 
@@ -9,7 +10,8 @@ import pytest
 
 from compact.app import Condensation
 from compact.app.recipes import list_recipes, resolve_recipe
-from compact.engine.recalling import Removed
+from compact.engine.recalling import Recalled, Removed, read_handle, unknown_handle
+from compact.engine.searching import Piece
 from compact.errors import InvalidInput
 from compact.formats import FORMATS, parse, render
 from compact.messages import (
@@ -270,3 +272,91 @@ def test_ten_thousand_messages_are_searched_at_once() -> None:
     for number in range(10):
         assert index.search(f"needle{9000 + number}")[0].handle == f"msg-{9001 + number}"
     assert (perf_counter() - began) / 10 < 0.5
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("file_path", "path", "filePath", "filename", "file", "target_file", "url", "command", "cmd", "pattern"),
+        "query",
+    ],
+)
+def test_the_argument_that_tells_most_is_named_with_the_call(name: str) -> None:
+    arguments = json.dumps({"other": "x", "limit": 3, name: "src/a.py"})
+    call = {"id": "c", "type": "function", "function": {"name": "Do", "arguments": arguments}}
+    answer = {"role": "tool", "tool_call_id": "c", "content": "done"}
+    conversation = parse([asked("begin"), {"role": "assistant", "content": None, "tool_calls": [call]}, answer])
+    fold = Fold(ids(conversation, 1, 2), None, EditKind.PRUNED)
+    pieces = removed(conversation, Pass("p", (fold,))).recall(fold.handle).pieces
+    assert [(piece.tool, piece.path) for piece in pieces] == [("Do", "src/a.py")] * 2
+
+
+def test_a_path_goes_before_a_command_and_what_is_no_text_is_passed_over() -> None:
+    arguments = json.dumps({"query": "q", "command": "ls", "path": 3, "filename": "f"})
+    call = {"id": "c", "type": "function", "function": {"name": "Do", "arguments": arguments}}
+    conversation = parse([asked("begin"), {"role": "assistant", "content": None, "tool_calls": [call]}])
+    fold = Fold(ids(conversation, 1), None, EditKind.PRUNED)
+    (piece,) = removed(conversation, Pass("p", (fold,))).recall(fold.handle).pieces
+    assert piece.path == "f"
+
+
+def test_what_was_made_plain_is_recalled_by_its_hash_whole() -> None:
+    conversation = talk()
+    plain = Replace(Where(conversation.messages[2].id, 0, (0,)), "alpha  beta", EditKind.LAYOUT)
+    index = removed(conversation, Pass("p", (plain,)))
+    digest = fingerprint("alpha  beta")
+    for length in (6, 12, 64):
+        assert list(index.recall(f"#{digest[:length]}").messages) == render(conversation)[2:3]
+    with pytest.raises(InvalidInput):
+        index.recall(f"#{digest[:11]}{'0' if digest[11] != '0' else '1'}")
+    given = fingerprint("beta delta")
+    assert index.recall(f"#{given[:6]}").text == "beta delta"
+    assert f"#{given}" in index
+
+
+def test_handles_are_read_out_of_what_was_given() -> None:
+    assert read_handle("⟨ 3 removed, recall FOLD-0123456789AB ⟩") == "fold-0123456789ab"
+    assert [read_handle(f"see {name}.") for name in ("msg-12", "cut-0123abcd", "sum-0123abcd", "#012abc")] == [
+        "msg-12", "cut-0123abcd", "sum-0123abcd", "#012abc",
+    ]  # fmt: skip
+    assert read_handle("  none of it ") == "none of it"
+    with pytest.raises(InvalidInput, match="must be a text, not int") as caught:
+        read_handle(3)  # type: ignore[arg-type]
+    assert caught.value.field == "handle"
+
+
+def test_near_handles_are_three_at_most_and_else_the_last_ones() -> None:
+    known = [f"cut-0000000{number}" for number in range(5)]
+    near = unknown_handle("cut-00000009", known)
+    assert str(near).count("cut-0000000") == 1 + 3
+    assert near.field == "handle"
+    assert "msg-4, msg-3, msg-2" in str(unknown_handle("zzz", [f"msg-{at}" for at in range(5)]))
+    assert "Nothing was removed so far" in str(unknown_handle("zzz", []))
+
+
+def test_only_messages_that_were_changed_are_recalled_by_their_numbers() -> None:
+    conversation = talk()
+    fold = Fold(ids(conversation, 1, 2), None, EditKind.PRUNED)
+    index = removed(conversation, Pass("p", (fold,)))
+    assert [f"msg-{at}" in index for at in range(9)] == [False, True, True, *[False] * 6]
+    assert index.recall("msg-2").text.endswith("alpha Beta gamma")
+    assert index.handles == (fold.handle,)
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "shown", "rest"),
+    [
+        (0, 100, "one two\nthree\nfour", ""),
+        (0, 18, "one two\nthree\nfour", ""),
+        (0, 17, "one two\nthree\n", "4 more characters: start=14"),
+        (0, 10, "one two\n", "10 more characters: start=8"),
+        (0, 3, "one", "15 more characters: start=3"),
+        (8, 4, "thre", "6 more characters: start=12"),
+        (-5, 0, "o", "17 more characters: start=1"),
+        (99, 5, "", ""),
+    ],
+)
+def test_a_page_ends_at_a_line_of_its_second_half(start: int, size: int, shown: str, rest: str) -> None:
+    piece = Piece("cut-0123abcd", 0, "tool", "", "", "one two\nthree\nfour")
+    recalled = Recalled("cut-0123abcd", (piece,), ())
+    assert recalled.page(start, size) == mark_recalled(shown, "cut-0123abcd", rest)

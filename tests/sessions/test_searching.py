@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -64,6 +65,18 @@ def test_what_is_found_says_where_the_words_stand(store: DatabaseStore) -> None:
     assert [found.excerpt[start:end] for start, end in found.spans] == ["Needle", "NEEDLE"]
     assert found.excerpt in text
     assert len(found.excerpt) <= 240
+
+
+def test_the_index_of_sqlite_follows_a_text_whoever_changes_it(tmp_path: Path) -> None:
+    with open_store(tmp_path / "sessions.db") as store:
+        new(store)
+        id = store.append("s", [said("needle")])[0].id
+        with store.database.writing() as connection:
+            connection.exec_driver_sql(f"""UPDATE "chatMessages" SET "contentText" = 'thread' WHERE id = {id}""")
+        assert [one.message for one in store.search("thread")] == [id]
+        assert store.search("needle") == []
+        store.delete("s")
+        assert store.search("thread") == []
 
 
 def test_a_message_of_any_size_is_stored_and_its_first_words_are_found(store: DatabaseStore) -> None:

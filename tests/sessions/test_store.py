@@ -101,6 +101,33 @@ def test_what_is_not_there_is_not_found(store: DatabaseStore) -> None:
     assert [one.tokens for one in store.history("other")] == [5]
 
 
+def test_what_is_not_found_is_named(store: DatabaseStore) -> None:
+    new(store)
+    message = store.append("s", [said()])[0].id
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: store.session("x"), "session 'x'"),
+        (lambda: store.delete("x"), "session 'x'"),
+        (lambda: store.append("x", [said()]), "session 'x'"),
+        (lambda: store.change("x", {}), "session 'x'"),
+        (lambda: store.messages("s", [message, 0]), "message 0"),
+        (lambda: store.messages("s", [message + 1, message]), f"message {message + 1}"),
+        (lambda: store.recount({message: 1, 0: 1}, "c"), "message 0"),
+        (lambda: store.recount({message: 1, message + 1: 1}, "c"), f"message {message + 1}"),
+        (lambda: store.pin("s", [message, -1], pinned=True), "message -1"),
+        (lambda: store.pin("s", [message, message + 1], pinned=True), f"message {message + 1}"),
+        (lambda: store.put_snapshot(summary("s", 0), None), "message 0"),
+        (lambda: store.put_snapshot(summary("s", message + 1), None), f"message {message + 1}"),
+        (lambda: store.retire("s", 0), "snapshot 0"),
+        (lambda: store.retire("s", 7), "snapshot 7"),
+        (lambda: store.delete_model("x:y"), "model 'x:y'"),
+    ]
+    for call, what in calls:
+        with pytest.raises(NotFound, match=f"there is no {what}") as caught:
+            call()
+        assert caught.value.field == what.split()[0]
+    assert [(one.tokens, one.pinned) for one in store.history("s")] == [(5, False)]
+
+
 def test_a_change_is_seen_at_once_and_by_its_revision(store: DatabaseStore) -> None:
     before = new(store)
     changes = {"title": "T", "model": "m", "system": {"a": [1]}, "tools": [], "workspace": "w", "blocked": "no"}
