@@ -277,6 +277,7 @@ def test_the_patterns_of_the_specification_are_accepted_and_keep_the_name() -> N
         ("(a)?(?(1)b|c)", "condition"),
         ("(?>a)b", "atomic"),
         ("a++b", "possessive"),
+        ("(a+)+$", "takes more than 50 ms on [0-9]{2} characters"),  # exponential: on any machine
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused_by_its_place(pattern: str, problem: str) -> None:
