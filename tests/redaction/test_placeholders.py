@@ -101,6 +101,8 @@ def test_where_a_known_secret_is_hidden(texts: list[str], hidden: list[str]) -> 
         ('a"é1', 'x a"é1 a\\"é1 a\\"\\u00e91 a"\\u00e91', 'x <SECRET-1> <SECRET-2> <SECRET-3> a"\\u00e91'),
         ("abcdefghijklmno1 abcdefghijklmn1", "x abcdefghijklmno1", "x <SECRET-1>"),
         ("abcdefghijklmno1 abcdefghijklmn1", "x abcdefghijklmn1", "x abcdefghijklmn1"),
+        ("aaaabcdefghij1", "aaaaabcdefghij1", "a<SECRET-1>"),
+        ("zebr1", '{"password": "zebr1"}', '{"password": "<SECRET-1>"}'),
         ("given", "x given", "x given"),
         ("gives", "x gives", "x <SECRET-1>"),
     ],

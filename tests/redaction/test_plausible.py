@@ -79,6 +79,8 @@ QUOTED = [
     '"api_key": "ab cd" x',
     "api_key = '«abcd»'",
     "password = '$x1y'",
+    "password = '$1xyz'",
+    "password = '«1$xyz»'",
     "password = '{x1y'",
     "password = 'a${x}1'",
     "password = 'a{{x}}1'",
