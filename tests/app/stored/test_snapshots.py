@@ -90,7 +90,7 @@ def test_what_a_summary_did_not_do_is_not_stored() -> None:
 def test_fields_that_are_missing_or_something_else_are_what_they_usually_are() -> None:
     assert describe_summary(snapshot({})) == SummarySnapshot(cutoff=9)
     odd = dict.fromkeys(CONTENT, "x") | {"messageRange": {"first": "x"}, "cost": "x"}
-    texts = {
+    texts: dict[str, Any] = {
         "words": "x",
         "role": "x",
         "trigger": "x",
