@@ -9,12 +9,12 @@ import pytest
 
 from compact.engine.driver import Outcome
 from compact.engine.report import PassReport, Report
-from compact.engine.telling import told_discarded, told_error, told_estimate, told_prepared, told_result
+from compact.engine.telling import told_decision, told_discarded, told_error, told_estimate, told_prepared, told_result
 from compact.formats import parse
 from compact.messages import Json
-from compact.policies import Decision
+from compact.policies import Decision, EffectiveThreshold, Policy
 from compact.ports import Event
-from tests.providers.conversations import gauge_for
+from tests.providers.conversations import assistant, gauge_for, step, user
 
 FIRST = PassReport("Dedup", 1000, 600, 3, 0, Decimal("0.1"), 0.1, (), "")
 SECOND = PassReport("Summary", 600, 500, 0, 1, Decimal("0.2"), 0.2, (), "")
@@ -102,3 +102,35 @@ def test_an_estimate_tells_what_takes_the_tokens(format: str) -> None:
             "breakdown": {**sizes, "tools_schema": gauge.frame(conversation) - system},
         },
     )
+
+
+DECISION = Decision(False, "enough room", 300, 700, 600, 650, 0)
+POLICY = Policy(keep_recent_turns=2, keep_tool_io_pairs=1, roles_never_prune=("system",))
+THRESHOLD = EffectiveThreshold(0.8, 0.4, "global")
+
+
+def test_a_decision_tells_the_policy_that_led_to_it() -> None:
+    told = {
+        "trigger_pct": 0.8,
+        "target_pct": 0.4,
+        "trigger_from": THRESHOLD.origin,
+        "hard_cap_buffer": POLICY.hard_cap_buffer,
+        "strategy": POLICY.strategy,
+    }
+    event = told_decision(DECISION, POLICY, THRESHOLD)
+    expected = {"triggered": False, "reason": "enough room", "policy": told}
+    assert event == Event("compact.trigger_decision", expected)
+    by_hand = told_decision(DECISION, POLICY, THRESHOLD, "by hand").properties
+    assert by_hand == {"triggered": True, "reason": "by hand", "policy": told}
+    assert told_decision(replace(DECISION, triggered=True), POLICY, THRESHOLD).properties["triggered"] is True
+
+
+@pytest.mark.parametrize(("turns", "recent", "pruned"), [(0, 0, 0), (1, 1, 0), (2, 2, 0), (5, 2, 6)])
+def test_a_decision_tells_what_is_meant_to_stay_and_go(turns: int, recent: int, pruned: int) -> None:
+    more = [wire for number in range(turns) for wire in (user(f"{number}?"), assistant(f"{number}."))]
+    calls = [wire for number in range(2) for wire in step(f"c{number}", "read", {}, "done")]
+    system: Json = {"role": "system", "content": "be brief"}
+    conversation = parse([system, user("begin"), *calls, *more], format="openai-chat")
+    properties = told_decision(DECISION, POLICY, THRESHOLD, conversation=conversation).properties
+    assert properties["kept"] == {"pinned": 1, "recent_turns": recent, "tool_pairs": 1}
+    assert properties["pruned_count"] == pruned + 2  # one of the calls goes with its result
