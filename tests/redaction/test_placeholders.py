@@ -59,6 +59,61 @@ def test_a_short_secret_is_hidden_where_it_is_found_and_stays_elsewhere() -> Non
     assert placeholders.hide("password=monkey; monkeys") == "password=<SECRET-2>; monkeys"
 
 
+@pytest.mark.parametrize(
+    ("texts", "hidden"),
+    [
+        (
+            ["password=zebr1; zebr1 xzebr1 zebr1x _zebr1 zebr1_ -zebr1- +zebr1"],
+            ["password=<SECRET-1>; <SECRET-1> xzebr1 zebr1x _zebr1 zebr1_ -<SECRET-1>- +<SECRET-1>"],
+        ),
+        (["password=zeb1; zeb1", "password=ze1; ze1"], ["password=<SECRET-1>; <SECRET-1>", "password=<SECRET-2>; ze1"]),
+        (
+            ["password=abcdefghij1; xabcdefghij1x", "password=abcdefghij12; xabcdefghij12x"],
+            ["password=<SECRET-1>; xabcdefghij1x", "password=<SECRET-2>; x<SECRET-2>x"],
+        ),
+        (
+            ["password=abcd1; password=abcd1-ef2; abcd1-ef2 abcd1-e"],
+            ["password=<SECRET-1>; password=<SECRET-2>; <SECRET-2> <SECRET-1>-e"],
+        ),
+        (
+            ["password=abcd1", "password=efgh1", "efgh1 abcd1"],
+            ["password=<SECRET-1>", "password=<SECRET-2>", "<SECRET-2> <SECRET-1>"],
+        ),
+        (
+            ["<SECRET-7> password=<SECRET-7>", "password=<SECRET-1>"],
+            ["<SECRET-1> password=<SECRET-1>", "password=<SECRET-2>"],
+        ),
+    ],
+    ids=["within words", "shortest", "glued", "longest first", "learned later", "looks like one"],
+)
+def test_where_a_known_secret_is_hidden(texts: list[str], hidden: list[str]) -> None:
+    placeholders = Placeholders(REDACTOR)
+    assert [placeholders.hide(text) for text in texts] == hidden
+    assert [placeholders.reveal(text) for text in hidden] == texts
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "hidden"),
+    [
+        ("-zebr1", "x-zebr1 -zebr1x", "x<SECRET-1> -zebr1x"),
+        ("zebr1-", "zebr1-x xzebr1-", "<SECRET-1>x xzebr1-"),
+        ("zebr1", "zebr1", "<SECRET-1>"),
+        ('a"é1', 'x a"é1 a\\"é1 a\\"\\u00e91 a"\\u00e91', 'x <SECRET-1> <SECRET-2> <SECRET-3> a"\\u00e91'),
+        ("abcdefghijklmno1 abcdefghijklmn1", "x abcdefghijklmno1", "x <SECRET-1>"),
+        ("abcdefghijklmno1 abcdefghijklmn1", "x abcdefghijklmn1", "x abcdefghijklmn1"),
+        ("aaaabcdefghij1", "aaaaabcdefghij1", "a<SECRET-1>"),
+        ("zebr1", '{"password": "zebr1"}', '{"password": "<SECRET-1>"}'),
+        ("given", "x given", "x given"),
+        ("gives", "x gives", "x <SECRET-1>"),
+    ],
+)
+def test_in_which_forms_a_learned_secret_is_hidden(secret: str, text: str, hidden: str) -> None:
+    placeholders = Placeholders(REDACTOR)
+    placeholders.learn({"password": secret})
+    assert placeholders.hide(text) == hidden
+    assert placeholders.reveal(hidden) == text
+
+
 def test_a_secret_that_looks_like_part_of_a_placeholder_does_not_break_one() -> None:
     placeholders = Placeholders(Redactor([r"[0-9]{1,4}"]))
     text = "password: SECRET, password: Sommerregen, then SECRET-1 and Sommerregen for 22 days"

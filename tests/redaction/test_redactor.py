@@ -116,6 +116,30 @@ def test_every_string_below_a_sensitive_name_is_replaced() -> None:
             {"api_key": {"type": "string", "default": "x", "description": "d"}},
             {"api_key": {"type": "string", "default": MARK, "description": "d"}},
         ),
+        (
+            {"kind": "Secret", "data": {"a": "b"}, "stringData": {"a": "b"}, "other": "c"},
+            {"kind": "Secret", "data": {"a": MARK}, "stringData": {"a": MARK}, "other": "c"},
+        ),
+        ({"kind": "ConfigMap", "data": {"a": "b"}}, {"kind": "ConfigMap", "data": {"a": "b"}}),
+        (
+            {"key": "password", "Value": "x", "value": "y", "v": "z"},
+            {"key": "password", "Value": MARK, "value": MARK, "v": "z"},
+        ),
+        ({"Name": "DB_PASSWORD", "Value": "x"}, {"Name": "DB_PASSWORD", "Value": MARK}),
+        ({"Key": "DB_PASSWORD", "value": "x"}, {"Key": "DB_PASSWORD", "value": MARK}),
+        ({"name": 5, "value": "x"}, {"name": 5, "value": "x"}),
+        ({"name": "a", "value": "x"}, {"name": "a", "value": "x"}),
+        (("-password", "x", "y"), ("-password", MARK, "y")),
+        (["--password", ["x", {"a": "y"}], "z"], ["--password", [MARK, {"a": MARK}], "z"]),
+        (["password", "x", "--password!", "x"], ["password", "x", "--password!", "x"]),
+        ({"password": {"type": "strings", "title": "t"}}, {"password": {"type": MARK, "title": MARK}}),
+        ({"password": {"type": ["string"], "title": "t"}}, {"password": {"type": [MARK], "title": MARK}}),
+        ({"password": {"$ref": "x"}}, {"password": {"$ref": "x"}}),
+        (
+            {"password": {"anyOf": [{"type": "null"}], "default": "x"}},
+            {"password": {"anyOf": [{"type": "null"}], "default": MARK}},
+        ),
+        ({"api_key": [1, None, True, "x", " ", MARK]}, {"api_key": [1, None, True, MARK, " ", MARK]}),
     ],
 )
 def test_what_stands_beside_a_string_may_make_it_a_secret(value: object, redacted: object) -> None:
@@ -177,6 +201,59 @@ def test_own_keys_are_added() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "is_sensitive"),
+    [
+        *(
+            (name, True)
+            for name in ("apiKey", "API-KEY", "APIKey", "api key", "HTTPPassword", "dbpassword", "x_access_key")
+        ),
+        *((name, True) for name in ("password1", "password_123", "token", "auth_token", "x_token", "set_cookie2")),
+        *(
+            (name, False)
+            for name in ("password1234", "page_token", "my_page_token", "pageToken", "token_page", "xtoken")
+        ),
+        *((name, False) for name in ("dbpasswordx", "key", "access", "", "_", 5, None)),
+        ("x" * 191 + "_password", True),
+        ("x" * 192 + "_password", False),
+    ],
+)
+def test_which_names_of_fields_are_sensitive(name: object, is_sensitive: bool) -> None:
+    assert REDACTOR.json({name: "value"}) == {name: MARK if is_sensitive else "value"}
+
+
+def test_a_name_that_is_taken_already_gets_a_sign_more() -> None:
+    first, second = (f"ghp_{pair * 18}" for pair in ("a1", "b1"))
+    assert REDACTOR.json({first: "x", "b": "y"}) == {MARK: "x", "b": "y"}
+    assert REDACTOR.json({first: "x", second: "y", MARK: "z"}) == {f"{MARK}+": "x", f"{MARK}++": "y", MARK: "z"}
+
+
+def test_what_is_nested_too_deep_to_be_read_is_replaced_whole() -> None:
+    def nested(depth: int, value: Json) -> Json:
+        return nested(depth - 1, [value]) if depth else value
+
+    assert REDACTOR.json(nested(100, "hello")) == nested(100, "hello")
+    assert REDACTOR.json(nested(101, "hello")) == nested(100, MARK)
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ('  {"password": "x"} \n', f'  {{"password": "{MARK}"}} \n'),
+        ('{"password":"\\u00e9 \\"x", "b": "\\u00e9"}', f'{{"password":"{MARK}", "b": "\\u00e9"}}'),
+        ('["--password","x"]', f'["--password","{MARK}"]'),
+        ('{"n": NaN, "password":"x"}', f'{{"n": NaN, "password":"{MARK}"}}'),
+        ('"password=hunter2"', f'"password={MARK}"'),
+        ('{"a":"b","a":"é password=hunter2"}', f'{{"a": "\\u00e9 password={MARK}"}}'),
+        ('{"password":"x"]', '{"password":"x"]'),
+        ('{"password":"é1y"]', f'{{"password":"{MARK}"]'),
+        (" \t ", " \t "),
+    ],
+)
+def test_json_text_is_redacted_in_its_own_spelling(text: str, redacted: str) -> None:
+    assert REDACTOR.text(text) == redacted
+
+
 def test_own_patterns_are_added() -> None:
     redactor = Redactor([r"EMP-[0-9]{6}", r"badge (\w{4,8})"])
     assert redactor.text("EMP-123456, badge ab12cd, password=hunter2") == f"{MARK}, badge {MARK}, password={MARK}"
@@ -187,18 +264,48 @@ def test_the_patterns_of_the_specification_are_accepted_and_keep_the_name() -> N
     assert redactor.text("api_key=sk-abc123 and password: x") == f"api_key={MARK} and password: {MARK}"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("(", "'\\(' is no regular expression: .*"),
+        ("a*", "'a\\*' matches where there is nothing"),
+        (r"\s", "matches where there is nothing"),
+        ("(?=a)b", "lookahead"),
+        ("(?<!a)b", "lookbehind"),
+        (r"(a)\1", "backreference"),
+        ("(?P<a>b)(?P=a)", "backreference"),
+        ("(a)?(?(1)b|c)", "condition"),
+        ("(?>a)b", "atomic"),
+        ("a++b", "possessive"),
+        ("(a+)+$", "takes more than 50 ms on [0-9]{2} characters"),  # exponential: on any machine
+    ],
+)
+def test_a_pattern_that_cannot_be_used_is_refused_by_its_place(pattern: str, problem: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=rf"redaction\.patterns\[1\]: .*{problem}"):
+        Redactor(["fine", pattern])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"EMP-\d+", "EMP-1 and EMP-22", [(0, 5), (10, 16)]),
+        (r"(badge) (\w+)", "badge ab12", [(0, 5)]),
+        (r"badge(x?)", "badge badgex", [(11, 12)]),
+        (r"code\s?=\s?\S+", "code = a1, code=", [(7, 10)]),
+        (r"code=\S*", "code=", [(0, 5)]),
+        (r"code=\S+", 'code="a"', [(6, 8)]),
+    ],
+)
+def test_of_a_match_of_an_own_pattern_the_group_or_the_value_is_the_secret(
+    pattern: str, text: str, found: list[tuple[int, int]]
+) -> None:
+    assert Redactor([pattern]).findings(text) == tuple(Finding("pattern", *place) for place in found)
+
+
 @pytest.mark.clock
 @pytest.mark.parametrize(
     ("pattern", "problem"),
     [
-        ("(", "no regular expression"),
-        ("a*", "matches where there is nothing"),
-        ("(?=a)b", "lookahead"),
-        ("(?<!a)b", "lookbehind"),
-        (r"(a)\1", "backreference"),
-        ("(a)?(?(1)b|c)", "condition"),
-        ("(?>a)b", "atomic"),
-        ("a++b", "possessive"),
         ("(a+)+$", "takes more than 50 ms"),
         (r"(\w+\s?)+:", "takes more than 50 ms"),
         (r"\w+@\w+\.x", "takes more than 50 ms"),

@@ -1,0 +1,86 @@
+"""What a condensation tells people and programs, and what it says cannot be condensed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from compact.engine.floor import Floor
+from compact.engine.report import PassReport, Report, percent, share
+
+FIRST = PassReport("Dedup", 1000, 600, 3, 0, None, 0.1, ("2 of 3", "1 left"), "")
+SECOND = PassReport("Summary", 600, 600, 0, 1, Decimal("0.1"), 0.2, ("unseen",), "no gain")
+LAST = ", 6 of them with what tools answered last"
+REPORT = Report("Smart", (FIRST, SECOND), 1000, 600, 600, 50, 1.26)
+
+
+def test_a_report_tells_each_pass_and_the_whole() -> None:
+    assert str(REPORT) == (
+        "Context condensed using Smart strategy:\n"
+        " - Dedup: 1,000 → 600 tokens (-40%); 2 of 3; 1 left\n"
+        " - Summary: skipped, no gain\n"
+        " - Total reduction: 40%\n"
+        " - Time: 1.3 seconds"
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        (REPORT, []),
+        (replace(REPORT, cost=Decimal(0)), []),
+        (replace(REPORT, cost=Decimal("0.01236")), [" - Cost: $0.0124"]),
+        (replace(REPORT, written_by=("a", "b")), [" - Written by a, b"]),
+        (replace(REPORT, written_by=("a",), cost=Decimal("0.5")), [" - Written by a for $0.5000"]),
+        (replace(REPORT, written_by=("a",), cost=Decimal(0)), [" - Written by a for $0.0000"]),
+        (replace(REPORT, why_offline="no key", notes=("x", "y")), [" - Written offline: no key", " - x", " - y"]),
+    ],
+)
+def test_a_report_tells_who_wrote_and_what_that_cost(report: Report, told: list[str]) -> None:
+    assert str(report).splitlines()[4:-1] == told
+
+
+def test_what_was_saved_stands_beside_the_total() -> None:
+    lines = str(replace(REPORT, saved=Decimal(0))).splitlines()
+    assert lines[3] == " - Total reduction: 40% (saved $0.0000)"
+    assert str(replace(REPORT, tokens_after=1000)).splitlines()[3] == " - Total reduction: 0%"
+
+
+@pytest.mark.parametrize(("target", "met"), [(None, True), (601, True), (600, True), (599, False)])
+def test_a_target_is_met_where_no_more_is_left(target: int | None, met: bool) -> None:
+    report = replace(REPORT, target=target, cost=Decimal("0.10"))
+    assert report.target_met is met
+    written = report.to_json()
+    assert (written["target"], written["target_met"], written["cost"]) == (target, met, "0.10")
+    assert written["passes"][0]["notes"] == ["2 of 3", "1 left"]
+
+
+def test_shares_and_percents() -> None:
+    assert FIRST.change == share(1000, 600) == -0.4
+    assert share(0, 5) == 0
+    assert [percent(0.4), percent(0.4, "+"), percent(-0.4, "+"), percent(0.001, "+"), percent(-0.001)] == [
+        *("40%", "+40%", "-40%", "0%", "0%"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("floor", "total", "told"),
+    [
+        (
+            Floor(1000, 500, 2),
+            "1,500",
+            "1,000 of system prompt and tools, 500 in 2 messages that must stay as they are",
+        ),
+        (Floor(0, 5, 1), "5", "0 of system prompt and tools, 5 in 1 message that must stay as it is"),
+        (Floor(0, 10, 0, 5), "10", "0 of system prompt and tools, 10 in 0 messages that must stay as they are"),
+        (
+            Floor(1, 10, 3, 6),
+            "11",
+            f"1 of system prompt and tools, 10 in 3 messages that must stay as they are{LAST}",
+        ),
+    ],
+)
+def test_a_floor_tells_what_it_is_made_of(floor: Floor, total: str, told: str) -> None:
+    assert str(floor) == f"{total} tokens cannot be condensed: {told}"
