@@ -283,7 +283,9 @@ class _Checker:
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
-        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.file_index.misfiled(bare.line):
+        sources = self.sources
+        misplaced = sources.bindings.misplaced(bare.line) or sources.file_index.misfiled(bare.line)
+        if misplaced := misplaced or sources.records.mistaken(bare.line):
             return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 

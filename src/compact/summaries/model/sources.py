@@ -16,6 +16,7 @@ from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.bindings import Bindings, Passage
 from compact.summaries.model.files import FileIndex, files_of
+from compact.summaries.model.records import Records
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -316,6 +317,11 @@ class Sources:
     def file_index(self) -> FileIndex:
         """Which files each name stands in."""
         return FileIndex(self._passages, self._places)
+
+    @cached_property
+    def records(self) -> Records:
+        """What the data says of each thing."""
+        return Records(self._passages)
 
     @cached_property
     def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:
