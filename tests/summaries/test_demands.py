@@ -182,6 +182,14 @@ def test_what_a_person_said_may_stand_in_a_part_of_a_statement() -> None:
     assert other not in kept(under("Decisions", other), messages)
 
 
+def test_words_that_occur_nowhere_are_not_put_into_a_persons_mouth() -> None:
+    messages = talk("Please take the red lamp for the hall.", "ok", "lamp")
+    text = "The user wants the red lamp for the hall"
+    other = f"{text} wrapped and assembled overnight by specialists"
+    assert kept(under("Decisions", text), messages)[0] == text
+    assert kept(under("Decisions", other), messages)[0] == marked(other, "not found in what the user said")
+
+
 def test_a_placeholder_in_a_path_is_no_tag() -> None:
     messages = talk("Where are the states?", "Below .git/states, one file each.", ".git/states/ab12.json")
     text = "States are kept in .git/states/<session-id>.json"

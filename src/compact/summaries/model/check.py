@@ -350,7 +350,7 @@ class _Checker:
         support = self.sources.support
         if self.sources.quotes_others(line):
             return True
-        if support(line, "user", near=1) >= _ATTRIBUTABLE:
+        if support(line, "user", near=1, strict=True) >= _ATTRIBUTABLE:
             return False
         parts = PARTS.split(own)
         if (spoken := _SPOKEN.search(own)) and directs(own[spoken.end() :]):
@@ -360,8 +360,9 @@ class _Checker:
                 rest = f"{part[: found.start()]} {part[found.end() :]}"
                 agreed = _AGREED.search(found[0]) and _A_PERSON.search(found[0])
                 voices: tuple[Voice, ...] = ("user", "assistant") if agreed else ("user",)
-                told = rest if len(set(words(plain(rest)))) >= _TELLING else own
-                if support(told, *voices, near=1) < (_AGREED_TO if agreed else _ATTRIBUTABLE_PART):
+                alone = len(set(words(plain(rest)))) >= _TELLING
+                said = support(rest if alone else own, *voices, near=1, strict=alone)
+                if said < (_AGREED_TO if agreed else _ATTRIBUTABLE_PART):
                     return True
         return False
 
