@@ -77,6 +77,49 @@ def test_what_calls_read_and_ran_stands_beside_the_name_of_the_file() -> None:
     assert bindings.exchanged("`try_two.py` stops with an ImportError; the total of `try_one.py` is wrong")
 
 
+RULES = """\
+A second booking of one seat is answered with 409 SEAT_TAKEN.
+Guests who cancel get 403 GUEST_FORBIDDEN.
+// packCrate fills a crate.
+// It skips parts that are too heavy.
+func packCrate(crate Crate) {
+}
+// sealCrate closes a crate.
+// It prints a label for the customs.
+func sealCrate(crate Crate) {
+}
+118:    def collect(self, depot):
+119-        if not self.open:
+120-            raise Closed("the depot has no keeper")
+--
+642:    def collect(self, ferry):
+643-        assert self.tide, "wait for high water"
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (
+            "A second booking gives 409 `SEAT_TAKEN`, cancelling by guests 403 `GUEST_FORBIDDEN`",
+            "A second booking gives 403 `GUEST_FORBIDDEN`, cancelling by guests 409 `SEAT_TAKEN`",
+        ),
+        (
+            "`packCrate` skips heavy parts, `sealCrate` prints a label for customs",
+            "`sealCrate` skips heavy parts, `packCrate` prints a label for customs",
+        ),
+        (
+            "`collect` of the depot, which has a keeper, is at line 118; the one that waits for water at line 642",
+            "`collect` of the depot, which has a keeper, is at line 642; the one that waits for water at line 118",
+        ),
+    ],
+)
+def test_what_goes_together_and_what_stands_below_is_found_in_the_place_of_another(right: str, wrong: str) -> None:
+    sources = Sources(parse([{"role": "user", "content": RULES}]).messages)
+    assert sources.bindings.exchanged(right) is None
+    assert sources.bindings.exchanged(wrong) is not None
+
+
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [

@@ -41,6 +41,13 @@ _IS_LABEL, _LABELS = re.compile(_LABEL), re.compile(r"[*_`]*\s?[:.)(—–]")
 _BEFORE_COUNT, _AFTER_COUNT = re.compile(r"(?:\A\s*|[:-]|\blines?[ (])\Z", re.IGNORECASE), re.compile(r"[:→-]")
 """What makes a number the number of a line: a count of nothing."""
 _CLAUSES = re.compile(r"[;—]\s|,\s(?![^()]{0,80}\))|[.!?]\s|\n|\s(?:and|while|but|only|instead|–)\s")
+_SENTENCES = re.compile(r"[;—]\s|[.!?]\s|\n|,?\s(?:while|but|whereas)\s")
+"""Where what is said of one thing ends, however many clauses it has."""
+_BELOW, _BELOW_LINE = 4, 12
+"""Lines below a term that may be about it; and below a line that is named by its number."""
+_ENOUGH = 3
+"""Words that tell together what one or two would not."""
+_OF_A_LINE = " of a line"
 _SEVERAL = re.compile(r"\}\s*,\s*\{")
 """Objects in a row: each of them is a passage, too."""
 _DATA = ("{", "[", "<", "|", '"')
@@ -103,6 +110,7 @@ class Bindings:
     places: Mapping[str, Sequence[int]]
     weight: Callable[[str], float]
     _read: dict[int, tuple[Value, ...]] = field(default_factory=dict)
+    _where: dict[Term, list[int]] = field(default_factory=dict)
     _found: dict[Term, set[str]] = field(default_factory=dict)
 
     def misplaced(self, text: str) -> tuple[str, str] | None:
@@ -121,13 +129,20 @@ class Bindings:
 
     def exchanged(self, text: str) -> tuple[str, str] | None:
         """Two terms of a statement of which each stands beside the words of the other in the sources, not its own."""
-        clauses = [(set(words(clause)), self._terms(clause)) for clause in _CLAUSES.split(plain(text))]
+        found = (self._exchanged_in(apart.split(plain(text))) for apart in (_CLAUSES, _SENTENCES))
+        return next(filter(None, found), None)
+
+    def _exchanged_in(self, clauses: Sequence[str]) -> tuple[str, str] | None:
         if len(clauses) > _MOST_CLAUSES:
             return None
-        for (one, firsts), (other, seconds) in combinations(clauses, 2):
+        read = [(clause, set(words(clause)), self._terms(clause)) for clause in clauses]
+        for (text, one, firsts), (more, other, seconds) in combinations([each for each in read if each[2]], 2):
             for first, second in product(firsts, seconds):
                 alike = first.kind == second.kind and first.key not in other and second.key not in one
-                if alike and self._are_crossed(first, second, one - other, other - one):
+                if alike and (
+                    self._are_crossed(first, second, one - other, other - one)
+                    or self._are_moved(first, second, _without(text, firsts, seconds), _without(more, seconds, firsts))
+                ):
                     return first.text, second.text
         return None
 
@@ -190,32 +205,69 @@ class Bindings:
                 name = normal(word[0])
                 line = name.isdigit() and _LINE_BEFORE.search(clause, 0, word.start())
                 key = name if ":" in name or digits(name) not in self.places else digits(name)
-                found.append(Term(word[0], key, f"{kind} of a line" if line else kind))
+                found.append(Term(word[0], key, f"{kind}{_OF_A_LINE}" if line else kind))
         return found
 
     def _are_crossed(self, first: Term, second: Term, one: set[str], other: set[str]) -> bool:
         """Whether the words of each of two terms stand beside the other one, and hardly any beside their own."""
+        named = {*words(first.text), *words(second.text)}
+        return self._cross(one - named, other - named, self._beside(first), self._beside(second))
+
+    def _are_moved(self, first: Term, second: Term, one: set[str], other: set[str]) -> bool:
+        """The same for what is said of two terms and of what goes with them, such as a code and its name.
+
+        Here words of their names and of the lines below them tell as well, but no two words alone.
+        """
+        one, other = one.difference(other, words(first.text)), other.difference(one, words(second.text))
+        if len(one) + len(other) < _ENOUGH or not one or not other:
+            return False
         here, there = self._beside(first), self._beside(second)
         if not here or not there:
             return False
-        one, other = (found.difference(words(first.text), words(second.text)) for found in (one, other))
+        here, there = here | self._below(first, second), there | self._below(second, first)
+        moved = len((one & there) - here) + len((other & here) - there)
+        return moved >= _ENOUGH and self._cross(one, other, here, there)
+
+    def _cross(self, one: set[str], other: set[str], here: set[str], there: set[str]) -> bool:
+        """Whether one stands there and the other here, and hardly anything the other way round."""
+        if not here or not there:
+            return False
         away, back = self._sum((one & there) - here), self._sum((other & here) - there)
         stays = self._sum((one & here) - there) + self._sum((other & there) - here)
         return min(away, back) >= _TELLS * self._once and stays <= _STAYS * (away + back)
 
+    def _below(self, term: Term, rival: Term) -> set[str]:
+        """The words of the name of a term and of the lines below it, as far as the rival does not stand there."""
+        ends = set(self._at(rival))
+        size = _BELOW_LINE if term.kind.endswith(_OF_A_LINE) else _BELOW
+        found = set(words(term.text))
+        for place in self._at(term):
+            for at in range(place + 1, min(place + 1 + size, len(self.passages))):
+                if at in ends or not self.passages[at].text:
+                    break
+                found.update(self.passages[at].words)
+        return found
+
+    def _at(self, term: Term) -> list[int]:
+        """Where the term stands, where these are few places; the number of a line is no value in it."""
+        if term not in self._where:
+            at = self._places_of(term.key)
+            at = at if len(at) <= _FREQUENT else ()
+            at = [place for place in at if _is_about_one(self.passages[place].text)]
+            if ":" in term.key:
+                at = [place for place in at if term.text in self.passages[place].text]
+            if term.key == term.text and term.kind == "9":
+                at = [place for place in at if term.text in _LINE.sub(" ", self.passages[place].text)]
+            self._where[term] = at
+        return self._where[term]
+
     def _beside(self, term: Term) -> set[str]:
-        """The words of the passages that have the term, where these are few; the number of a line is no value in it.
+        """The words of the passages that have the term, and of its name.
 
         What calls wrote and read of a file stands beside its name, and the name beside that.
         """
         if term not in self._found:
-            at = self._places_of(term.key)
-            short = [self.passages[place] for place in at if len(at) <= _FREQUENT]
-            if ":" in term.key:
-                short = [one for one in short if term.text in one.text]
-            if term.key == term.text and term.kind == "9":
-                short = [one for one in short if term.text in _LINE.sub(" ", one.text)]
-            about = [*(one for one in short if _is_about_one(one.text)), *self._within(term)]
+            about = [*(self.passages[place] for place in self._at(term)), *self._within(term)]
             files = {file for one in about for file in one.files}
             self._found[term] = {word for one in about for word in one.words}.union(words("\n".join(files)))
         return self._found[term]
@@ -246,6 +298,15 @@ class Bindings:
 
     def _sum(self, found: Iterator[str] | Collection[str]) -> float:
         return sum(map(self.weight, found))
+
+
+def _without(clause: str, terms: Sequence[Term], others: Sequence[Term]) -> set[str]:
+    """The words of a clause without those of its terms for which the other clause has terms of the same kind."""
+    kinds = {other.kind for other in others}
+    for term in terms:
+        if term.kind in kinds:
+            clause = clause.replace(term.text, " ")
+    return set(words(clause))
 
 
 def values_in(text: str, *, told: bool = False) -> Iterator[Value]:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from compact.facts import directives_in
+from compact.summaries.model.attribution import A_PERSON, AGREED, ATTRIBUTED, DENIED, SPOKEN
 from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.demands import (
     COMMENT,
@@ -53,7 +54,6 @@ _ASKED_FOR, _SAID = 0.75, 0.3
 """How much of a demand a person must have said; and how much of an instruction the user or the assistant."""
 _TELLING = 3
 """Words that a part must have to be looked at by itself."""
-_AGREED = re.compile(r"(?:approv|confirm|consent|accept|agree|allow|permit|authori[sz])", re.IGNORECASE)
 _BY_OTHERS = 0.2
 """How much more of a demand others must have said, so that it is theirs."""
 _COPIED = 0.9
@@ -63,42 +63,9 @@ _OWN_WORDS = 0.25
 _MORE = re.compile(r"\s*[:(–—/,]")
 """What stands between the title of a section and what a heading says more."""
 _QUOTED = re.compile(r'"[^"\n]*"')
-_PERSON = r"(?:user|person|human|customer)"
-_A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
-# These say something in a conversation, and do something in a program: a client requests and expects.
-_SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
-_SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
-_WISH = (
-    rf"(?:{_SAID_SO}|(?:request|requir|permit|allow|expect|prefer|confirm|stress|remind|warn|specif|decid|agree"
-    r"|declin|refus|reject|prohibit)\w*|chose\b)"
-)
-_TASK = r"(?:task|issue|ticket|brief|(?:first|last|latest|original) (?:message|request|prompt))"
-_RULE = r"(?:requirement|rule|constraint|condition|instruction|order|demand|wish|request|preference|decision)s?"
-_ADVERBS = r"(?:(?:has|had|have|is|was|does|did|not|never|also|now|then|still|\w+ly) )*"
 _LABEL = re.compile(r"(?:\A|(?<=[.!?*_]\s))[A-Z]\w{2,12}:\s+|(?<=\s)[A-Z]{3,12}:\s+")
 """A word before what is said, such as "TODO:"."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
-_DENIED = re.compile(
-    r"\b(?:did|has|have|had|was|were)(?: not| never|n't)\b[^.;]{0,40}"
-    r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
-    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
-    rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}"
-    rf"|\b(?:no|not an?) {_RULE} (?:of|from|by) the {_PERSON}\b",
-    re.IGNORECASE,
-)
-_SPEAKS = rf"(?:\A|[→;]\s?){_PERSON}:"
-_SPOKEN = re.compile(_SPEAKS, re.IGNORECASE)
-_ATTRIBUTED = re.compile(
-    rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}"
-    rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}(?:{_WISH}|{_RULE}\b)"
-    rf"|\b{_WISH}(?: for)? by the {_SOMEBODY}\b|\bfrom the {_PERSON}\b|\bfor the {_PERSON}:"
-    rf"|\b{_RULE} (?:of|from|by|in) the (?:{_PERSON}|{_TASK})\b"
-    rf"|\b{_TASK} {_ADVERBS}(?:demand|requir|ask|want|insist|forbid|prescrib|call)\w*"
-    rf"|\b(?:he|she) {_ADVERBS}(?:{_SAID_SO}|chang\w+ (?:his|her) mind)"
-    rf"|\bas (?:(?:the {_SOMEBODY}|he|she|they) {_WISH}|(?:ask|request|demand|instruct|order)ed\b)"
-    rf"|\b(?:says|said) the {_SOMEBODY}\b|{_SPEAKS}|\b{_PERSON} (?:told|is waiting|waits)\b",
-    re.IGNORECASE,
-)
 _ADDRESSED = re.compile(
     r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
     r"|\bwithout (?:asking|confirm\w+|approval)\b|\bno (?:confirmation|approval|permission) is\b",
@@ -264,11 +231,13 @@ class _Checker:
             return Doubt(each.text, _BY_PROGRAM)
         if self._is_unasked(bare):
             by_program = bare.line.startswith('"') and self.sources.support(bare.line, "tool") >= _COPIED
-            unsaid = _UNSAID if _ATTRIBUTED.search(bare.line) else _UNASKED
+            unsaid = _UNSAID if ATTRIBUTED.search(bare.line) else _UNASKED
             return Doubt(each.text, _BY_PROGRAM if by_program else unsaid)
         if exchanged := self.sources.bindings.exchanged(bare.line):
             return Doubt(each.text, _EXCHANGED.format(*exchanged))
-        if misplaced := self.sources.bindings.misplaced(bare.line) or self.sources.file_index.misfiled(bare.line):
+        sources = self.sources
+        misplaced = sources.bindings.misplaced(bare.line) or sources.file_index.misfiled(bare.line)
+        if misplaced := misplaced or sources.records.mistaken(bare.line):
             return Doubt(each.text, _MISPLACED.format(*misplaced))
         return None
 
@@ -308,8 +277,8 @@ class _Checker:
 
     def _demands(self, line: str, *, orders: bool) -> bool:
         """Whether a line demands what was not said, or what somebody else said: a tool, a file, a web page."""
-        support, own = self.sources.support, _DENIED.sub(" ", line)
-        if _ATTRIBUTED.search(own):
+        support, own = self.sources.support, DENIED.sub(" ", line)
+        if ATTRIBUTED.search(own):
             return self._is_unsaid(line, own) or self.sources.forbid(line, anywhere=True)
         own = _QUOTED.sub(" ", CODE.sub(" ", plain(own))).strip("*_ ")
         if any(not self.sources.contain(claim[0]) for claim in _APPARATUS.finditer(own)):
@@ -333,18 +302,19 @@ class _Checker:
         support = self.sources.support
         if self.sources.quotes_others(line):
             return True
-        if support(line, "user", near=1) >= _ATTRIBUTABLE:
+        if support(line, "user", near=1, strict=True) >= _ATTRIBUTABLE:
             return False
         parts = PARTS.split(own)
-        if (spoken := _SPOKEN.search(own)) and directs(own[spoken.end() :]):
+        if (spoken := SPOKEN.search(own)) and directs(own[spoken.end() :]):
             parts.append(own)  # "user: go on" is one part, though there is a colon in it
         for part in parts:
-            if found := _ATTRIBUTED.search(part):
+            if found := ATTRIBUTED.search(part):
                 rest = f"{part[: found.start()]} {part[found.end() :]}"
-                agreed = _AGREED.search(found[0]) and _A_PERSON.search(found[0])
+                agreed = AGREED.search(found[0]) and A_PERSON.search(found[0])
                 voices: tuple[Voice, ...] = ("user", "assistant") if agreed else ("user",)
-                told = rest if len(set(words(plain(rest)))) >= _TELLING else own
-                if support(told, *voices, near=1) < (_AGREED_TO if agreed else _ATTRIBUTABLE_PART):
+                alone = len(set(words(plain(rest)))) >= _TELLING
+                said = support(rest if alone else own, *voices, near=1, strict=alone)
+                if said < (_AGREED_TO if agreed else _ATTRIBUTABLE_PART):
                     return True
         return False
 

@@ -16,6 +16,7 @@ from compact.messages import Message, Reasoning, Speaker, Text, ToolResult, body
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.bindings import Bindings, Passage
 from compact.summaries.model.files import FileIndex, files_of
+from compact.summaries.model.records import Records
 from compact.summaries.model.words import (
     COMMON,
     CUT,
@@ -78,6 +79,8 @@ _FREQUENT = 200
 """A word that occurs more often is near to everything."""
 _OWN = 0.1
 """What a word that occurs nowhere counts for: it is how the model puts it."""
+_INVENTED = 0.4
+"""What it counts for where no word may be put into a mouth, by that of a word that occurs once."""
 
 
 class Told(NamedTuple):
@@ -128,16 +131,18 @@ class Sources:
         """Those of the words that occur nowhere."""
         return {word for word in among if word not in self._places}
 
-    def support(self, text: str, *by: Voice, near: int = _NEAR) -> float:
+    def support(self, text: str, *by: Voice, near: int = _NEAR, strict: bool = False) -> float:
         """How much of a statement one passage of these speakers has, from 0 to 1; rare words count for more.
 
-        `near` is how many lines around a line are one passage with it.
+        `near` is how many lines around a line are one passage with it. Words that occur nowhere count for little, save
+        where it is `strict`.
         """
         text = plain(text)
         quoted = list(quotations(text))
         if any(self._stands(one, self._said[speaker]) for one in quoted for speaker in by):
             return 1.0
-        weights = {word: self._weight(word) for word in words(text)}
+        own = _INVENTED * log(1 + len(self._passages) / 2) if strict else _OWN
+        weights = {word: self._weight(word) if word in self._places else own for word in words(text)}
         everywhere = 0.0
         reached: defaultdict[int, float] = defaultdict(float)
         for word, weight in weights.items():
@@ -316,6 +321,11 @@ class Sources:
     def file_index(self) -> FileIndex:
         """Which files each name stands in."""
         return FileIndex(self._passages, self._places)
+
+    @cached_property
+    def records(self) -> Records:
+        """What the data says of each thing."""
+        return Records(self._passages)
 
     @cached_property
     def _indexed(self) -> tuple[list[Passage], dict[str, dict[str, list[int]]]]:
