@@ -53,7 +53,7 @@ class Walk:
         if not inner or _ENDS.get(inner[0]) != inner[-1]:
             return self.redact(text)
         try:
-            value = json.loads(inner)
+            value = json.loads(inner, object_pairs_hook=_every_field)
         except (ValueError, RecursionError):
             return self.redact(text)
         redacted = self.value(value, depth - 1)
@@ -116,6 +116,26 @@ class Walk:
         return _NONE
 
 
+class _Again(str):
+    """A name that an object has already; equal to no other."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def _every_field(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """The object of these fields, all of them where a name occurs twice."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        value.clear()
+        for name, item in pairs:
+            value[_Again(name) if name in value else name] = item
+    return value
+
+
 def _renamed(value: dict[Json, Json], names: dict[Json, str]) -> dict[Json, Json]:
     """The same object with other names, each still different from the rest."""
     copy: dict[Json, Json] = {}
@@ -140,8 +160,6 @@ def _spliced(text: str, value: Json, redacted: Json) -> str:
     """The JSON text with only the changed strings written anew, so that all else keeps its bytes."""
     literals = list(_LITERAL.finditer(text))
     old, new = list(_strings(value)), list(_strings(redacted))
-    if not len(literals) == len(old) == len(new):  # a name occurs twice in one object
-        return json.dumps(redacted)
     pieces, end = [], 0
     for literal, before, after in zip(literals, old, new, strict=True):
         if after is not before:
