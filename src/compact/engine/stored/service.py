@@ -226,9 +226,9 @@ class SessionService:
         seconds = perf_counter() - began
         sizes = assembled.tokens, done.assembled.tokens
         result = Compression(made, len(done.gone), *sizes, seconds, done.report, warnings)
-        facts |= {"messages": result.messages, "after": result.tokens_after, "snapshot": made.id}
-        facts |= _written(done, effective.settings)
-        self.tell(session.id, Event("compact.compression_finished", facts, seconds))
+        after: dict[str, Json] = {"messages": result.messages, "after": result.tokens_after, "snapshot": made.id}
+        told = {**facts, **after, **_written(done, effective.settings)}
+        self.tell(session.id, Event("compact.compression_finished", told, seconds))
         return result
 
     def pin(self, id: str, message: int, *, pinned: bool = True) -> list[int]:
