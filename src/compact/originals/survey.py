@@ -234,6 +234,7 @@ class _Reader:
         for entry in entries:
             if isinstance(entry.value, int):
                 self.found.records.append(entry.value)
+                lost.discard(entry.value)  # it was withdrawn
                 continue
             record, number = resolved.get(id(entry)), entry.value.record.number
             missing = [digest for digest in record.log if digest not in self._digests] if record else []
