@@ -55,8 +55,8 @@ def _compile(pattern: str, field: str) -> re.Pattern[str]:
 def _time(pattern: re.Pattern[str], field: str) -> None:
     """Tries the pattern on ever longer hostile texts, so that even one of exponential time is refused soon."""
     for seed in _hostile(pattern.pattern):
-        size = 8.0
-        while size < HOSTILE_CHARS * 1.25:
+        size, length = 8.0, 0
+        while length < HOSTILE_CHARS:
             length = min(int(size), HOSTILE_CHARS)
             text = (seed * (length // len(seed) + 1))[:length] + "\x00"
             if _seconds(pattern, text) > SLOWEST_SECONDS and _seconds(pattern, text) > SLOWEST_SECONDS:
