@@ -41,7 +41,7 @@ TOLD = {
         Topic.OUTCOMES: Bound(0.475, 0.75),
         Topic.VALUES: Bound(0.63, 0.60),
         Topic.DECISIONS: Bound(0.525),
-        Topic.RULES: Bound(0.515),
+        Topic.RULES: Bound(0.505),
     },
 }
 WRONG = {
