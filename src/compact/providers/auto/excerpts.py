@@ -30,8 +30,8 @@ _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3})\s*+")
 """A line that says nothing by itself: a bracket, a tag, a blank, an empty comment."""
-_NUMBER, _REPEATED = re.compile(r"\A\s*\d{1,6}(?:→|\t|:|\|)"), 0.3
-"""The number before a line, and how much a line is worth that stood above already."""
+_NUMBERS, _REPEATED = " \t0123456789→:|", 0.3
+"""What numbers a line consists of, and how much a line is worth that stood above already."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _DECLARED = 0.8
 """What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
@@ -219,8 +219,9 @@ def _adjusted(
         worth[at] = 0.0
     seen: set[str] = set()
     for at, piece in enumerate(() if records else pieces):
-        line = _NUMBER.sub("", text[piece.start : piece.end]).strip()
-        worth[at] *= _REPEATED if line in seen else 1.0
+        line = text[piece.start : piece.end].lstrip(_NUMBERS)
+        if line in seen:
+            worth[at] *= _REPEATED
         seen.add(line)
     return worth
 
@@ -233,9 +234,13 @@ def _decisive(outcome: Outcome) -> set[str]:
 
 def _decides(line: str, decisive: AbstractSet[str]) -> bool:
     """Whether it is one of those lines, or a part of one that was put together from several, such as a sum of tests."""
+    if not decisive:
+        return False
     line = " ".join(line.split())
-    part = line[:1].isdigit() or (len(line) >= _SUM and any(map(str.isdigit, line)))
-    return line in decisive or (part and any(line in one for one in decisive))
+    if line in decisive:
+        return True
+    part = line[:1].isdigit() or len(line) >= _SUM
+    return part and any(line in one for one in decisive) and any(map(str.isdigit, line))
 
 
 def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:
