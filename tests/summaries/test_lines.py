@@ -265,14 +265,6 @@ def test_a_sentence_of_a_later_paragraph_stands_with_what_opens_it() -> None:
     assert "lost in a maze" in long
 
 
-def test_short_lines_of_an_assistant_are_sentences() -> None:
-    said = "make ledger blew up, see above\nok, will do\n\nHere is the list\n- one\n- two"
-    (line,) = (each.line(LONG) for each in told(assistant(said)))
-    assert line.startswith('- assistant: "make ledger blew up, see above. ok, will do Here is the list')
-    (line,) = (each.line(LONG) for each in told(user("Never\npush to main")))
-    assert line == '- user: "Never push to main"'
-
-
 def test_an_exclamation_after_a_gap_is_left_out() -> None:
     first = "I went to a workshop on staging rooms, and it was not for me at all, whatever they say."
     rest = "Rooms are what people make of them, as everybody knows who has ever lived in one for some time. " * 3

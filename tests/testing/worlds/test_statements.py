@@ -334,8 +334,6 @@ LINES: list[tuple[str, dict[str, Verdict]]] = [
     ),
     ("Tests: ganor ok, jubalo failing, lirran fixed", {"ok": TOLD, "failed": TOLD, "fixed": TOLD}),
     ("No errors in tests/test_ganor.py.", {"ok": TOLD}),
-    ("make jubalo failed, see above. ok, will do", {"failed": TOLD}),
-    ("make jubalo, see above. ok, will do", {"failed": MISSING}),
     ("make jubalo no longer fails.", {"failed": WRONG}),
     ("The documentation for parse_fennel has not been written.", {"open": TOLD}),
     ("The retry in load_brixo has not been added.", {"done": WRONG}),

@@ -22,8 +22,6 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _LISTED = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+\S", re.MULTILINE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<title>.+)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?))\s*")
 _FENCE, _LONGEST_BLOCK = "```", 300
-_OPEN_END = re.compile(r"^(?![ \t]*(?:#|```|[-*+•|>]|\d{1,3}[.)]))[^\n]{2,59}[^\W_](?=\n[ \t]*[^\W_])", re.MULTILINE)
-"""A short line that ends without a mark, above one that is no item of a list."""
 _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER, _CODE, _OPENS = 1.5, 1.0, 0.5, 0.2, 0.5
@@ -61,8 +59,7 @@ class Speech:
     """What somebody said at once; quotes of any length are made of it."""
 
     def __init__(self, text: str, vocabulary: Vocabulary = NO_WORDS, *, by_person: bool = True) -> None:
-        # What a person wrote on several lines may be one order; an assistant's short lines are sentences.
-        self._text = text if by_person else _OPEN_END.sub(r"\g<0>.", text)
+        self._text = text
         self._vocabulary = vocabulary
         self._by_person = by_person
 

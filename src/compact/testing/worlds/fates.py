@@ -44,7 +44,6 @@ _PAST: dict[str, set[str]] = {
 _ANSWER = {Fate.DONE: "done", Fate.REFUSED: "refused", Fate.WITHDRAWN: "withdrawn", Fate.REPLACED: "replaced"}
 _RESULT = {Outcome.OK: "ok", Outcome.FAILED: "failed", Outcome.FIXED: "fixed"}
 _COLON = re.compile(r"\s?[:：…]")  # noqa: RUF001 - the marks themselves
-_COMMA = re.compile(r"[,，、،]")  # noqa: RUF001
 _GAP = re.compile(r"[.!?。！？؟]\s?…")  # noqa: RUF001
 """What follows a gap between sentences is about something else."""
 _SHORTEST = 24
@@ -117,7 +116,6 @@ def _own(view: View, words: list[Word]) -> list[Word]:
     gap = _GAP.search(view.own, view.mention.end - first)
     last = next((word.start for word in words if _is_next_label(view, word)), len(view.line))
     words = [word for word in words if word.start < min(last, gap.start() if gap else last)]
-    words = [word for word in words if not _only_agrees(view, word)]
     for group, text in _answers(truth):
         at = view.line.find(text) if text else -1
         if at >= 0:
@@ -142,15 +140,6 @@ def _is_next_label(view: View, word: Word) -> bool:
     own, named = view.own, view.mention.end - view.mention.first
     begins = sentence_start(own, word.start)
     return named < begins and not own[begins : word.start].strip() and bool(_COLON.match(own, word.end))
-
-
-def _only_agrees(view: View, word: Word) -> bool:
-    """Whether another sentence begins with the word and a comma: `ok, will do`."""
-    own, first = view.own, view.mention.first
-    begins = sentence_start(own, word.start)
-    if own[begins : word.start].strip() or not _COMMA.match(own, word.end):
-        return False
-    return view.mention.end - first < begins or sentence_start(own, view.mention.start - first) > word.end
 
 
 def _is_cut_short(view: View) -> bool:
