@@ -13,6 +13,7 @@ from compact.engine.question_limits import LimitedQuestions
 from compact.formats import parse, reject
 from compact.messages import Where
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.redaction import Redactor
 from tests.providers.conversations import LONG, assistant, gauge_for, step, user
 
 
@@ -113,3 +114,28 @@ def test_without_a_model_the_sources_are_told_in_their_own_words_and_only_the_pl
         assert f"src/{shown}.py" in said.text
         assert f"src/{other}.py" not in said.text
     assert answered((ids[3],), Where(ids[3], 5)) == answered((ids[3],))  # a place that is not there
+
+
+@pytest.mark.parametrize(
+    ("asks", "failure"),
+    [([ask()], Failure("down")), ([ask("fast")], Failure("none is left", final=True))],
+)
+def test_a_failure_of_the_own_model_or_a_final_one_stands(asks: list[Ask], failure: Failure) -> None:
+    told = Told(fast=failure, own=failure)
+    assert answer_safely(told, asks) == (failure,)
+    assert len(told.rounds) == 1
+
+
+def test_a_callback_that_raises_gives_failures() -> None:
+    def broken(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        raise RuntimeError(f"{len(asks)} asked")
+
+    assert answer_safely(broken, [ask(), ask()]) == (Failure("RuntimeError: 2 asked"),) * 2
+    failures = answer_safely(broken, [ask("fast"), ask()])
+    assert failures == (Failure("RuntimeError: 1 asked"), Failure("RuntimeError: 2 asked"))
+
+
+def test_what_is_no_text_of_a_model_is_passed_on_as_it_is() -> None:
+    conversation = parse([{"role": "user", "content": "password: Sommerregen"}], format="openai-chat")
+    refused = Refusal("<SECRET-1>?")
+    assert hide_secrets(Told(own=refused), "", conversation, Redactor)([ask()]) == (refused,)

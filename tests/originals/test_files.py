@@ -1,4 +1,4 @@
-"""The lines of a session's file: what each kind must say, and what is read of lines that do not."""
+"""The files of a session: how they are named, whose they are, and what is read of lines that are damaged."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from compact.originals.lines import (
     Damaged,
     Header,
     Kind,
-    Line,
-    checksum_of,
     first_header,
-    is_cut_short,
     read_check,
     read_commit,
     read_digest,
@@ -49,26 +46,6 @@ def body(line: bytes) -> bytes:
     return line[read.start : read.end - 1]
 
 
-def test_a_line_is_its_checksum_its_kind_and_what_it_says() -> None:
-    line = write_line(Kind.RETRACT, b"7")
-    assert line == b"%08x r 7\n" % zlib.crc32(b"r 7")
-    assert list(read_lines(line + b"rest")) == [Line(Kind.RETRACT, 11, 13)]
-    assert list(read_lines(line + line)) == [Line(Kind.RETRACT, 11, 13), Line(Kind.RETRACT, 24, 26)]
-    empty = write_line(Kind.COMMIT, b"")
-    assert list(read_lines(empty)) == [Line(Kind.COMMIT, 11, 12)]
-    unknown = b"%08x z 7\n" % zlib.crc32(b"z 7")
-    assert [one.kind for one in read_lines(unknown + line.replace(b"7", b"8") + b"\n" + b"c\n")] == [None] * 4
-    assert checksum_of(b"b", checksum_of(b"a")) == checksum_of(b"ab") == zlib.crc32(b"ab")
-
-
-def test_half_a_line_is_cut_short_and_a_line_with_another_end_is_not() -> None:
-    line = write_retract(7)
-    assert is_cut_short(line[:-1])
-    assert is_cut_short(line[:5])
-    assert is_cut_short(b"")
-    assert not is_cut_short(line[:-1] + b"\x0b")
-
-
 def test_every_line_comes_back_as_it_was_written() -> None:
     raw = message_bytes({"content": "a"})
     assert body(write_message(A, raw)) == A.encode() + b" " + raw
@@ -81,26 +58,6 @@ def test_every_line_comes_back_as_it_was_written() -> None:
     check = read_check(body(write_check("s", b"".join(lines), 5)))
     assert check == Check("s", zlib.crc32(b"".join(lines), 5), tuple(map(zlib.crc32, lines[1:])))
     assert read_check(body(write_header("s", 1, 20))) is None
-
-
-def test_a_record_is_written_as_what_differs_from_the_one_before() -> None:
-    assert json.loads(body(write_commit(RECORD, (A, C)))) == {
-        "number": 3,
-        "parent": 2,
-        "format": "openai-chat",
-        "at": "2030-01-01T00:00:00Z",
-        "same": 1,
-        "log": [B],
-        "sum": zlib.crc32((A + B).encode()),
-        "version": 2,
-        "plan": [{"pass": 1}],
-    }
-    commit = read_commit(body(write_commit(RECORD, (A, C))), "s")
-    assert commit.follow((A,)) == commit.follow((A, C)) == RECORD
-    assert commit.follow(()) is None
-    assert commit.follow((B, C)) is None
-    older = Commit(commit.record, 1, None)
-    assert older.follow((C,)) == Record("s", 3, 2, "openai-chat", (C, B), [{"pass": 1}], "2030-01-01T00:00:00Z", 2)
 
 
 COMMIT = {"number": 3, "parent": 2, "format": "f", "at": "t", "same": 0, "log": [A]}
