@@ -136,12 +136,12 @@ class Copy:
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, place / name)
 
-    def run(self, tests: Sequence[str], limit: float, stop: threading.Event) -> int | None:
+    def run(self, tests: Sequence[str], limit: float, stop: threading.Event, *options: str) -> int | None:
         """The status of pytest, None where it took too long, or was stopped."""
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
             listed.write("\n".join(tests))
             listed.flush()
-            return self._call(["-x", "-q", "--no-header", *_PLUGINS, f"@{listed.name}"], limit, stop)
+            return self._call(["-x", "-q", "--no-header", *_PLUGINS, *options, f"@{listed.name}"], limit, stop)
 
     def _call(self, arguments: Sequence[str], limit: float, stop: threading.Event) -> int | None:
         process = subprocess.Popen(
@@ -330,7 +330,10 @@ def run(root: Path, drawn: Sequence[Mutant], trial: Trial) -> Results:
 
 
 def _prove_sound(copy: Copy, drawn: Sequence[Mutant], recording: Recording, stop: threading.Event) -> None:
-    """Without a mutant the tests pass: else every one of them would seem to be noticed."""
+    """Without a mutant all tests can be collected and those of the first pass: else each would seem to be noticed."""
+    needed = sorted({test for mutant in drawn for test in recording.tests(mutant)})
+    if needed and copy.run(needed, float("inf"), stop, "--collect-only") != 0 and not stop.is_set():
+        raise RuntimeError(f"tests cannot be collected in a copy without any mutant, with {' '.join(_PLUGINS)}")
     tests = next(filter(None, map(recording.tests, drawn)), None)
     if tests and copy.run(tests, float("inf"), stop) != 0 and not stop.is_set():
         raise RuntimeError(f"tests fail in a copy without any mutant: {' '.join(tests[:5])}")

@@ -126,6 +126,13 @@ def test_a_planted_mutant_is_killed_by_the_test_of_its_line(toy: Path, recording
     assert killed == ("killed", ["tests/test_toy.py::test_larger"])
 
 
+def test_tests_that_cannot_be_collected_kill_nothing(toy: Path) -> None:
+    mutant, gone = _planted(toy, "a > b -> ((a) < (b))"), "tests/test_toy.py::test_gone"
+    broken = Recording({gone: 0.1}, {mutant.file: {line: [gone] for line in mutant.lines}})
+    with pytest.raises(RuntimeError, match="tests cannot be collected in a copy without any mutant"):
+        run(toy, [mutant], Trial(broken, {}, time.monotonic() + 300, workers=1))
+
+
 def test_a_mutant_that_no_test_notices_survives(toy: Path, recording: Recording) -> None:
     survived = _outcome(toy, recording, "number > LIMIT -> ((number) >= (LIMIT))")
     assert survived == ("survived", ["tests/test_toy.py::test_grade"])
