@@ -65,6 +65,8 @@ def test_an_outline_marks_its_gaps_and_says_nothing_twice() -> None:
     assert outline("\n".join(lines), {}, 90) == "def first() / return 403 / log() / … / def second() / …"
     style = ".card {\n  color: #1f2937;\n  margin: 0;\n}\n.page {\n  margin: 0;\n}"
     assert outline(style, {}, 400) == ".card / … / .page / …"
+    fields = "interface Order {\n  status: string;\n  total: number;\n}"
+    assert outline(fields, {}, 400) == "interface Order / status: string; / total: number;"
     handed_on = 'if err != nil {\n    return fmt.Errorf("failed to read: %w", err)\n}\nreturn errors.New("no id")'
     assert outline(handed_on, {}, 60) == '… / return errors.New("no id")'
 

@@ -31,7 +31,8 @@ _PASSES_ON = re.compile(r"%w|\berr(?:or)?\b\)?;?$")
 _SETS = re.compile(r"\s*[\w$'\"\[\].-]{1,60}(?:: |\s?:?=\s)(?=.*['\"\d]|.*\|\|)(?!.*[({]$)")
 """A line that gives something a value."""
 _MARKUP = re.compile(
-    r"\s*(?:[\w-]{1,40}: [^,{}]{1,80};$|(?:class\w*|style|d|fill|stroke\w*|viewBox)=|</?(?:svg|path)\b)"
+    r"\s*(?:[a-z-]{1,40}: (?=[^;]*(?:\d|#[0-9a-f]{3}))[^,{}]{1,80};$"
+    r"|(?:class\w*|style|d|fill|stroke\w*|viewBox)=|</?(?:svg|path)\b)"
 )
 """A line that says how something looks."""
 _JOIN, _MORE = " / ", "…"
