@@ -243,6 +243,12 @@ def test_a_line_that_repeats_is_shown_once() -> None:
     assert 0 < excerpt.count(line) < 3
 
 
+def test_lines_that_differ_in_their_numbers_are_not_repeats() -> None:
+    text = "\n".join(f"{400 + at} ledger.py was refused" if at % 30 == 0 else f"step({at});" for at in range(1, 300))
+    excerpt = Excerpts(text, COUNT(text), Interest(names={"ledger.py"})).within(200, COUNT)
+    assert excerpt.count("ledger.py was refused") == 9
+
+
 @pytest.mark.parametrize("status", ["<returncode>0</returncode>", "Exit code: 0"])
 def test_the_status_of_a_command_stays_in_its_excerpt(status: str) -> None:
     text = "\n".join([status, *(f"step {number} of ledger.py was copied to its place" for number in range(200))])

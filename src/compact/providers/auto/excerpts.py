@@ -30,8 +30,8 @@ _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3})\s*+")
 """A line that says nothing by itself: a bracket, a tag, a blank, an empty comment."""
-_NUMBERS, _REPEATED = " \t0123456789→:|", 0.3
-"""What numbers a line consists of, and how much a line is worth that stood above already."""
+_NUMBER, _REPEATED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|)"), 0.3
+"""The number before a line, and the share of its worth that a line has which stood above already."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _DECLARED = 0.8
 """What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
@@ -217,9 +217,11 @@ def _adjusted(
             worth[at + 1] = worth[at]
     for at in empty:
         worth[at] = 0.0
+    numbered = _NUMBER.match(text) is not None
     seen: set[str] = set()
     for at, piece in enumerate(() if records else pieces):
-        line = text[piece.start : piece.end].lstrip(_NUMBERS)
+        number = _NUMBER.match(text, piece.start, piece.end) if numbered else None
+        line = text[number.end() if number else piece.start : piece.end].strip()
         if line in seen:
             worth[at] *= _REPEATED
         seen.add(line)
