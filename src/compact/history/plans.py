@@ -96,7 +96,7 @@ def tasks_of(actions: Iterable[Action]) -> Iterator[tuple[Action, Plan]]:
     """The calls that keep a single task, each with that task as it stands after it, by number and name."""
     kept: dict[str, Step] = {}
     for action in filter(plans, actions):
-        if _succeeded(action) and (key := _keep(kept, action)) and kept[key].text:
+        if succeeded(action) and (key := _keep(kept, action)) and kept[key].text:
             yield action, Plan(action.index, (Step(f"#{key} {kept[key].text}", kept[key].state),))
 
 
@@ -116,7 +116,7 @@ def newest_plan(actions: Sequence[Action], spoken: Iterable[tuple[int, Source, s
     kept: dict[str, Step] = {}
     at = -1
     for action in actions:
-        if plans(action) and _succeeded(action):
+        if plans(action) and succeeded(action):
             _keep(kept, action)
             at = action.index
         elif kept and _SPELLING.sub("", action.call.name).lower() == "tasklist":
@@ -154,7 +154,8 @@ def drop_repeated(lists: Iterable[tuple[int, Plan]]) -> dict[int, Plan]:
     return found
 
 
-def _succeeded(action: Action) -> bool:
+def succeeded(action: Action) -> bool:
+    """Whether nothing says that a call failed or was refused."""
     return action.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED)
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from compact.facts import Source, sentences_in
 from compact.history.actions import CHANGES, Action
 from compact.history.outcomes.outcome import Verdict
-from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks, tasks_of
+from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks, succeeded, tasks_of
 from compact.history.quoting import enclose, in_quotes, quote
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
@@ -266,8 +266,7 @@ def _lists(reading: Reading) -> dict[int, Plan]:
 
     A call that keeps a single task tells that one, whatever comes later: what stays below may name only its number.
     """
-    kept = (each for each in reading.actions if each.outcome.kind not in (Verdict.FAILED, Verdict.REFUSED))
-    found = [(id(action), plan) for action in kept if (plan := planned_by(action))]
+    found = [(id(action), plan) for action in reading.actions if succeeded(action) and (plan := planned_by(action))]
     spoken = (said for said in reading.utterances if said.source is Source.ASSISTANT)
     found += [(id(said), plan) for said in spoken if (plan := checked_in(said.index, said.text))]
     single = {id(action): plan for action, plan in tasks_of(reading.actions)}
