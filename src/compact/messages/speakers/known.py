@@ -66,6 +66,7 @@ class Known:
     shapes: dict[str, tuple[str, ...]]
     program_tag: re.Pattern[str]
     person_tag: re.Pattern[str]
+    pasted_tag: re.Pattern[str]
     web_tags: frozenset[str]
 
 
@@ -97,6 +98,7 @@ def known() -> Known:
         shapes=shapes,
         program_tag=re.compile("|".join(shapes["program_tags"])),
         person_tag=re.compile("|".join(shapes["person_tags"])),
+        pasted_tag=re.compile("|".join(shapes["pasted_tags"])),
         web_tags=frozenset(shapes["web_tags"]),
     )
 

@@ -14,6 +14,7 @@ TYPED = Form(Speaker.PERSON, "typed")
 Span: TypeAlias = tuple[int, int, Form]
 
 _TAGS = Form(Speaker.REMINDER, "a tag of the program")
+_ATTACHED = Form(Speaker.PASTED, "a file")
 _LOCAL = Form(Speaker.COMMAND, "a command to the program")
 _COMMAND = ("commandmessage", "commandname", "commandargs")
 _OUTPUTS = ("stdout", "stderr", "output", "observation")
@@ -107,6 +108,8 @@ def _form(text: str, block: Block, forms: Known, *, strange: bool) -> Form | Non
         speaker = Speaker.OBSERVATION if found[0] in _OUTPUTS else Speaker.REMINDER
         speaker = Speaker.NOTIFICATION if found[0] == "notification" else speaker
         return Form(speaker, f"a block that a program marked {text[tag.start : tag.end]}")
+    if forms.pasted_tag.search(tag.name):
+        return _ATTACHED
     return Form(Speaker.REMINDER, f"a block that a program marked {text[tag.start : tag.end]}") if strange else None
 
 
