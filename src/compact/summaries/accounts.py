@@ -20,7 +20,7 @@ _FRAMING = re.compile(
 _ASKED = re.compile(r' \(in answer to ["“](.{1,200}?)["”]\)')
 _MANY = 10
 _SINCE = "## After that"
-IN_THE_END = "in the end: "
+AFTER_STEPS = "after the steps below, "
 UNVERIFIED = "(an earlier summary, unverified) "
 _EARLIER = "## From an earlier summary that came with the messages (unverified)"
 

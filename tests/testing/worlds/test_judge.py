@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compact.messages import Json
-from compact.testing.worlds import ErrorKind, Reason, Speaker, Verdict, World, judge, make_world, plant
+from compact.testing.worlds import ErrorKind, Kind, Reason, Speaker, Verdict, World, judge, make_world, plant
 from compact.testing.worlds.passages import read_messages
 from tests.testing.worlds.writers import WRITERS
 
@@ -128,3 +128,10 @@ def test_many_worlds_are_made_and_judged_in_a_minute() -> None:
         world = make_world(seed)
         judge(world, world.messages)
     assert time.process_time() - start < 6
+
+
+def test_a_quotation_that_lost_its_line_break_is_not_called_wrong() -> None:
+    world = make_world(12, tokens=2_000, kind=Kind.CODING, language="en")
+    said = next(str(each["content"]) for each in world.messages if "blew up, see above\nok" in str(each["content"]))
+    assert judge(world, [f'- ran it → assistant: "{said.replace(chr(10), " ")}"']).wrong == []
+    assert judge(world, [f'- ran it → assistant: "{said.replace("blew up", "passed")}"']).wrong != []

@@ -8,7 +8,7 @@ import pytest
 
 from compact.errors import InvalidInput
 from compact.formats import FORMATS, Request
-from compact.testing.worlds import Kind, TruthKind, World, make_world
+from compact.testing.worlds import Kind, Outcome, TruthKind, World, judge, make_world
 from compact.testing.worlds.generator import LANGUAGES
 from compact.testing.worlds.phrases import authors, languages, load_phrases
 
@@ -69,6 +69,18 @@ def test_names_are_unique_and_stand_where_the_truth_was_said(worlds: list[World]
                 assert seen.setdefault(name.lower(), truth.id) == truth.id
             assert min(truth.names, key=len).lower() in texts[truth.said].lower()
             assert truth.said <= truth.at < len(texts)
+
+
+def test_nothing_is_called_failed_after_the_run_that_mends_it() -> None:
+    mended = 0
+    for seed in range(300):
+        world = make_world(seed, tokens=2_000, kind=Kind.CODING)
+        for truth in world.truths:
+            if truth.outcome is Outcome.FIXED:
+                mended += 1
+                later = judge(world, world.messages[truth.at + 1 :])
+                assert [each for each in later.wrong if each.truth == truth.id] == []
+    assert mended > 200
 
 
 def test_the_last_request_asks_for_values(worlds: list[World]) -> None:

@@ -15,7 +15,7 @@ from compact.messages import AccountItem
 from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import LINES, Ladder, Level
-from compact.summaries.accounts import IN_THE_END
+from compact.summaries.accounts import AFTER_STEPS
 from compact.summaries.offline.emphasis import Emphasis
 from compact.summaries.offline.lines import Told
 from compact.summaries.offline.worth import OLDEST, weigh_item
@@ -149,6 +149,6 @@ def _turn(
         texts = [asked.text, *_counted(step.text.removeprefix("- ") for step in steps), *([fate] if fate else [])]
         yield AccountItem(" → ".join(texts), tuple(id for part in parts for id in part.sources))
         return
-    text = f"{asked.text} → {'' if fate == _UNANSWERED else IN_THE_END}{fate}" if fate else asked.text
+    text = f"{asked.text} → {'' if fate == _UNANSWERED else AFTER_STEPS}{fate}" if fate else asked.text
     yield AccountItem(text, (*asked.sources, *(closing.sources if closing else ())))
     yield from steps

@@ -11,7 +11,7 @@ from compact.history.plans import plans
 from compact.history.quoting import after_quote
 from compact.history.reading import Utterance, binds
 from compact.history.speech import share_of_reasons
-from compact.summaries.accounts import IN_THE_END, UNVERIFIED
+from compact.summaries.accounts import AFTER_STEPS, UNVERIFIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Emphasis:
         return max(map(self._of_part, line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")))
 
     def _of_part(self, part: str) -> float:
-        part = part.removeprefix(IN_THE_END)
+        part = part.removeprefix(AFTER_STEPS)
         first = part.partition(" ")[0].rstrip(":")
         if first == "user":
             rule = self.rules > self.person and binds(after_quote(part))

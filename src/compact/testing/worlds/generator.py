@@ -74,21 +74,23 @@ def _interleave(dice: Dice, scenes: list[list[Beat]]) -> list[Beat]:
     dice.rng.shuffle(order)
     waiting = [iter(beats) for beats in scenes]
     turns: list[Beat] = []
+    playing: set[int] = set()
     for index in order:
         beat = next(waiting[index])
         previous = turns[-1] if turns else None
-        if previous and not previous.alone and not beat.alone and _joinable(previous, beat) and dice.chance(0.25):
+        # Work comes before answers: in one turn, what was said of a run would follow the run that mends it.
+        if previous and index not in playing and _joinable(previous, beat) and dice.chance(0.25):
             previous.join(beat)
         else:
             turns.append(beat)
+            playing.clear()
+        playing.add(index)
     return turns
 
 
 def _joinable(first: Beat, second: Beat) -> bool:
-    """Whether two turns may be one: nothing is settled before it is said, and the message stays short."""
-    said = {draft for part in (*first.user, *first.answer) for draft in part.says}
-    settled = {draft for part in (*second.user, *second.answer) for draft in part.settles}
-    return len(first.user) < 3 and not said & settled
+    """Whether two turns of different scenes may be one: the message stays short."""
+    return len(first.user) < 3 and not first.alone and not second.alone
 
 
 def _fill(stage: Stage, turns: list[Beat], tokens: int) -> None:

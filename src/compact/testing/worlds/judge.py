@@ -24,6 +24,8 @@ from compact.testing.worlds.truth import Fate, Outcome, Speaker, Truth, TruthKin
 from compact.testing.worlds.views import View, blank, content, mask, speaks_of_other
 
 _ROLES = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant", Speaker.TOOL: "tool", Speaker.PROJECT: "tool"}
+_ELSEWHERE = ((Reading.FALSE, Reason.FATE), (Reading.FALSE, Reason.OUTCOME))
+"""What a word about something else may look like."""
 
 
 def judge(world: World, messages: Sequence[Json]) -> Judgement:
@@ -231,8 +233,8 @@ class _Court:
             found = read_order(view)
         else:
             found = read_fate(view)
-        if found == (Reading.FALSE, Reason.FATE) and self._is_quotation(view):
-            return Reading.MENTION, Reason.NOTHING  # a word about another request, in the same answer
+        if found in _ELSEWHERE and self._is_quotation(view):
+            return Reading.MENTION, Reason.NOTHING  # a word about something else, in the same answer
         if found[0] is Reading.MENTION and truth.fate is Fate.OPEN and is_quoted_from(view, truth.speaker):
             return Reading.TRUE, Reason.NOTHING  # as the message that asks
         if found[0] is Reading.MENTION and not (truth.kind is TruthKind.REQUEST and view.verbatim):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from compact.testing.worlds.lexicon import SPACELESS
 from compact.testing.worlds.passages import Line, Passage, read_messages
 from compact.testing.worlds.truth import Truth, World
 
@@ -63,7 +64,7 @@ class Originals:
         if role not in self._last:
             lines, _ = self._words((role, "text"))
             last = {" ".join(SENTENCE.split(line)[-1].lower().split()) for line in lines if line[-1:] not in _ENDS}
-            self._last[role] = tuple(each for each in last if len(each) >= _SHORTEST_LAST)
+            self._last[role] = tuple(each for each in last if _weight(each) >= _SHORTEST_LAST)
         said = " ".join(text.split())
         return any(said.endswith(each) and not said[-len(each) - 1 : -len(each)].isalnum() for each in self._last[role])
 
@@ -87,6 +88,11 @@ class Originals:
             self._lines[key] = lines
             self._sentences[key] = {part.strip() for line in lines for part in SENTENCE.split(line)}
         return self._lines[key], self._sentences[key]
+
+
+def _weight(text: str) -> int:
+    """The letters of a text; a Chinese or Japanese one says as much as two others."""
+    return len(text) + len(SPACELESS.findall(text))
 
 
 def _is_made_of(quote: str, lines: tuple[str, ...]) -> bool:

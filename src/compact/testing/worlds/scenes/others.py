@@ -71,7 +71,9 @@ def wrapped(stage: Stage) -> list[Beat]:
     draft.fields["lead"] = chosen["lead"]
     draft.fields["source"] = chosen["source"]
     text = cast.fill(chosen["text"], quote=draft.fields["text"])
-    return [Beat([Part(text, (draft,))], [], [stage.say("looked")], alone=stage.dice.chance(0.7))]
+    # Where nothing shows the end of a program's words, the program sends them as a message of their own.
+    alone = stage.dice.chance(0.7) or "open" in chosen
+    return [Beat([Part(text, (draft,))], [], [stage.say("looked")], alone=alone)]
 
 
 def project_rules(stage: Stage) -> list[Beat]:
