@@ -160,6 +160,8 @@ class Format:
     edited: Callable[[Json], Json] = field(default=_as_it_is, repr=False)
     lacks: frozenset[Lack] = frozenset()
     """What conversations in other formats may hold and this one cannot."""
+    forgets_reasoning: bool = False
+    """Whether the vendor takes earlier turns without what the model thought in them."""
     alternations: Mapping[str, Alternation] = field(default_factory=dict, repr=False)
     """How the variants want turns to follow each other that care about it."""
 

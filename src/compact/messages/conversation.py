@@ -81,6 +81,11 @@ class Dialect(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def forgets_reasoning(self) -> bool:
+        """Whether the vendor takes earlier turns without what the model thought in them."""
+        ...
+
     def parse_message(self, wire: Json, id: str, /) -> Message:
         """Read one wire object."""
         ...

@@ -224,6 +224,7 @@ FORMAT = Format(
     compose=compose,
     compose_tools=compose_tools,
     rules=RULES,
+    forgets_reasoning=True,
     alternations=dict.fromkeys(("bedrock", "strict"), Alternation(lambda message: message.role, EACH_IN_TURN)),
     lacks=frozenset({"free arguments", "instructions midway", "names"}),
 )

@@ -260,7 +260,7 @@ def _extend(ladder: Ladder, at: int, full: Allocation) -> None:
     if not Level.CUT <= level < Level.WHOLE or ladder.bulky or not ladder.cuttable:
         return
     spent = ladder.shown_cost(level)
-    most = ladder.whole - FLEXIBLE
+    most = ladder.spoken - FLEXIBLE
     if most <= spent:
         return
     wanted = min(most, spent + full.left)

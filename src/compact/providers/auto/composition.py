@@ -10,6 +10,7 @@ from itertools import accumulate, dropwhile
 
 from compact.messages import (
     AccountItem,
+    Drop,
     Edit,
     EditKind,
     Fold,
@@ -78,7 +79,7 @@ class Composition:
         for ladder in own:
             stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
             if stays:
-                ladder.cuttable, ladder.bulky = (), False
+                ladder.cuttable, ladder.bulky, ladder.thoughts, ladder.thought = (), False, (), 0
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
             elif ladder.binding:
@@ -267,6 +268,7 @@ class Composition:
                 marker = removed_marker(told, len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue
+            yield from (Drop(where, EditKind.TRUNCATED) for where in ladder.thoughts)
             for each in ladder.cuttable:
                 room = each.room(ROOMS[done.levels[at]])
                 if each.tokens > room + WORTH_CUTTING:

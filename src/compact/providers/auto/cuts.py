@@ -44,7 +44,7 @@ class Cuts:
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
                 asked, outcome = self._ladders[-1].told.asked, self._outcomes.get(each.source, NOTHING)
-                interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome)
+                interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome, each.said)
                 made = Excerpts(each.source, self._measure.text(each.source), interest)
                 self._sources[source] = made
             text = made.within(room, self._measure.text)

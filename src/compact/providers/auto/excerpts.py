@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import pairwise
 
 from compact.facts import failures_in
@@ -23,16 +24,29 @@ from compact.summaries.offline.records import Piece, count_names, count_words, f
 _MARKER = 9
 """Tokens that a marker takes, roughly."""
 _EDGE, _TITLE = 4.0, 0.5
-"""What the first and the last line are worth; and the first fields of records, which say what they are."""
+"""What the first and the last line are worth, but of code; and the first fields of records, which say what they are."""
 _ERROR = 8.0
 _FOUND, _SOUGHT, _RULE = 1.0, 2.5, 8.0
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3})\s*+")
 """A line that says nothing by itself: a bracket, a tag, a blank, an empty comment."""
-_NUMBER, _REPEATED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|)"), 0.3
+_UNSET = re.compile(r'\s*+"[^"\n]{1,60}":\s*+(?:null|""|\[\]|\{\})\s*+[,}\]]*+\s*+')
+"""A field of a record without a value."""
+_NUMBER, _REPEATED = re.compile(r"\s*+(?:Line )?(\d{1,6})(?:→|\t|:|\|)"), 0.3
 """The number before a line, and the share of its worth that a line has which stood above already."""
+_FEWEST, _RISING, _INDENTED = 3, 0.8, 0.4
+"""So many lines have numbers at least, so many of those are above the last; and so many lines of code are indented."""
+_FOLLOWING, _BLOCK = 5, 3
+"""Lines of code that are shown behind one that is mentioned, and how many at least: one alone says little."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
+_SAID = 3.0
+"""What a line of something that was said is worth before the code that it has between fences."""
+_STATE = re.compile(r'\s*+"[^"\n]{1,40}":\s*+(?:"[^\W\d_](?:[^\W\d_]|[ (),-]){1,40}"|true|false)\s*+[,}]?\s*+')
+_STATED = 4.0
+"""A field of a record that says in plain words how things stand, such as a status, and what it is worth."""
+_FOUND_IN = re.compile(r"((?:[\w.@-]{0,60}/)?[\w./@ -]{2,300}):(?:\d{1,6}[:-]|$)")
+"""The file that a line of a search stands in, or that the lines below it do."""
 _DECLARED = 0.8
 """What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
 _CHANGED, _PATCH = 1.5, re.compile(r"^(?:diff --git |@@ -\d)", re.MULTILINE)
@@ -71,7 +85,7 @@ class Interest:
     """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
 
     `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules;
-    `outcome` is what came of the command that printed it.
+    `outcome` is what came of the command that printed it. `said` says that a person or the assistant said it.
     """
 
     asked: AbstractSet[str] = frozenset()
@@ -80,6 +94,15 @@ class Interest:
     sought: AbstractSet[str] = frozenset()
     rules: bool = False
     outcome: Outcome = NOTHING
+    said: bool = False
+
+
+class _Kind(Enum):
+    """What a text is made of."""
+
+    LINES = "lines"
+    CODE = "code"
+    RECORDS = "records"
 
 
 class Excerpts:
@@ -89,8 +112,9 @@ class Excerpts:
         self.text = text
         self._rate = tokens / max(len(text), 1)
         self._pieces = pieces_of(text)
-        self._records = is_json(text)
-        self._worth = _worth(text, self._pieces, interest, records=self._records)
+        self._bodies = _bodies(text, self._pieces)
+        self._kind = _kind(text, self._bodies)
+        self._worth, self._mentions = _worth(text, self._pieces, self._bodies, interest, self._kind)
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -106,7 +130,7 @@ class Excerpts:
             size = count(text)
             if size > room and chosen:
                 wanted = (low + wanted) // 2 if best else wanted - (size - room + 2)
-            elif size > _FILLED * room or not chosen or text == best or self._records:
+            elif size > _FILLED * room or not chosen or text == best or self._kind is _Kind.RECORDS:
                 return text
             else:  # the lines that were chosen have fewer tokens than others as long
                 low, wanted, best = wanted, min(2 * wanted, wanted * room // max(size, 1)), text
@@ -121,17 +145,39 @@ class Excerpts:
         for at in order:
             if not self._worth[at]:
                 break
-            piece = self._pieces[at]
-            price = (piece.end - piece.start) * self._rate
-            # A piece that stands alone brings a gap of its own.
-            price += 0 if at - 1 in taken or at + 1 in taken or at in (0, len(self._pieces) - 1) else _MARKER
+            block = [place for place in self._block(at) if place not in taken]
+            price = self._price(block, taken)
+            while price > left and len(block) > (_BLOCK if taken else 1):
+                block.pop()
+                price = self._price(block, taken)
             if price > left:
                 if left < _MARKER:
                     break
                 continue
             left -= price
-            taken.add(at)
+            taken.update(block)
         return _bridged(sorted(taken), self._pieces, left / self._rate if self._rate else 0)
+
+    def _price(self, block: Sequence[int], taken: AbstractSet[int]) -> float:
+        """What pieces cost that stand together; a block that stands alone brings a gap of its own."""
+        if not block:
+            return 0
+        first, last = block[0], block[-1]
+        beside = first - 1 in taken or last + 1 in taken or first == 0 or last == len(self._pieces) - 1
+        size = sum(self._pieces[at].end - self._pieces[at].start for at in block)
+        return size * self._rate + (0 if beside else _MARKER)
+
+    def _block(self, at: int) -> range:
+        """The piece with what is shown along with it: the next lines of code, up to a blank one or a declaration."""
+        if self._kind is not _Kind.CODE or not self._mentions[at]:
+            return range(at, at + 1)
+        end = at + 1
+        while end < min(len(self._pieces), at + 1 + _FOLLOWING):
+            body = self._bodies[end]
+            if not self.text[body.start : body.end].strip() or declares(self.text, body):
+                break
+            end += 1
+        return range(at, end)
 
     def _written(self, chosen: Sequence[int]) -> str:
         out: list[str] = []
@@ -155,25 +201,49 @@ class Excerpts:
         return omitted(count, "line") + ("\n" if text[end - 1] == "\n" else "")
 
 
-def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: bool) -> list[float]:
+def _bodies(text: str, pieces: Sequence[Piece]) -> Sequence[Piece]:
+    """The pieces without the numbers before them, where they are numbered lines."""
+    numbers = [_NUMBER.match(text, piece.start, piece.end) for piece in pieces]
+    values = [int(number[1]) for number in numbers if number]
+    rising = sum(one < other for one, other in pairwise(values))
+    if len(values) < max(_FEWEST, len(pieces) // 2) or rising < _RISING * (len(values) - 1):
+        return pieces
+    return [
+        Piece(number.end() if number else piece.start, piece.end) for number, piece in zip(numbers, pieces, strict=True)
+    ]
+
+
+def _kind(text: str, bodies: Sequence[Piece]) -> _Kind:
+    if is_json(text):
+        return _Kind.RECORDS
+    indented = sum(text[body.start : body.start + 2].isspace() for body in bodies)
+    return _Kind.CODE if len(bodies) >= _FEWEST and indented >= _INDENTED * len(bodies) else _Kind.LINES
+
+
+def _worth(
+    text: str, pieces: Sequence[Piece], bodies: Sequence[Piece], interest: Interest, kind: _Kind
+) -> tuple[list[float], list[float]]:
     """What each piece is worth: near an edge, an error, mentioned elsewhere, taken up by what was said next.
 
-    A line gains by what stands beside it. A record does not: it says nothing about the next one.
+    And how much of that is for being mentioned. A line gains by what stands beside it. A record does not, as it says
+    nothing about the next one, nor does a line of code, which is shown with its block.
     """
-    size = len(pieces)
+    size, lines = len(pieces), kind is _Kind.LINES
     # What went well may print errors that were expected.
     errors = {failure.start for failure in failures_in(text)} if interest.outcome.kind is not Verdict.OK else set()
     decisive, patch, moves = _decisive(interest.outcome), _PATCH.search(text) is not None, "\x1b[" in text
     lowered = text.lower() if interest.asked else ""
     wanted = {word for word in interest.asked if word in lowered}
-    asked = find_wanted([text[piece.start : piece.end] for piece in pieces], wanted) if wanted else ()
+    asked = find_wanted([text[piece.start : piece.end] for piece in bodies], wanted) if wanted else ()
     sought = re.compile("|".join(map(re.escape, sorted(interest.sought))), re.IGNORECASE) if interest.sought else None
     counts = (
         (_ASKED, [len(found) for found in asked]),
-        (_MENTIONED, count_names(text, pieces, interest.names)),
-        (_TAKEN_UP, count_words(text, pieces, interest.words)),
+        (_MENTIONED, count_names(text, bodies, interest.names)),
+        (_TAKEN_UP, count_words(text, bodies, interest.words)),
     )
     worth, mentions, empty = [0.0] * size, [0.0] * size, []
+    spoken = _spoken(text, pieces) if interest.said else set()
+    files = _first_found(text, pieces) if sought else set()
     for weight, found in counts:
         for at, count in enumerate(found):
             if count:
@@ -181,10 +251,11 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
     for at, piece in enumerate(pieces):
         line = text[piece.start : piece.end].strip()
         overwritten = moves and _FRAME.search(line) is not None
-        if overwritten or _EMPTY.fullmatch(text, piece.start, piece.end):
+        says_nothing = _UNSET if kind is _Kind.RECORDS else _EMPTY
+        if overwritten or says_nothing.fullmatch(text, piece.start, piece.end):
             empty.append(at)
             continue
-        value = _TITLE / (1 + at) ** 2 if records else _EDGE / (1 + at) + _EDGE / (size - at)
+        value = _EDGE / (1 + at) + _EDGE / (size - at) if lines else _TITLE / (1 + at) ** 2
         wrong = piece.start in errors or (interest.outcome.failed and _FAILING.match(line) is not None)
         decides = _decides(line, decisive)
         value += _ERROR * (wrong or decides)
@@ -193,35 +264,56 @@ def _worth(text: str, pieces: Sequence[Piece], interest: Interest, *, records: b
         value += _ERROR * (at in (0, size - 1) and tells_status(line))
         value += _RULE * (interest.rules and binds(line))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
+        value += _SOUGHT * (at in files) + _SAID * (at in spoken)
+        value += _STATED * (kind is _Kind.RECORDS and _STATE.fullmatch(text, piece.start, piece.end) is not None)
         value += _DECLARED * declares(text, piece)
         value += _CHANGED * (patch and text[piece.start] in "+-")
         value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
         mentioned = mentions[at]
         worth[at] += value + mentioned
         for near in (at - 2, at - 1, at + 1, at + 2):  # what stands beside it says what it is part of
-            if mentioned and 0 <= near < size and not records:
+            if mentioned and 0 <= near < size and lines:
                 worth[near] += mentioned * _BESIDE[abs(near - at)]
-        if mentioned and line.endswith(_OPENING):
+        if mentioned and lines and line.endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2
-    return _adjusted(text, pieces, worth, empty, records=records)
+    return _adjusted(text, bodies, worth, empty, repeats=kind is not _Kind.RECORDS), mentions
+
+
+def _spoken(text: str, pieces: Sequence[Piece]) -> set[int]:
+    """The lines outside fences."""
+    found: set[int] = set()
+    fenced = False
+    for at, piece in enumerate(pieces):
+        if text.startswith("```", piece.start):
+            fenced = not fenced
+        elif not fenced:
+            found.add(at)
+    return found
+
+
+def _first_found(text: str, pieces: Sequence[Piece]) -> set[int]:
+    """The lines of a search that are the first to name their file."""
+    named: dict[str, int] = {}
+    for at, piece in enumerate(pieces):
+        if (found := _FOUND_IN.match(text, piece.start, piece.end)) and not found[1].isdigit():
+            named.setdefault(found[1], at)
+    return set(named.values())
 
 
 def _adjusted(
-    text: str, pieces: Sequence[Piece], worth: list[float], empty: Sequence[int], *, records: bool
+    text: str, bodies: Sequence[Piece], worth: list[float], empty: Sequence[int], *, repeats: bool
 ) -> list[float]:
     """The line below a comment is worth as much as the comment, an empty line nothing, a repeated one little."""
-    for at, (piece, following) in enumerate(pairwise(pieces)):
+    for at, (body, following) in enumerate(pairwise(bodies)):
         less = worth[at] > worth[at + 1]
-        if less and _COMMENT.match(text, piece.start) and not _EMPTY.fullmatch(text, following.start, following.end):
+        if less and _COMMENT.match(text, body.start) and not _EMPTY.fullmatch(text, following.start, following.end):
             worth[at + 1] = worth[at]
     for at in empty:
         worth[at] = 0.0
-    numbered = _NUMBER.match(text) is not None
     seen: set[str] = set()
-    for at, piece in enumerate(() if records else pieces):
-        number = _NUMBER.match(text, piece.start, piece.end) if numbered else None
-        line = text[number.end() if number else piece.start : piece.end].strip()
+    for at, body in enumerate(bodies if repeats else ()):
+        line = text[body.start : body.end].strip()
         if line in seen:
             worth[at] *= _REPEATED
         seen.add(line)

@@ -1,8 +1,8 @@
 """The forms in which each exchange can be shown, from nothing to whole, with what each costs and is worth.
 
 An exchange can be a line of the account, shorter or longer; a message with its long results cut, to little or to
-more; or it can be whole. What was said is worth more than what tools printed, new more than old, and what is being
-worked on more than the rest.
+more, and without what the model thought; or it can be whole. What was said is worth more than what tools printed, new
+more than old, and what is being worked on more than the rest.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from compact.history.rules import rules_read
 from compact.history.speech import corrects
 from compact.messages import (
     ROLES_NEVER_PRUNED,
+    Conversation,
     Exchange,
     Message,
+    Reasoning,
     Text,
     ToolResult,
     Where,
     is_pruned,
     is_signed,
     is_summary,
+    persons,
     untouchable,
 )
 from compact.ports import Measure
@@ -111,6 +114,10 @@ class Ladder:
     told: Told
     whole: int
     cuttable: tuple[Cuttable, ...] = ()
+    thoughts: tuple[Where, ...] = ()
+    """What the model thought, which only stays where the exchange is whole."""
+    thought: int = 0
+    """Its tokens."""
     fixed: bool = False
     island: bool = False
     bulky: bool = False
@@ -153,9 +160,14 @@ class Ladder:
             return (self.lines[-1] if level is Level.CUT else self.full) + BULKY_MARKER
         return self.cut_cost(ROOMS[level])
 
+    @property
+    def spoken(self) -> int:
+        """What it costs with all its texts, but without what the model thought."""
+        return self.whole - self.thought
+
     def cut_cost(self, room: int) -> int:
         """What it costs with each long text cut to so many tokens, roughly."""
-        return self.whole - sum(
+        return self.spoken - sum(
             max(0, each.tokens - each.room(room) - _MARKER)
             for each in self.cuttable
             if each.tokens > each.room(room) + WORTH_CUTTING
@@ -165,7 +177,7 @@ class Ladder:
         """What a level really costs: excerpts are made for that."""
         if self.bulky or not Level.CUT <= level < Level.WHOLE:
             return self.cost(level)
-        return self.whole - sum(self.saved(each, each.room(ROOMS[level])) for each in self.cuttable)
+        return self.spoken - sum(self.saved(each, each.room(ROOMS[level])) for each in self.cuttable)
 
     def value(self, level: Level) -> float:
         """What a level is worth."""
@@ -184,6 +196,8 @@ class Ladder:
         words = max(worth.words - line, _AS_SAID * max(0.0, worth.words - worth.lasting))
         results = self.boost if self.island else self.boost**0.5  # of what is recent, words count before results
         shown = _OUTLINED if self.bulky and level is Level.MORE else _SHOWN[level]
+        if self.thoughts and not self.cuttable and not self.bulky:
+            shown = _SHOWN[Level.CUT]  # what is whole shows no more but what was thought
         return value + self.recency * (self.boost * words + results * shown * worth.done)
 
 
@@ -198,6 +212,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     recent = recent_exchanges(shown, groups, settings, task.measure)
     focus = exchanges_in_focus(reading, groups)
     size, emphasis = len(groups), emphasis_of(settings.strategy)
+    ended = _ended(people) if people.dialect.forgets_reasoning else frozenset()
     ladders = []
     for at, group in enumerate(groups):
         if any(is_summary(shown[index]) or is_pruned(shown[index]) for index in group):
@@ -205,6 +220,9 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         stays = any(shown[index].id in fixed or shown[index].role in settings.roles_kept for index in group)
         ladder = Ladder(at, group, told[at], sum(task.measure.message(shown[index]) for index in group), fixed=stays)
         ladder.cuttable = tuple(_cuttable(shown, origin, group, fixed, task.measure))
+        thoughts = () if stays else tuple(_thoughts(shown, group, ended))
+        ladder.thoughts = tuple(where for where, _ in thoughts)
+        ladder.thought = sum(task.measure.text(text) for _, text in thoughts)
         ladder.island = not stays and at in focus
         ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
         ladder.bulky = not stays and _is_bulky(shown, group, told[at])
@@ -326,6 +344,21 @@ def _cuttable(
                     source = _source(origin[index], position, where, part.text)
                     found.append(Cuttable(where, tokens, source, isinstance(block, Text)))
     return found
+
+
+def _ended(conversation: Conversation) -> frozenset[str]:
+    """The messages of turns that have ended: a person has written since."""
+    typed = persons(conversation.messages)
+    last = max((at for at, message in enumerate(conversation.messages) if message.id in typed), default=0)
+    return frozenset(message.id for message in conversation.messages[:last])
+
+
+def _thoughts(messages: Sequence[Message], group: Exchange, ended: AbstractSet[str]) -> Iterator[tuple[Where, str]]:
+    """What the model thought in an exchange, beside what it said or did there."""
+    for message in (messages[index] for index in group):
+        thoughts = [(at, block) for at, block in enumerate(message.blocks) if isinstance(block, Reasoning)]
+        if message.id in ended and len(thoughts) < len(message.blocks):
+            yield from ((Where(message.id, at), block.text) for at, block in thoughts)
 
 
 def _source(origin: Message, position: int, where: Where, text: str) -> str:
