@@ -169,14 +169,27 @@ class Told:
         """The line, within that room."""
         parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = distinct(self.actions)
-        done = [self._rules(action, room) or describe_call(action, room, self) for action in actions]
-        if len(done) > room.calls:
-            done = [*done[: room.calls], f"and {len(done) - room.calls} more"]
+        shown = self._foremost(actions, room.calls)
+        done = [self._rules(action, room) or describe_call(action, room, self) for action in shown]
+        if len(actions) > len(shown):
+            done.append(f"and {len(actions) - len(shown)} more")
         words = "- " + "; ".join(said) if (said := [part.removeprefix("- ") for part in parts if part]) else ""
         told = "; ".join(part for part in done if part)
         if words and told:
             return f"{words} → {told}"
         return words or (f"- {told}" if told else f"- {self.role}: {NO_TEXT}")
+
+    def _foremost(self, actions: Sequence[Action], most: int) -> list[Action]:
+        """The first of many calls, but failures and what the latest request asks about before others; in order."""
+        if len(actions) <= most:
+            return list(actions)
+        given = [str(action.call.raw).lower() for action in actions]
+        wanted = [
+            action.outcome.failed or any(word in text for word in self.asked)
+            for action, text in zip(actions, given, strict=True)
+        ]
+        chosen = sorted(range(len(actions)), key=lambda at: (not wanted[at], at))[:most]
+        return [actions[at] for at in sorted(chosen)]
 
     def _rules(self, action: Action, room: Room) -> str:
         """What a file of rules says, as the project's."""
@@ -191,7 +204,7 @@ class Told:
         if spoken.speaker:
             who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
         by_person = spoken.source is Source.USER
-        text = self.speech(spoken).quote(max(room.words, room.rules) if spoken.binding else room.words)
+        text = self.speech(spoken).quote(room.words, room.rules if spoken.binding else 0)
         text = "" if self.actions and not by_person and len(text) < _REMARK else text
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
         if question := self.answered(spoken, text):

@@ -63,18 +63,21 @@ class Speech:
         self._vocabulary = vocabulary
         self._by_person = by_person
 
-    def quote(self, longest: int) -> str:
+    def quote(self, longest: int, rules: int = 0) -> str:
         """The text as one line of at most so many characters; of a longer one what directs, names or tells something.
 
-        What a person begins with says what the rest is about, and a question at the end what is wanted.
+        What a person begins with says what the rest is about, and a question at the end what is wanted. For what
+        directs there may be more room than for the rest: `rules` characters in all.
         """
         text = self._text
         if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
             return quote(text, longest)
         found = self._passages
+        others, longest = longest, max(longest, rules)
         if len(found) < 2:
             return shorten_middle(quote(text, 4 * longest), longest)
         weights = self._weights
+        directs = [one or bool(each.lead) for one, each in zip(self._directs, found, strict=True)] if rules else []
         chosen: set[int] = set()
         left = longest
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
@@ -83,9 +86,11 @@ class Speech:
                 missing = [one for one in needed if one not in chosen]
                 leads = (len(found[one].lead) for one in missing if one - 1 not in chosen)
                 price = sum(len(found[one].text) + len(_GAP) for one in missing) + sum(leads)
-                if price <= left:
+                rule = bool(directs) and directs[at]
+                if price <= (left if rule else min(left, others)):
                     chosen.update(missing)
                     left -= price
+                    others -= 0 if rule else price
                     break
         # An exclamation after a gap says nothing.
         chosen -= {

@@ -84,8 +84,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth.plus(value, (_shown(int(rules * size), max(room.rules, room.words)) for room in ROOMS))
             worth = worth._replace(lasting=worth.lasting + value)
         value = _said(stress * weight, (1 - rules) * information)
-        rest = (_shown(int((1 - rules) * size), max(0, room.words - int(rules * size))) for room in ROOMS)
-        worth = worth.plus(value, rest)
+        worth = worth.plus(value, (_shown(int((1 - rules) * size), room.words) for room in ROOMS))
     stresses = [(id(said), emphasis.of_words(said)) for said in told.said]
     stresses += [(id(action), emphasis.of_deed(action)) for action in told.actions]
     for key, stress in stresses:
