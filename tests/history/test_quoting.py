@@ -90,3 +90,9 @@ def test_a_clause_is_not_cut_before_its_not() -> None:
     assert shorten(told.replace("keinen Fall und bis auf Weiteres gar nicht", "jeden Fall"), 45).startswith(
         "Es ist spät: starte den Server"
     )
+
+
+def test_a_cut_within_a_not_leaves_its_clause_out() -> None:
+    told = "Lasst es euch gesagt sein: setz Anna beim Nachtdienst nicht in Kopie."
+    for longest in range(20, len(told)):
+        assert "Nachtdienst" not in (left := shorten(told, longest)) or "nicht" in left

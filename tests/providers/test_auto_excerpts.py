@@ -262,3 +262,46 @@ def test_an_empty_comment_is_not_worth_a_line() -> None:
     excerpt = Excerpts(text, COUNT(text), Interest(names={"ledger.py"})).within(200, COUNT)
     assert excerpt.count("ledger.py") > 3
     assert "→//\n" not in excerpt
+
+
+CODE = "\n".join(
+    f"{at}: " + ("" if at % 8 == 0 else f"def part_{at}(rows):" if at % 8 == 1 else f"    total_{at} = rows[{at % 7}]")
+    for at in range(1, 401)
+)
+
+
+def test_the_number_of_a_line_is_not_a_name() -> None:
+    shown = Excerpts(CODE, COUNT(CODE), Interest(names=names_in("status 203 and total_342"))).within(60, COUNT)
+    assert "total_342" in shown
+    assert "203:" not in shown
+
+
+def test_a_line_of_code_is_shown_with_those_below_it() -> None:
+    shown = Excerpts(CODE, COUNT(CODE), Interest(names={"total_211"})).within(90, COUNT)
+    assert "\n".join(CODE.split("\n")[210:215]) in shown
+
+
+def test_of_a_long_answer_the_plan_comes_before_its_code() -> None:
+    steps = "\n".join(f"{at}. Change the part that reads table {at}." for at in range(1, 6))
+    code = "\n".join(f"row_{at} = load_table_{at}()" for at in range(60))
+    said = f"Here is my plan:\n\n{steps}\n\n```python\n{code}\n```\n\nShall I go on?"
+    interest = Interest(names=names_in(code), said=True)
+    shown = Excerpts(said, COUNT(said), interest).within(150, COUNT)
+    assert steps in shown
+    assert shown.endswith("Shall I go on?")
+
+
+def test_a_record_tells_its_status_and_no_empty_fields() -> None:
+    items = [{"item_id": f"77{at}", "name": f"Chair {at}"} for at in range(12)]
+    record = {"order_id": "#W1", "items": items, "status": "return requested", "cancel_reason": None, "note": ""}
+    text = json.dumps(record)
+    shown = Excerpts(text, COUNT(text), Interest(names={f"77{at}" for at in range(12)})).within(60, COUNT)
+    assert '"status": "return requested"' in shown
+    assert "cancel_reason" not in shown
+
+
+def test_a_search_tells_each_file_before_more_of_one() -> None:
+    hits = {name: [f"  Line {at}: worker_url = {at}" for at in range(1, 20)] for name in ("a.ts", "b.ts", "c.ts")}
+    text = "\n".join(line for name, lines in hits.items() for line in (f"/src/{name}:", *lines))
+    shown = Excerpts(text, COUNT(text), Interest(sought=frozenset({"worker_url"}))).within(80, COUNT)
+    assert all(f"/src/{name}:" in shown for name in hits)

@@ -286,3 +286,10 @@ def test_of_a_new_file_not_its_imports_are_told_but_what_the_next_words_take_up(
     told = summarize(chat(*wrote, assistant("The threshold is at the end of the file.")))
     assert "import" not in told
     assert "threshold = 0.75" in told
+
+
+def test_a_line_in_bold_type_does_not_govern_what_follows_its_list() -> None:
+    rules = "**Always:**\n* Book it\n* Keep it\n\nI was passed on three times. Write a short toast, please. Thank you."
+    assert Speech(rules).quote(500) == (
+        "Always: Book it; Keep it. I was passed on three times. Write a short toast, please. Thank you."
+    )

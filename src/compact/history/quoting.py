@@ -101,12 +101,13 @@ def shorten(line: str, longest: int) -> str:
     if len(line) <= longest:
         return line
     cut = line[: max(longest - 1, 0)]
-    if _VERB_LAST.search(cut, max(len(cut) - _NEAR, 0)) or _LATE_NOT.match(line, len(cut)):
+    head, space, _ = cut.rpartition(" ")
+    head = head if space and len(head) > longest // 2 else cut
+    if _VERB_LAST.search(cut, max(len(cut) - _NEAR, 0)) or _LATE_NOT.match(line, len(head)):
         # Without its end a clause may say the opposite.
         end = max((found.end() for found in _CLAUSE_ENDS.finditer(cut)), default=0)
         return (cut[:end] if end > longest // 4 else cut).rstrip(" ,;:.-'\"") + "…"
-    head, space, _ = cut.rpartition(" ")
-    return (head if space and len(head) > longest // 2 else cut).rstrip(" ,;:.-") + "…"
+    return head.rstrip(" ,;:.-") + "…"
 
 
 def shorten_middle(line: str, longest: int) -> str:

@@ -7,7 +7,7 @@ very long are taken apart at the ends of sentences and records.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
@@ -40,8 +40,8 @@ _FEWEST, _RISING, _INDENTED = 3, 0.8, 0.4
 _FOLLOWING, _BLOCK = 5, 3
 """Lines of code that are shown behind one that is mentioned, and how many at least: one alone says little."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
-_SAID = 3.0
-"""What a line of something that was said is worth before the code that it has between fences."""
+_SAID, _FENCED = 2.0, 0.3
+"""What a line of something that was said is worth, and the share of its worth that one between fences has."""
 _STATE = re.compile(r'\s*+"[^"\n]{1,40}":\s*+(?:"[^\W\d_](?:[^\W\d_]|[ (),-]){1,40}"|true|false)\s*+[,}]?\s*+')
 _STATED = 4.0
 """A field of a record that says in plain words how things stand, such as a status, and what it is worth."""
@@ -242,7 +242,6 @@ def _worth(
         (_TAKEN_UP, count_words(text, bodies, interest.words)),
     )
     worth, mentions, empty = [0.0] * size, [0.0] * size, []
-    spoken = _spoken(text, pieces) if interest.said else set()
     files = _first_found(text, pieces) if sought else set()
     for weight, found in counts:
         for at, count in enumerate(found):
@@ -264,11 +263,11 @@ def _worth(
         value += _ERROR * (at in (0, size - 1) and tells_status(line))
         value += _RULE * (interest.rules and binds(line))
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
-        value += _SOUGHT * (at in files) + _SAID * (at in spoken)
+        value += 2 * _SOUGHT * (at in files) + _SAID * interest.said
         value += _STATED * (kind is _Kind.RECORDS and _STATE.fullmatch(text, piece.start, piece.end) is not None)
         value += _DECLARED * declares(text, piece)
         value += _CHANGED * (patch and text[piece.start] in "+-")
-        value += _FOUND * (_DIAGNOSTIC.match(text, piece.start, piece.end) is not None)
+        value += _FOUND * (_DIAGNOSTIC.match(text, bodies[at].start, piece.end) is not None)
         mentioned = mentions[at]
         worth[at] += value + mentioned
         for near in (at - 2, at - 1, at + 1, at + 2):  # what stands beside it says what it is part of
@@ -277,19 +276,19 @@ def _worth(
         if mentioned and lines and line.endswith(_OPENING):
             for below in range(at + 1, min(at + 1 + _BODY, size)):  # what stands in it says what it is
                 worth[below] += mentioned / 2
+    for at in _fenced(text, pieces) if interest.said else ():
+        worth[at] *= _FENCED
     return _adjusted(text, bodies, worth, empty, repeats=kind is not _Kind.RECORDS), mentions
 
 
-def _spoken(text: str, pieces: Sequence[Piece]) -> set[int]:
-    """The lines outside fences."""
-    found: set[int] = set()
+def _fenced(text: str, pieces: Sequence[Piece]) -> Iterator[int]:
+    """The lines between fences, with these."""
     fenced = False
     for at, piece in enumerate(pieces):
-        if text.startswith("```", piece.start):
-            fenced = not fenced
-        elif not fenced:
-            found.add(at)
-    return found
+        fence = text.startswith("```", piece.start)
+        if fenced or fence:
+            yield at
+        fenced ^= fence
 
 
 def _first_found(text: str, pieces: Sequence[Piece]) -> set[int]:

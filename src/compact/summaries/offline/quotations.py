@@ -186,7 +186,7 @@ class Speech:
 def passages(text: str) -> Iterator[Passage]:
     """The sentences and items of a text, in order."""
     heading = lead = ""
-    items = False
+    items = bold = False
     lines = iter(text.split("\n"))
     for line in lines:
         if not line.strip():
@@ -196,7 +196,7 @@ def passages(text: str) -> Iterator[Passage]:
             continue
         item = _ITEM.match(line)
         if not item and (title := _HEADING.fullmatch(line)):
-            heading, lead, items = _lead(title["title"] or title["bold"]), "", False
+            heading, lead, items, bold = _lead(title["title"] or title["bold"]), "", False, bool(title["bold"])
         elif item:
             items = True
             yield Passage(" ".join(line[item.end() :].split()), lead or heading)
@@ -205,9 +205,9 @@ def passages(text: str) -> Iterator[Passage]:
             yield from map(Passage, before)
             lead, items = _lead(last), False
         else:
-            # A list ends where a line is no item and not part of one.
+            # A list ends where a line is no item and not part of one, and with it what a line in bold type governs.
             if items and not line[0].isspace():
-                lead, items = "", False
+                heading, lead, items = "" if bold else heading, "", False
             governing = lead or (heading if _governs(heading) else "")
             spans = list(sentences_in(line))
             opens = next((at for at, span in enumerate(spans) if len(span.text) >= _STATEMENT), 0)
