@@ -112,6 +112,18 @@ def test_the_newest_list_of_tasks_is_worth_more_than_earlier_ones() -> None:
     assert newest.lasting > 3 * earlier.lasting > 0
 
 
+def test_an_outline_shows_what_stands_below_a_comment_and_all_of_a_condition() -> None:
+    filler = "\n".join(f"    total = total.plus(rows.entry({'x' * at}))" for at in range(1, 30))
+    guard = "    // Guard: a repository is needed\n    const url = parent.url;"
+    asks = "    if (\n      !url ||\n      !url.startsWith(home)\n    ) {"
+    fails = "      fail(\n        'NO_URL',\n      );\n    }"
+    text = f"function evaluate() {{\n{filler}\n{guard}\n{asks}\n{fails}\n{filler}\n}}"
+    told = outline(text, {}, 200)
+    assert "Guard: a repository is needed / const url = parent.url;" in told
+    assert "if ( / !url || / !url.startsWith(home)" in told
+    assert "'NO_URL'" in told
+
+
 def test_a_script_is_told_with_the_program_that_ran_it() -> None:
     counted = "for order in orders:\n    missing += not order.total\nprint(missing)"
     script = f"import json\n\n# Count the orders without a total.\n{counted}"

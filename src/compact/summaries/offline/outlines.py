@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from compact.history.quoting import shorten
 from compact.summaries.offline.records import Piece, words_in
@@ -16,14 +17,17 @@ _DECLARES = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|) ?")
-_REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+\s\w+\s\w+")
+_REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+[\s,:-]{1,3}\w+[\s,:-]{1,3}\w+")
 _SIGNS = re.compile(r"^\s*/?\*{1,2}\s|\*/\s*$")
 """What begins and ends a comment of several lines."""
 _BRANCHES = re.compile(
     r"\s*(?:[-+]\s*)?(?:if|elif|else if|switch|case|match|when|return|yield|assert|expect|for|while)\b", re.IGNORECASE
 )
-_BRANCH = 0.8
-"""What a line is worth in an outline that decides something."""
+_BRANCH, _BELOW, _LONGEST_CONDITION = 0.8, 1.2, 5
+"""What a line that decides something is worth in an outline, and one below a comment; and the lines of a condition."""
+_ASKS = re.compile(r"\s*(?:[}-]\s*)?(?:else )?(?:if|elif|while|switch|match|when|assert|expect)\b")
+_CODED = re.compile(r"[\"'`][A-Z][A-Z0-9]*_[A-Z0-9_]{2,60}[\"'`]")
+"""A name that is written as a constant, such as the code of an error."""
 _LETTERS = re.compile(r"\w{2}")
 _FAILS = re.compile(r"\b(?:raise|throw|errors?\.New|Errorf|panic|reject)\b")
 _PASSES_ON = re.compile(r"%w|\berr(?:or)?\b\)?;?$")
@@ -48,7 +52,9 @@ def outline(text: str, words: Mapping[str, int], longest: int, *, rest: bool = T
     """
     lines = text.split("\n")
     first = {line.strip(): at for at, line in reversed(list(enumerate(lines)))}
-    weights = [_outlined(line) + min(len(words.keys() & words_in(line)), _MOST_SHARED) for line in lines]
+    shared = (min(len(words.keys() & words_in(line)), _MOST_SHARED) for line in lines)
+    own = _weights(lines) if rest else map(_outlined, lines)
+    weights = [weight + more for weight, more in zip(own, shared, strict=True)]
     weights = [weight if first[lines[at].strip()] == at else 0.0 for at, weight in enumerate(weights)]
     chosen: set[int] = set()
     left = longest
@@ -70,6 +76,20 @@ def outline(text: str, words: Mapping[str, int], longest: int, *, rest: bool = T
     return _JOIN.join([*told, _MORE] if any(map(_LETTERS.search, lines[last + 1 :])) else told)
 
 
+def _weights(lines: Sequence[str]) -> list[float]:
+    """What each line is worth: also for the comment above it, or for the condition that it is a part of."""
+    weights = [_outlined(line) for line in lines]
+    left = 0
+    for at, (line, following) in enumerate(pairwise(lines)):
+        left = 0 if line.lstrip().startswith(")") else left - 1
+        if _ASKS.match(line) and line.rstrip().endswith("("):
+            left = _LONGEST_CONDITION
+        least = _BELOW if _REMARKS.match(line) else _BRANCH if left > 0 else 0.0
+        if _LETTERS.search(following) and not _MARKUP.match(following):
+            weights[at + 1] = max(weights[at + 1], least)
+    return weights
+
+
 def _outlined(line: str) -> float:
     if _DECLARES.match(line):
         return 3.0
@@ -77,7 +97,7 @@ def _outlined(line: str) -> float:
         return 1.5
     if _MARKUP.match(line) or not _LETTERS.search(line):
         return 0.0
-    return _BRANCH if _BRANCHES.match(line) else 0.3 if _SETS.match(line) else 0.1
+    return _BRANCH if _BRANCHES.match(line) or _CODED.search(line) else 0.3 if _SETS.match(line) else 0.1
 
 
 def declares(text: str, piece: Piece) -> bool:
