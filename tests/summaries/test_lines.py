@@ -99,7 +99,7 @@ def test_a_task_is_told_in_the_last_list_that_has_it() -> None:
         "- assistant: (no text)",
         '- planned: "in progress: test the parser"',
         '- planned: "done: write the parser"',
-        '- assistant: "open: print the map. done: draw the map. On with it."',
+        '- assistant: "On with it. open: print the map. done: draw the map."',
     ]
 
 

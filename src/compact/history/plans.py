@@ -138,10 +138,10 @@ def checked_in(index: int, text: str) -> Plan | None:
 
 
 def retell_checks(text: str, plan: Plan) -> str:
-    """The text with the plan in the place of its check list."""
+    """The text without its check list, and the plan behind it: what follows a list is not about its last task."""
+    words = _CHECKED.sub("", text).strip()
     told = f"{tasks}." if (tasks := plan.tell()) else ""
-    first = next(_CHECKED.finditer(text))
-    return f"{text[: first.start()]}{told}{_CHECKED.sub('', text[first.end() :])}"
+    return f"{words}{'.' * words[-1:].isalnum()}\n{told}".strip()
 
 
 def drop_repeated(lists: Iterable[tuple[int, Plan]]) -> dict[int, Plan]:

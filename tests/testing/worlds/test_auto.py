@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from compact.testing.worlds import ErrorKind, Topic, TruthKind, judge, make_world, plant, tally
-from tests.testing.worlds.trials import SHARES, accusations, inverted, try_worlds
+from tests.testing.worlds.trials import SHARES, accusations, inverted, leave, try_worlds
 
 WORLDS, TOGETHER = 1_500, 300
 
@@ -103,3 +103,15 @@ def test_all_worlds_take_at_most_three_minutes_of_two_cores() -> None:
     for share in SHARES:
         list(try_worlds(range(few), share))
     assert (time.process_time() - start) / few * WORLDS < 2 * 180
+
+
+@pytest.mark.parametrize("seed", [910005009, 910017002, 910019036, 910021951, 910024503])
+def test_what_was_put_off_is_not_told_without_what_came_of_it(seed: int) -> None:
+    world = make_world(seed)
+    assert accusations(judge(world, leave(world, 0.25)), 0.25) == []
+
+
+@pytest.mark.parametrize("seed", [910002838, 910026713, 910029934])
+def test_what_follows_a_list_of_tasks_is_not_told_as_if_it_were_about_the_last(seed: int) -> None:
+    world = make_world(seed)
+    assert accusations(judge(world, leave(world, 0.25)), 0.25) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -351,14 +352,28 @@ def _stands_for_others(message: Message) -> bool:
 
 
 def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
-    """The allocation with so many tokens less: lines go first, those worth least for each token, then messages."""
+    """The allocation with so many tokens less: lines go first, those worth least for each token, then messages.
+
+    A line goes after those that would be out of date without it.
+    """
     levels = list(done.levels)
+    needed: defaultdict[int, list[tuple[int, Level]]] = defaultdict(list)
+    for at, ladder in enumerate(ladders):
+        for newer, shown in ladder.after:
+            needed[newer].append((at, shown))
     for limit, lower in _LOWER:
         loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
-        for at in sorted(loose, key=lambda at: rate(ladders[at], lower, limit)):
-            if excess > 0:
-                excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(lower)
-                levels[at] = lower
+        waiting = deque(sorted(loose, key=lambda at: rate(ladders[at], lower, limit)))
+        passed = 0
+        while excess > 0 and passed < len(waiting):
+            at = waiting.popleft()
+            if any(Level.NONE < levels[one] < Level.CUT and lower < shown for one, shown in needed[at]):
+                waiting.append(at)
+                passed += 1
+                continue
+            passed = 0
+            excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(lower)
+            levels[at] = lower
     return Allocation(levels, left=0)
 
 

@@ -275,8 +275,11 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
         for name in names if not ladder.fixed else ():
             if name in latest:
                 newer[latest[name]].add(name)
+        answer = (
+            None if (following := by_place.get(ladder.at + 1)) is None or following.told.from_user else following.at
+        )
         ladder.newer = {
-            at: Level.SHORT if at == ladder.at + 1 else _level_of(by_place[at], shared) for at, shared in newer.items()
+            at: Level.SHORT if at == answer else _level_of(by_place[at], shared) for at, shared in newer.items()
         }
         # A long remark that answers no request does not supersede anything.
         if not (ladder.told.comments and ladder.told.closes and ladder.told.longest > _LONG_REMARK):
