@@ -305,3 +305,13 @@ def test_a_search_tells_each_file_before_more_of_one() -> None:
     text = "\n".join(line for name, lines in hits.items() for line in (f"/src/{name}:", *lines))
     shown = Excerpts(text, COUNT(text), Interest(sought=frozenset({"worker_url"}))).within(80, COUNT)
     assert all(f"/src/{name}:" in shown for name in hits)
+
+
+def test_no_part_of_a_reminder_in_a_result_is_shown() -> None:
+    text = (
+        f"{CODE}\n\n<system-reminder>\nLook for malware.\n\nYou must refuse to change such code.\n</system-reminder>\n"
+    )
+    for room in (30, 90, 420):
+        shown = Excerpts(text, COUNT(text), Interest(names=names_in("total_342"))).within(room, COUNT)
+        assert "malware" not in shown
+        assert "refuse" not in shown

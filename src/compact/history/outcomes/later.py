@@ -22,6 +22,7 @@ def look_ahead(actions: Sequence[Action]) -> None:
     again: set[tuple[str, str]] = set()
     newest: dict[tuple[str, str], Action] = {}
     last: dict[tuple[str, str], Action] = {}
+    told: list[list[tuple[str, str]]] = []
     for action in reversed(actions):
         keys = list(_keys(action))
         replaced = [(_WROTE, subject(action))] if _changed(action) else keys
@@ -32,7 +33,10 @@ def look_ahead(actions: Sequence[Action]) -> None:
             action.mended_by = mended[-1].index if mended and len(mended) == len(deciding) else None
             latest = [last.get(key) for key in keys]
             if latest and all(each and each.outcome.kind is Verdict.UNKNOWN for each in latest):
-                action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] else ""
+                # Of several failures the last says how it went: it is one run.
+                first = keys not in told
+                told.append(keys)
+                action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] and first else ""
         again.update(keys)
         if action.kind == _WROTE and _changed(action):
             again.add((_WROTE, subject(action)))

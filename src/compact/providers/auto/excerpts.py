@@ -64,6 +64,8 @@ _FAILING = re.compile(r"[×✗✘✕✖] |(?:--- )?FAIL(?:ED)?\b|E {2,4}\S")
 """How the line of a test that failed begins."""
 _FRAME = re.compile(r"\x1b\[\d{0,4}[A-HJK].*\x1b\[\d{0,4}[A-HJK]", re.DOTALL)
 """A line that a terminal overwrites, such as the steps of a progress bar."""
+_REMINDER = re.compile(r"<(system-reminder|reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
+"""What a program adds to a result for the model; a part of it would be taken for an order."""
 _OPENING, _BODY = ("{", "(", "[", ":"), 5
 """How a line ends that opens a block, and how many lines of the block are worth more for it."""
 _BESIDE = {1: 0.5, 2: 0.25}
@@ -247,8 +249,12 @@ def _worth(
         for at, count in enumerate(found):
             if count:
                 mentions[at] += weight * min(count, _MOST_MENTIONS)
+    reminders = [found.span() for found in _REMINDER.finditer(text)] if "reminder>" in text else []
     for at, piece in enumerate(pieces):
         line = text[piece.start : piece.end].strip()
+        if any(start < piece.end and piece.start < end for start, end in reminders):
+            empty.append(at)
+            continue
         overwritten = moves and _FRAME.search(line) is not None
         says_nothing = _UNSET if kind is _Kind.RECORDS else _EMPTY
         if overwritten or says_nothing.fullmatch(text, piece.start, piece.end):

@@ -13,7 +13,7 @@ from compact.history.outcomes.outcome import Verdict
 from compact.history.outcomes.signs import plain
 from compact.history.quoting import in_quotes, quote, shorten
 from compact.summaries.offline.outlines import outline
-from compact.summaries.offline.records import fields_in, pick_mentioned, scalars_in
+from compact.summaries.offline.records import Record, fields_in, pick_mentioned, scalars_in
 
 if TYPE_CHECKING:
     from compact.summaries.offline.lines import Room, Told
@@ -48,8 +48,7 @@ def describe_call(action: Action, room: Room, told: Told) -> str:
     looks = _looks_up(action) if action.kind == "read" and not action.is_command else ""
     did = looks or did
     if found := told.found(action, room):
-        fields = scalars_in(action.result, room.found // 3)
-        return f"{did}: {in_quotes(f'{fields} / {found}' if fields else found)}"
+        return f"{did}: {in_quotes(found)}"
     if action.outcome.failed or action.outcome.kind is Verdict.REFUSED:
         return f"{did}: {_went_wrong(action, room)}"
     if plan := told.lists.get(id(action)):
@@ -96,9 +95,7 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
     ran, decided = action.kind == "ran", action.outcome.kind is not Verdict.UNKNOWN
     record = told.records.get(id(action))
     if record is not None and not decided:
-        given = [text for _, text in strings_in(action.call.arguments)]  # the call beside it says these
-        fields = {key: value for key, value in record.fields.items() if value not in given}
-        return quote(fields_in(fields, longest, record.known), longest) or end
+        return describe_record(action, record, longest) or end
     scripted = scripted and not decided
     if scripted and len(whole := _JOIN.join(_printed(action.result[: 2 * longest]))) <= longest:
         return quote(whole, longest)
@@ -110,6 +107,13 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
     if first and (more := quote(more, left)) and more not in first:
         return f"{more}{_CUT}{first}" if ran else f"{first}{_JOIN}{more}"  # a command's last words stand last
     return first or more or end
+
+
+def describe_record(action: Action, record: Record, longest: int) -> str:
+    """The fields of a record that a call returned, without those that the call was given."""
+    given = [text for _, text in strings_in(action.call.arguments)]
+    fields = {key: value for key, value in record.fields.items() if value not in given}
+    return quote(fields_in(fields, longest, record.known), longest)
 
 
 def _printed(result: str) -> Iterator[str]:

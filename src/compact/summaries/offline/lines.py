@@ -19,7 +19,7 @@ from compact.history.rules import rules_read, rules_text
 from compact.history.speech import QUESTION_MARKS, answers, leans, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
-from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, distinct
+from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, describe_record, distinct
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import (
     Record,
@@ -28,6 +28,7 @@ from compact.summaries.offline.records import (
     names_in,
     pick,
     place_words,
+    scalars_in,
     words_in,
 )
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
@@ -44,7 +45,7 @@ _FOLLOWING = 60
 _TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
 _QUESTION = 600
-_LONGEST_QUESTION, _SHORT_ANSWER = 120, 60
+_LONGEST_QUESTION, _SHORT_ANSWER = 120, 100
 _INFLECTED = 6
 _SHORT_NUMBER, _LONG_NUMBER = 3, 5
 """Shorter ones are as likely numbers of lines, the more so in a long request."""
@@ -163,7 +164,13 @@ class Told:
         if wanted:
             given = str(action.call.raw).lower()
             wanted = {word for word in wanted if word not in given}
-        return quote(pick(action.result, wanted, room.found), room.found)
+        record = self.records.get(id(action))
+        fields = describe_record(action, record, room.found) if record and wanted else ""
+        if fields and all(word in fields.lower() for word in wanted):
+            return fields
+        found = quote(pick(action.result, wanted, room.found), room.found)
+        first = scalars_in(action.result, room.found // 3) if found else ""
+        return f"{first} / {found}" if first else found
 
     def line(self, room: Room) -> str:
         """The line, within that room."""
@@ -215,7 +222,7 @@ class Told:
         """The question that a person answers, where what is quoted says little without it."""
         if spoken.source is not Source.USER or not self.question_before:
             return ""
-        short = len(spoken.text) <= _SHORT_ANSWER and answers(spoken.text)
+        short = len(quoted) <= _SHORT_ANSWER and answers(quoted)
         return quote(self.question_before, _LONGEST_QUESTION) if short or leans(quoted) else ""
 
     def speech(self, spoken: Utterance) -> Speech:

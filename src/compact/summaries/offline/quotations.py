@@ -177,10 +177,17 @@ class Speech:
             weights = [
                 weight + recounts(each.text) + _OPENS * each.opens for weight, each in zip(weights, found, strict=True)
             ]
-            weights[next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)] += _FIRST
+            weights[_first_statement(found)] += _FIRST
         if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST
         return weights
+
+
+def _first_statement(found: list[Passage]) -> int:
+    """The place of what a person begins with: what they say that they did, where an exclamation comes before it."""
+    first = next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)
+    exclaims = found[first].text.endswith(("!", "！"))  # noqa: RUF001 - the marks themselves
+    return first + (exclaims and first + 1 < len(found) and recounts(found[first + 1].text))
 
 
 def passages(text: str) -> Iterator[Passage]:

@@ -24,7 +24,8 @@ _CARRIED_USER, _CARRIED = 7.5, 2.5
 """What a person's words and others are worth in an earlier account, which has left out what matters less."""
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
-_SUPERSEDED = 0.3
+_SUPERSEDED, _RUN_AGAIN = 0.3, 0.5
+"""The share of its worth that an action has which a later one does again, and a failure that a later run tells of."""
 _GREEN = 0.4
 """What the output of a command is worth that went well: its outcome says the most of it."""
 _EFFECT, _CHANGE, _LOOK = 6.0, 1.6, 0.4
@@ -98,7 +99,8 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth.plus(value, (_shown(size, room.rules) for room in ROOMS))
             worth = worth._replace(lasting=worth.lasting + value)
             continue
-        again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else 1.0)
+        later = action.mended_by is not None or action.rerun is not None
+        again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else _RUN_AGAIN if later else 1.0)
         shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
         deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
         green = action.kind == "ran" and action.outcome.kind is Verdict.OK
