@@ -312,3 +312,19 @@ def test_code_is_quoted_as_a_whole_or_not_at_all() -> None:
     assert "self.where" not in line
     (long,) = (each.line(LONG) for each in told(assistant(said)))
     assert "try: where = compile(self.where) except EmptySet: where = '0 = 1'" in long
+
+
+def test_an_edit_names_the_function_that_it_changes() -> None:
+    old = "def load(path):\n    rows = read(path)\n    return rows\n\ndef save(path):\n    write(path)"
+    new = old.replace("    write(path)", "    write(path, rows, retries=3)")
+    (_, edited) = told(
+        user("Retry."), *step("c1", "edit_file", {"path": "a.py", "old_string": old, "new_string": new}, "ok")
+    )
+    assert edited.line(LONG) == '- edited a.py, new text: "def save(path): / write(path, rows, retries=3)"'
+
+
+def test_a_patch_names_the_functions_that_it_changes() -> None:
+    lines = ("@@", " export function load(", "   path: string,", "-  env: Env", "+  env: Env,", "+  auth: Auth", " ) {")
+    patch = "\n".join(("*** Begin Patch", "*** Update File: a.ts", *lines, "*** End Patch"))
+    (_, edited) = told(user("Add it."), *step("c1", "apply_patch", {"patchText": patch}, "Success."))
+    assert edited.line(LONG) == '- edited a.ts, new text: "export function load( / env: Env, / auth: Auth"'

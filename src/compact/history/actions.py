@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from compact.facts import command_of, core_command, only_reads, strings_in
@@ -45,7 +46,13 @@ _DESTINATIONS = (
 )
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\+\+\+ (?:b/)?(\S{1,300})", re.MULTILINE)
 _PATCH = ("*** Begin Patch", "--- ", "diff --git ")
-_ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
+_SHOWN = re.compile(r"^(\+(?!\+\+ )| |@@ (?:-[\d,]+ \+[\d,]+ @@ )?)(.*)$", re.MULTILINE)
+"""A line of a patch that is in the file afterwards, or that says where the next ones are."""
+_PLACE = re.compile(
+    r"(?:(?:export|default|async|public|private|protected|static|abstract|pub) )*"
+    r"(?:def|class|func|function|fn|interface|struct|impl|trait|enum)\b"
+)
+"""A line that begins a function or a class."""
 _WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
 _REPLACED = ("old_string", "oldString", "old_str")
 _SAYING = re.compile(r"\w{3}")
@@ -171,7 +178,8 @@ def subject(action: Action) -> str:
 def written_by(action: Action) -> str:
     """The lines that a change put into a file, without those that were there or say nothing; of a patch, what it adds.
 
-    Of a program that was fed with a script, the lines of that. Nothing where the file was written anew later.
+    A line that was there stays where it names the function or class that is changed below it. Of a program that was fed
+    with a script, the lines of that. Nothing where the file was written anew later.
     """
     replaced = action.kind == "wrote" and action.superseded
     if action.is_command and action.run is not None and action.run.script:
@@ -183,10 +191,26 @@ def written_by(action: Action) -> str:
     texts = [text for key, text in given if key in _WRITTEN]
     if not texts:
         patches = (text for _, text in given if text.startswith(_PATCH))
-        texts = ["\n".join(_ADDED.findall(_part(text, action.subject))) for text in patches]
-    before = {line.strip() for key, text in given if key in _REPLACED for line in text[:_LONGEST_WRITTEN].split("\n")}
+        parts = [_part(text, action.subject) for text in patches]
+        texts = ["\n".join(line for _, line in _SHOWN.findall(part)) for part in parts]
+        before = {line.strip() for part in parts for sign, line in _SHOWN.findall(part) if sign != "+"}
+    else:
+        replaced_texts = (text for key, text in given if key in _REPLACED)
+        before = {line.strip() for text in replaced_texts for line in text[:_LONGEST_WRITTEN].split("\n")}
     lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
-    return "\n".join(line for line in lines if _SAYING.search(line) and line not in before and not _USING.match(line))
+    said = (line for line in lines if _SAYING.search(line) and not _USING.match(line))
+    return "\n".join(_new_lines(said, before))
+
+
+def _new_lines(lines: Iterable[str], before: AbstractSet[str]) -> Iterator[str]:
+    """The lines that were not there before, behind the last declaration above them that was."""
+    declared = ""
+    for line in lines:
+        if line not in before:
+            yield from (declared, line) if declared else (line,)
+            declared = ""
+        elif _PLACE.match(line):
+            declared = line
 
 
 def _part(patch: str, path: str) -> str:
