@@ -35,7 +35,7 @@ _UNSET = re.compile(r'\s*+"[^"\n]{1,60}":\s*+(?:null|""|\[\]|\{\})\s*+[,}\]]*+\s
 """A field of a record without a value."""
 _NUMBER, _REPEATED = re.compile(r"\s*+(?:Line )?(\d{1,6})(?:→|\t|:|\|)"), 0.3
 """The number before a line, and the share of its worth that a line has which stood above already."""
-_FEWEST, _RISING, _INDENTED = 3, 0.8, 0.4
+_FEWEST, _RISING, _INDENTED, _SAMPLE = 3, 0.8, 0.4, 24
 """So many lines have numbers at least, so many of those are above the last; and so many lines of code are indented."""
 _FOLLOWING, _BLOCK = 5, 3
 """Lines of code that are shown behind one that is mentioned, and how many at least: one alone says little."""
@@ -116,7 +116,8 @@ class Excerpts:
         self._pieces = pieces_of(text)
         self._bodies = _bodies(text, self._pieces)
         self._kind = _kind(text, self._bodies)
-        self._worth, self._mentions = _worth(text, self._pieces, self._bodies, interest, self._kind)
+        self._worth, self._mentions = worth, _ = _worth(text, self._pieces, self._bodies, interest, self._kind)
+        self._order = sorted((at for at in range(len(worth)) if worth[at]), key=lambda at: (-worth[at], at))
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
         """The best excerpt of at most so many tokens; where not even a marker fits, only that.
@@ -141,33 +142,31 @@ class Excerpts:
 
     def _chosen(self, room: int) -> list[int]:
         """The pieces that fit, best first come, in order."""
-        order = sorted(range(len(self._pieces)), key=lambda at: (-self._worth[at], at))
         left: float = room - _MARKER
         taken: set[int] = set()
-        for at in order:
-            if not self._worth[at]:
+        for at in self._order:
+            if left < _MARKER:
                 break
+            if at in taken:
+                continue
             block = [place for place in self._block(at) if place not in taken]
             price = self._price(block, taken)
             while price > left and len(block) > (_BLOCK if taken else 1):
-                block.pop()
-                price = self._price(block, taken)
-            if price > left:
-                if left < _MARKER:
-                    break
-                continue
-            left -= price
-            taken.update(block)
+                price -= self._size(block.pop())
+            if price <= left:
+                left -= price
+                taken.update(block)
         return _bridged(sorted(taken), self._pieces, left / self._rate if self._rate else 0)
 
     def _price(self, block: Sequence[int], taken: AbstractSet[int]) -> float:
         """What pieces cost that stand together; a block that stands alone brings a gap of its own."""
-        if not block:
-            return 0
         first, last = block[0], block[-1]
         beside = first - 1 in taken or last + 1 in taken or first == 0 or last == len(self._pieces) - 1
-        size = sum(self._pieces[at].end - self._pieces[at].start for at in block)
-        return size * self._rate + (0 if beside else _MARKER)
+        return sum(map(self._size, block)) + (0 if beside else _MARKER)
+
+    def _size(self, at: int) -> float:
+        """The tokens of a piece, about."""
+        return (self._pieces[at].end - self._pieces[at].start) * self._rate
 
     def _block(self, at: int) -> range:
         """The piece with what is shown along with it: the next lines of code, up to a blank one or a declaration."""
@@ -176,7 +175,7 @@ class Excerpts:
         end = at + 1
         while end < min(len(self._pieces), at + 1 + _FOLLOWING):
             body = self._bodies[end]
-            if not self.text[body.start : body.end].strip() or declares(self.text, body):
+            if self.text[body.start : body.end].isspace() or declares(self.text, body):
                 break
             end += 1
         return range(at, end)
@@ -205,7 +204,10 @@ class Excerpts:
 
 def _bodies(text: str, pieces: Sequence[Piece]) -> Sequence[Piece]:
     """The pieces without the numbers before them, where they are numbered lines."""
-    numbers = [_NUMBER.match(text, piece.start, piece.end) for piece in pieces]
+    first = [_NUMBER.match(text, piece.start, piece.end) for piece in pieces[:_SAMPLE]]
+    if 2 * sum(number is not None for number in first) < len(first):
+        return pieces
+    numbers = [*first, *(_NUMBER.match(text, piece.start, piece.end) for piece in pieces[_SAMPLE:])]
     values = [int(number[1]) for number in numbers if number]
     rising = sum(one < other for one, other in pairwise(values))
     if len(values) < max(_FEWEST, len(pieces) // 2) or rising < _RISING * (len(values) - 1):
@@ -252,7 +254,7 @@ def _worth(
     reminders = [found.span() for found in _REMINDER.finditer(text)] if "reminder>" in text else []
     for at, piece in enumerate(pieces):
         line = text[piece.start : piece.end].strip()
-        if any(start < piece.end and piece.start < end for start, end in reminders):
+        if reminders and any(start < piece.end and piece.start < end for start, end in reminders):
             empty.append(at)
             continue
         overwritten = moves and _FRAME.search(line) is not None
@@ -271,7 +273,7 @@ def _worth(
         value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
         value += 2 * _SOUGHT * (at in files) + _SAID * interest.said
         value += _STATED * (kind is _Kind.RECORDS and _STATE.fullmatch(text, piece.start, piece.end) is not None)
-        value += _DECLARED * declares(text, piece)
+        value += _DECLARED * declares(text, bodies[at])
         value += _CHANGED * (patch and text[piece.start] in "+-")
         value += _FOUND * (_DIAGNOSTIC.match(text, bodies[at].start, piece.end) is not None)
         mentioned = mentions[at]
