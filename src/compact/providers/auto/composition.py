@@ -51,6 +51,7 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 _PRECISION = 100
 _TRIALS = 6
 _LARGE = 16
+_NO_ERROR = " (no error was reported)"
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
 
@@ -266,6 +267,7 @@ class Composition:
                 item = AccountItem(ladder.told.line(length), self._ids[at])
                 told = item.text.removeprefix("- ")
                 told = told if told.startswith(("user", "assistant")) else f"{ladder.told.role}: {told}"
+                told += _NO_ERROR if ladder.told.changed else ""
                 marker = removed_marker(told, len(ladder.group), self.task.account.seal)
                 yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
                 continue

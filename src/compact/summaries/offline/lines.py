@@ -124,6 +124,12 @@ class Told:
         return not self.actions and any(said.source is Source.ASSISTANT and said.closing for said in self.said)
 
     @property
+    def changed(self) -> bool:
+        """Whether it changes files, and no tool reports an error."""
+        answered = all(action.answered and succeeded(action) for action in self.actions)
+        return answered and any(action.kind in CHANGES for action in self.actions)
+
+    @property
     def longest(self) -> int:
         """How many characters were said at most in one go."""
         return max((len(spoken.text) for spoken in self.said), default=0)
