@@ -140,8 +140,9 @@ def checked_in(index: int, text: str) -> Plan | None:
 def retell_checks(text: str, plan: Plan) -> str:
     """The text without its check list, and the plan behind it: what follows a list is not about its last task."""
     words = _CHECKED.sub("", text).strip()
-    told = f"{tasks}." if (tasks := plan.tell()) else ""
-    return f"{words}{'.' * words[-1:].isalnum()}\n{told}".strip()
+    if not (tasks := plan.tell()):
+        return words
+    return f"{words}{'.' * words[-1:].isalnum()}\n{tasks}.".strip()
 
 
 def drop_repeated(lists: Iterable[tuple[int, Plan]]) -> dict[int, Plan]:
