@@ -328,3 +328,10 @@ def test_a_patch_names_the_functions_that_it_changes() -> None:
     patch = "\n".join(("*** Begin Patch", "*** Update File: a.ts", *lines, "*** End Patch"))
     (_, edited) = told(user("Add it."), *step("c1", "apply_patch", {"patchText": patch}, "Success."))
     assert edited.line(LONG) == '- edited a.ts, new text: "export function load( / env: Env, / auth: Auth"'
+
+
+def test_the_look_up_of_a_record_is_worth_more_than_a_catalog() -> None:
+    record = '{"user_id": "anna_1", "payment_methods": {"gift_card_7": {"source": "gift_card"}}, "orders": ["#W1"]}'
+    look = told(user("Help."), *step("c1", "get_user_details", {"user_id": "anna_1"}, record))[1]
+    listed = told(user("Help."), *step("c1", "list_all_products", {}, record))[1]
+    assert weigh(look).lines[0] > 2 * weigh(listed).lines[0]

@@ -50,9 +50,9 @@ _SHOWN = re.compile(r"^(\+(?!\+\+ )| |@@ (?:-[\d,]+ \+[\d,]+ @@ )?)(.*)$", re.MU
 """A line of a patch that is in the file afterwards, or that says where the next ones are."""
 _PLACE = re.compile(
     r"(?:(?:export|default|async|public|private|protected|static|abstract|pub) )*"
-    r"(?:def|class|func|function|fn|interface|struct|impl|trait|enum)\b"
+    r"(?:(?:def|class|func|function|fn|interface|struct|impl|trait|enum)\b|(?:t\.Run|it|test|describe)\()"
 )
-"""A line that begins a function or a class."""
+"""A line that begins a function, a class or a test."""
 _WRITTEN = ("content", "contents", "file_text", "new_string", "newString", "new_str", "insert_text", "code_edit")
 _REPLACED = ("old_string", "oldString", "old_str")
 _SAYING = re.compile(r"\w{3}")

@@ -156,7 +156,21 @@ class Excerpts:
             if price <= left:
                 left -= price
                 taken.update(block)
-        return _bridged(sorted(taken), self._pieces, left / self._rate if self._rate else 0)
+        return self._bridged(sorted(taken), left / self._rate if self._rate else 0)
+
+    def _bridged(self, chosen: list[int], room: float) -> list[int]:
+        """The same with gaps closed that are no longer than a marker; of records, not those that say nothing."""
+        out: list[int] = []
+        for at in (*chosen, len(self._pieces)):
+            gap = range(out[-1] + 1, at) if out else range(at)
+            says = self._kind is not _Kind.RECORDS or any(self._worth[one] for one in gap)
+            if gap and says and len(gap) <= _BRIDGED:
+                price = self._pieces[gap[-1]].end - self._pieces[gap[0]].start
+                if price <= room + 4 * _MARKER:
+                    room -= max(0, price - 4 * _MARKER)
+                    out += gap
+            out.append(at)
+        return out[:-1]
 
     def _price(self, block: Sequence[int], taken: AbstractSet[int]) -> float:
         """What pieces cost that stand together; a block that stands alone brings a gap of its own."""
@@ -342,17 +356,3 @@ def _decides(line: str, decisive: AbstractSet[str]) -> bool:
         return True
     part = line[:1].isdigit() or len(line) >= _SUM
     return part and any(line in one for one in decisive) and any(map(str.isdigit, line))
-
-
-def _bridged(chosen: list[int], pieces: Sequence[Piece], room: float) -> list[int]:
-    """The same with gaps closed that are no longer than a marker for them."""
-    out: list[int] = []
-    for at in chosen:
-        gap = range(out[-1] + 1, at) if out else range(at)
-        if gap and len(gap) <= _BRIDGED:
-            price = pieces[gap[-1]].end - pieces[gap[0]].start
-            if price <= room + 4 * _MARKER:
-                room -= max(0, price - 4 * _MARKER)
-                out += gap
-        out.append(at)
-    return out

@@ -47,6 +47,8 @@ _LONGEST_REQUEST = 4_000
 _QUESTION = 600
 _LONGEST_QUESTION, _SHORT_ANSWER = 120, 100
 _INFLECTED = 6
+_SHORT_VALUE = 80
+"""Characters of a result that is one value, such as the id of a customer."""
 _SHORT_NUMBER, _LONG_NUMBER = 3, 5
 """Shorter ones are as likely numbers of lines, the more so in a long request."""
 _LONGEST_RESULT = 20_000
@@ -160,6 +162,12 @@ class Told:
         records = sum(id(each) in self.records for each in self.actions)
         unknown = action.outcome.kind is Verdict.UNKNOWN
         return unknown and id(action) in self.records and records <= TELLS_MORE
+
+    def tells(self, action: Action) -> bool:
+        """Whether it looks up a certain record or a short value, which a line can tell."""
+        if action.is_command or action.outcome.failed or not action.call.arguments:
+            return False
+        return id(action) in self.records or 0 < len(action.result.strip()) <= _SHORT_VALUE
 
     def found(self, action: Action, room: Room) -> str:
         """What an action answered about the latest request."""

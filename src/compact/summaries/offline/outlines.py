@@ -16,7 +16,6 @@ _DECLARES = re.compile(
     r"|(?!(?:try|else|finally|except)\b)[\w-]{1,40}:$)",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"\s*\d{1,6}(?:→|\t|:|\|) ?")
 _REMARKS = re.compile(r"\s*(?://|#|\*|--|/\*\*?|\"\"\")\s*\w+[\s,:-]{1,3}\w+[\s,:-]{1,3}\w+")
 _SIGNS = re.compile(r"^\s*/?\*{1,2}\s|\*/\s*$")
 """What begins and ends a comment of several lines."""
@@ -101,7 +100,5 @@ def _outlined(line: str) -> float:
 
 
 def declares(text: str, piece: Piece) -> bool:
-    """Whether a line of code or of a document says what stands below it, also where it is numbered."""
-    numbered = _NUMBERED.match(text, piece.start, piece.end)
-    start = numbered.end() if numbered else piece.start
-    return _DECLARES.match(text, start, piece.end) is not None
+    """Whether a line of code or of a document says what stands below it."""
+    return _DECLARES.match(text, piece.start, piece.end) is not None

@@ -100,7 +100,7 @@ class Speech:
             # The ends of what says most are better than all of something else.
             best = " ".join(found[at].whole for at in self._needed(order[0], best=True)[-1])
             return shorten_middle(quote(best, 4 * longest), longest)
-        return quote(" ".join(_runs(found, chosen)), longest)
+        return quote(" ".join(_runs(found, chosen)).replace("… …", "…"), longest)
 
     def _needed(self, at: int, *, best: bool) -> list[list[int]]:
         """The passage, and those before it that it needs to be understood: in a later paragraph, what opens that.

@@ -59,19 +59,16 @@ def words_in(text: str) -> set[str]:
 
 
 def count_names(text: str, pieces: Sequence[Piece], names: AbstractSet[str]) -> list[float]:
-    """How many of the names each piece has, less for a name that stands in many; the text is looked through once."""
-    found = ((match.start(), match[0].rstrip(".,:-/")) for match in _NAME.finditer(text)) if names else ()
-    placed = [(place, name) for place, name in found if name in names]
-    often = Counter(name for _, name in placed)
+    """How many of the names each piece has, less for a name that stands in many."""
+    findall = _NAME.findall
+    found: dict[int, list[str]] = {}
+    for at, piece in enumerate(pieces if names else ()):
+        if mine := [name for each in findall(text, piece.start, piece.end) if (name := each.rstrip(".,:-/")) in names]:
+            found[at] = mine
+    often = Counter(name for mine in found.values() for name in mine)
     counts = [0.0] * len(pieces)
-    at = 0
-    for place, name in placed:
-        while at < len(pieces) and pieces[at].end <= place:
-            at += 1
-        if at == len(pieces):
-            break
-        if pieces[at].start <= place:
-            counts[at] += min(1.0, _TELLING / often[name])
+    for at, mine in found.items():
+        counts[at] = sum(min(1.0, _TELLING / often[name]) for name in mine)
     return counts
 
 
@@ -86,15 +83,12 @@ def count_words(text: str, pieces: Sequence[Piece], words: Mapping[str, int]) ->
     Those tell none from another, as the names of fields in a list of records. In records short words are values; words
     that were said together count more, and later ones: who changes something names last what it is to be.
     """
-    records, at = is_json(text), 0
-    holders: defaultdict[str, set[int]] = defaultdict(set)
-    for match in (_VALUE if records else _WORD).finditer(text.lower()) if words else ():
-        while at < len(pieces) and pieces[at].end <= match.start():
-            at += 1
-        if at == len(pieces):
-            break
-        if match[0] in words and pieces[at].start <= match.start():
-            holders[match[0]].add(at)
+    records, lowered = is_json(text), text.lower()
+    findall = (_VALUE if records else _WORD).findall
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for at, piece in enumerate(pieces if words else ()):
+        for word in words.keys() & findall(lowered, piece.start, piece.end):
+            holders[word].append(at)
     places: defaultdict[int, list[int]] = defaultdict(list)
     for word, found in holders.items():
         for at in found if len(found) <= max(len(pieces) // 2, 1) else ():

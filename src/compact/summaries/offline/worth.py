@@ -28,8 +28,8 @@ _SUPERSEDED, _RUN_AGAIN = 0.3, 0.5
 """The share of its worth that an action has which a later one does again, and a failure that a later run tells of."""
 _GREEN = 0.4
 """What the output of a command is worth that went well: its outcome says the most of it."""
-_EFFECT, _CHANGE, _LOOK = 6.0, 1.6, 0.4
-"""What a deed is worth that any line tells: one with an outcome, a change of a file, a look at something."""
+_EFFECT, _CHANGE, _LOOK, _LOOKUP = 6.0, 1.6, 0.4, 1.2
+"""What a deed is worth that any line tells: one with an outcome, a change of a file, a look at a file, or a record."""
 _OF_RESULT = (0.2, 0.3, 0.35)
 """The shares of a result that lines of each length show."""
 _LITTLE = 4
@@ -101,8 +101,10 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             continue
         later = action.mended_by is not None or action.rerun is not None
         again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else _RUN_AGAIN if later else 1.0)
-        shown = 0 if action.kind == "read" else min(len(action.result), LONG.answer)
-        deed = _said(again * _deed(action), (len(subject(action)) + shown) / 4)
+        looked_up = action.kind == "read" and told.tells(action)
+        shown = min(len(action.result), LONG.answer) if action.kind != "read" or looked_up else 0
+        weight = max(_deed(action), _LOOKUP) if looked_up else _deed(action)
+        deed = _said(again * weight, (len(subject(action)) + shown) / 4)
         green = action.kind == "ran" and action.outcome.kind is Verdict.OK
         worth = worth.plus(deed).plus_result(again * (_GREEN if green else 1.0) * _printed(len(action.result)))
         if action.kind == "called" and action.outcome.kind is not Verdict.UNKNOWN:
