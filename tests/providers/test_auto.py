@@ -17,6 +17,7 @@ from compact.messages import (
     Fold,
     Pass,
     Plan,
+    Reasoning,
     apply_plan,
     body_of,
     frame_account,
@@ -259,3 +260,48 @@ def test_of_a_long_answer_a_good_part_stays() -> None:
     sizes = [len(text) for text in texts if is_excerpt(text)]
     assert len(sizes) == 2
     assert sizes[0] > 1_200  # of a result a quarter of that may stay
+
+
+def thinking_turns(turns: int) -> list[dict[str, object]]:
+    """Turns of a question, a call with thinking before it, a long result and an answer; the last one is not over."""
+    messages: list[dict[str, object]] = []
+    for at in range(turns):
+        call = {"type": "tool_use", "id": f"t{at}", "name": "read_file", "input": {"path": f"a{at}.py"}}
+        thought = {"type": "thinking", "thinking": f"I wonder about part {at}. " * 20, "signature": f"s{at}"}
+        result = {"type": "tool_result", "tool_use_id": f"t{at}", "content": numbered_lines(120)}
+        messages += [
+            {"role": "user", "content": f"Look at part {at}."},
+            {"role": "assistant", "content": [thought, call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": [{"type": "text", "text": f"Part {at} is fine."}]},
+        ]
+    return messages[:-1]
+
+
+def thoughts_of(conversation: Conversation) -> list[str]:
+    blocks = (block for message in conversation.messages for block in message.blocks)
+    return [block.text[:22] for block in blocks if isinstance(block, Reasoning)]
+
+
+def test_what_was_thought_in_earlier_turns_stays_only_in_what_is_whole() -> None:
+    before = parse(thinking_turns(12), format="anthropic-messages")
+    after = fill(before, tokens_of(before) // 3).conversation
+    whole_ones = whole(before, after)
+    kept = {message.id for message in after.messages if any(isinstance(each, Reasoning) for each in message.blocks)}
+    assert kept <= whole_ones
+    assert len(kept) < len(thoughts_of(before)) // 2
+    assert thoughts_of(after)[-1] == "I wonder about part 11"  # of the turn that is not over
+    assert not violations(after, origin=before)
+
+
+def test_what_was_thought_stays_where_the_vendor_wants_it_back() -> None:
+    thought = {"reasoning_content": "I wonder about it. " * 20}
+    messages: list[dict[str, object]] = []
+    for number in range(12):
+        call, result = step(f"c{number}", "read_file", {"path": "a"}, numbered_lines(120))
+        messages += [user(f"Look at {number}."), {**call, **thought}, result]
+    before = parse(messages, format="openai-chat")
+    after = fill(before, tokens_of(before) // 3).conversation
+    shown = [message for message in after.messages if message.calls]
+    assert shown
+    assert len(thoughts_of(after)) == len(shown)
