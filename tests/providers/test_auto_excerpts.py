@@ -14,7 +14,8 @@ from compact.app import counter_for
 from compact.formats import parse
 from compact.history.outcomes.outcome import Outcome, Verdict
 from compact.messages import EditKind, Replace, Text, ToolResult
-from compact.providers.auto.excerpts import OMITTED, Excerpts, Interest, is_excerpt
+from compact.providers.auto.excerpts import OMITTED, Excerpts, is_excerpt
+from compact.providers.auto.interest import Interest
 from compact.summaries.offline.records import names_in, place_words
 from compact.testing.strategies import hostile_text
 from tests.providers.conversations import numbered_lines, step, tokens_of, user

@@ -335,3 +335,10 @@ def test_the_look_up_of_a_record_is_worth_more_than_a_catalog() -> None:
     look = told(user("Help."), *step("c1", "get_user_details", {"user_id": "anna_1"}, record))[1]
     listed = told(user("Help."), *step("c1", "list_all_products", {}, record))[1]
     assert weigh(look).lines[0] > 2 * weigh(listed).lines[0]
+
+
+def test_what_a_call_was_given_keeps_its_stars() -> None:
+    (_, look) = told(user("Look."), *step("c1", "glob", {"pattern": "src/**/lib/**/*"}, "No files found"))
+    assert look.line(LONG) == '- glob(pattern=src/**/lib/**/*): "No files found"'
+    (_, ran) = told(user("Look."), *step("c1", "bash", {"command": "wc -l src/**/*.ts lib/**/*"}, "12 total"))
+    assert ran.line(LONG) == "- read `wc -l src/**/*.ts lib/**/*`"

@@ -157,19 +157,19 @@ def describe(action: Action, longest: int) -> str:
     given = [(key, text) for key, text in strings_in(call.arguments) if key not in action.usual]
     told = [(key, text) for key, text in given if not is_cut(text) and not text.startswith(_PATCH)]
     shown = [f"{_argument(key)}={_argument(text)}" if key else _argument(text) for key, text in told[:_ARGUMENTS]]
-    line = quote(f"{_argument(call.name)}({', '.join(shown) if shown or not given else _UNTOLD})", longest)
+    line = quote(f"{_argument(call.name)}({', '.join(shown) if shown or not given else _UNTOLD})", longest, code=True)
     return line + "`" * (line.count("`") % 2)
 
 
 def _argument(text: str) -> str:
-    return enclose(quote(text, 60))
+    return enclose(quote(text, 60, code=True))
 
 
 def subject(action: Action) -> str:
     """What the action was done to: the same file, or the same command, however it is spelled."""
     if action.is_command:
         # Without where it runs and what is done with its output.
-        return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT)
+        return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT, code=True)
     if action.kind == "moved":
         return " to ".join(map(_plain_path, action.subject.split(" to ")))
     return _plain_path(action.subject) if action.subject else describe(action, _LONGEST_SUBJECT)

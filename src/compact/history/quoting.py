@@ -60,7 +60,8 @@ def quote(text: str, longest: int = LONGEST, *, code: bool = False) -> str:
     # What is taken out without a trace goes before the marks are looked for: it may stand inside one.
     text = _BOLD.sub(r"\1", text.replace("\\n", " ")) if not code and ("**" in text or "\\n" in text) else text
     text = _without_marks(text)
-    line = " ".join((_HEADING.sub(" ", text) if "##" in text else text).split()).rstrip(" *")
+    line = " ".join((_HEADING.sub(" ", text) if "##" in text and not code else text).split())
+    line = line if code else line.rstrip(" *")
     for opening in (_ROLE, _LEAD, _ROLE):
         if found := opening.match(line):
             line = line[found.end() :]

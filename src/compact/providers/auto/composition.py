@@ -51,7 +51,7 @@ _LEAST, _SHARE_OF_FLOOR = 200, 8
 _PRECISION = 100
 _TRIALS = 6
 _LARGE = 16
-_NO_ERROR = " (no error was reported)"
+_NO_ERROR = " (the tool reported no error)"
 _STEADY = (0.7, 0.55, 0.4, 0.25)
 """Shares of the target that may stay as they are at the front when a session is compacted again."""
 

@@ -8,7 +8,8 @@ from functools import cached_property
 from compact.history.actions import written_by
 from compact.history.outcomes.outcome import NOTHING, Outcome
 from compact.messages import Where, with_handle
-from compact.providers.auto.excerpts import Excerpts, Interest
+from compact.providers.auto.excerpts import Excerpts
+from compact.providers.auto.interest import Interest
 from compact.providers.auto.ladders import WORTH_CUTTING, Cuttable, Ladder
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
