@@ -258,12 +258,8 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     by_place = {ladder.at: ladder for ladder in ladders}
     for ladder, names in zip(reversed(ladders), reversed(named), strict=True):
         said = [each for each in ladder.told.said if each.source is Source.USER]
-        rare = {
-            word
-            for each in said
-            if each.binding or ladder.fixed
-            for word in ladder.told.vocabulary.rare_words(each.text)
-        }
+        binding = (each.text for each in said if each.binding or ladder.fixed)
+        rare = {word for text in binding for word in ladder.told.vocabulary.rare_words(text)}
         is_correction = any(each.binding and corrects(each.text) for each in said)
         # A later correction with the same name counts; else one with the same rare words, but not for a correction.
         ladder.corrected = frozenset(renamed[name] for name in names if rare and name in renamed)
@@ -289,9 +285,10 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
             renamed = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | renamed
 
 
-def _level_of(ladder: Ladder, names: AbstractSet[str]) -> Level:
-    """The first level whose line has all those names that the longest line has."""
-    if not names or ladder.lines[0] == ladder.lines[-1]:
+def _level_of(ladder: Ladder, names: AbstractSet[str], before: Ladder) -> Level:
+    """The first level whose line has all those names that the longest line has; any of an answer to the one before."""
+    answers = ladder.at == before.at + 1 and not ladder.told.from_user
+    if answers or not names or ladder.lines[0] == ladder.lines[-1]:
         return Level.SHORT
     lines = [text.lower() for text in ladder.texts]
     wanted = [name.lower() for name in names if name.lower() in lines[-1]]
