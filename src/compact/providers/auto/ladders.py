@@ -271,12 +271,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
         for name in names if not ladder.fixed else ():
             if name in latest:
                 newer[latest[name]].add(name)
-        answer = (
-            None if (following := by_place.get(ladder.at + 1)) is None or following.told.from_user else following.at
-        )
-        ladder.newer = {
-            at: Level.SHORT if at == answer else _level_of(by_place[at], shared) for at, shared in newer.items()
-        }
+        ladder.newer = {at: _level_of(by_place[at], shared, ladder) for at, shared in newer.items()}
         # A long remark that answers no request does not supersede anything.
         if not (ladder.told.comments and ladder.told.closes and ladder.told.longest > _LONG_REMARK):
             latest = {name: ladder.at for name in names if counts[name] <= _MOST_NAMED} | latest
