@@ -243,3 +243,20 @@ def test_what_auto_shows_whole_of_a_recorded_session_stays_whole_with_a_larger_t
     lost = [[one for one in less if one not in more] for less, more in pairwise(shown)]
     assert lost == [[]] * len(lost)
     assert len(shown[0]) < len(shown[-1])
+
+
+def test_auto_keeps_earlier_thinking_only_in_what_is_whole() -> None:
+    messages: list[dict[str, Any]] = []
+    for at in range(12):
+        thought = {"type": "thinking", "thinking": f"I wonder about part {at}. " * 20, "signature": f"s{at}"}
+        call = {"type": "tool_use", "id": f"t{at}", "name": "read_file", "input": {"path": f"a{at}.py"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{at}", "content": "\n".join(SOURCE)}
+        messages += [_said("user", f"Look at part {at}."), {"role": "assistant", "content": [thought, call]}]
+        messages += [{"role": "user", "content": [result]}, _said("assistant", f"Part {at} is fine.")]
+    del messages[-1]  # the last turn is not over
+    left = condense(messages, target=0.3)
+    thinking = [message for message in left.messages if '"thinking"' in json.dumps(message)]
+    assert thinking[-1] == messages[-2]
+    assert all(message in messages for message in thinking)
+    assert len(thinking) < 6
+    assert restore(left) == messages
