@@ -38,6 +38,7 @@ _STATED = 4.0
 """A field of a record that says in plain words how things stand, such as a status, and what it is worth."""
 _FOUND_IN = re.compile(r"((?:[\w.@-]{0,60}/)?[\w./@ -]{2,300}):(?:\d{1,6}[:-]|$)")
 """The file that a line of a search stands in, or that the lines below it do."""
+_FENCES, _TITLED = 2, re.compile(r"^#{1,4} \S", re.MULTILINE)
 _DECLARED = 0.8
 """What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
 _CHANGED, _PATCH = 1.5, re.compile(r"^(?:diff --git |@@ -\d)", re.MULTILINE)
@@ -144,7 +145,7 @@ class Weighed:
                 worth[below] += more
             if self.kind is Kind.LINES and self.mentions[at]:
                 self._spread(worth, at, opens=line.endswith(_OPENING))
-        for at in _fenced(text, self.pieces) if interest.said else ():
+        for at in _fenced(text, self.pieces) if interest.said or _is_report(text) else ():
             worth[at] *= _FENCED
         return self._adjusted(worth, silent)
 
@@ -222,8 +223,15 @@ def _bodies(text: str, pieces: Sequence[Piece]) -> Sequence[Piece]:
 def _kind(text: str, bodies: Sequence[Piece]) -> Kind:
     if is_json(text):
         return Kind.RECORDS
+    if _is_report(text):
+        return Kind.LINES
     indented = sum(text[body.start : body.start + 2].isspace() for body in bodies)
     return Kind.CODE if len(bodies) >= _FEWEST and indented >= _INDENTED * len(bodies) else Kind.LINES
+
+
+def _is_report(text: str) -> bool:
+    """Whether it is a document with headings and code between fences, such as what another agent found out."""
+    return text.count("\n```") >= _FENCES and _TITLED.search(text) is not None
 
 
 def _fenced(text: str, pieces: Sequence[Piece]) -> Iterator[int]:
