@@ -22,8 +22,8 @@ _ERROR = 8.0
 _FOUND, _SOUGHT, _RULE = 1.0, 2.5, 8.0
 _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}:(?:\d{1,5}:)? ?\S")
 """A line of a compiler, a linter or a search that says what was found at a place."""
-_EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3})\s*+")
-"""A line that says nothing by itself: a bracket, a tag, a blank, an empty comment."""
+_EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3}|```\w{0,12})\s*+")
+"""A line that says nothing by itself: a bracket, a tag, a fence, a blank, an empty comment."""
 _UNSET = re.compile(r'\s*+"[^"\n]{1,60}":\s*+(?:null|""|\[\]|\{\})\s*+[,}\]]*+\s*+')
 """A field of a record without a value."""
 _NUMBER, _REPEATED = re.compile(r"\s*+(?:Line )?(\d{1,6})(?:→|\t|:|\|)"), 0.3
@@ -32,7 +32,7 @@ _FEWEST, _RISING, _INDENTED, _SAMPLE = 3, 0.8, 0.4, 24
 """So many lines have numbers at least, so many of those are above the last; and so many lines of code are indented."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _SAID, _FENCED = 2.0, 0.3
-"""What a line of something that was said is worth, and the share of its worth that one between fences has."""
+"""What a line of something that was said is worth, and what part mentions count for between fences."""
 _STATE = re.compile(r'\s*+"[^"\n]{1,40}":\s*+(?:"[^\W\d_](?:[^\W\d_]|[ (),-]){1,40}"|true|false)\s*+[,}]?\s*+')
 _STATED = 4.0
 """A field of a record that says in plain words how things stand, such as a status, and what it is worth."""
@@ -101,6 +101,7 @@ class Weighed:
         self.bodies = _bodies(text, self.pieces)
         self.kind = _kind(text, self.bodies)
         self._interest = interest
+        self._fenced = set(_fenced(text, self.pieces)) if interest.said or _is_report(text) else set()
         self.mentions = self._mentioned()
         self.worth = self._weigh()
 
@@ -120,6 +121,8 @@ class Weighed:
             for at, count in enumerate(found):
                 if count:
                     mentions[at] += weight * min(count, _MOST_MENTIONS)
+        for at in self._fenced:
+            mentions[at] *= _FENCED
         return mentions
 
     def _weigh(self) -> list[float]:
@@ -143,10 +146,8 @@ class Weighed:
             worth[at] += _ERROR * (wrong or decides) + _ERROR * (at in (0, size - 1) and tells_status(line))
             for below, more in enumerate(_REASON[: size - at - 1] if wrong and not decides else (), start=at + 1):
                 worth[below] += more
-            if self.kind is Kind.LINES and self.mentions[at]:
+            if self.kind is Kind.LINES and self.mentions[at] and at not in self._fenced:
                 self._spread(worth, at, opens=line.endswith(_OPENING))
-        for at in _fenced(text, self.pieces) if interest.said or _is_report(text) else ():
-            worth[at] *= _FENCED
         return self._adjusted(worth, silent)
 
     def _own(self) -> Iterator[float]:
@@ -161,7 +162,7 @@ class Weighed:
             value = _EDGE / (1 + at) + _EDGE / (size - at) if lines else _TITLE / (1 + at) ** 2
             value += _RULE * (interest.rules and binds(text[piece.start : piece.end].strip()))
             value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
-            value += 2 * _SOUGHT * (at in files) + _SAID * interest.said
+            value += 2 * _SOUGHT * (at in files) + _SAID * (interest.said and at not in self._fenced)
             value += _STATED * (records and _STATE.fullmatch(text, piece.start, piece.end) is not None)
             value += _DECLARED * declares(text, body)
             value += _CHANGED * (patch and text[piece.start] in "+-")
