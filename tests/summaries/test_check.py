@@ -136,6 +136,12 @@ def test_a_true_statement_keeps_its_wide_signs() -> None:
     assert kept(under("Findings", text), messages)[0] == text
 
 
+@pytest.mark.parametrize("waits", ["waits for the user's confirmation", "needs the user's approval"])
+def test_what_a_person_has_yet_to_say_is_not_put_into_their_mouth(waits: str) -> None:
+    messages = talk("Stop here and wait for me before the second part.", "The first part is done.")
+    assert kept(under("Findings", f"The second part {waits}"), messages)[0] == f"The second part {waits}"
+
+
 def test_of_free_prose_every_sentence_stands_by_itself() -> None:
     true = "The login is to be fixed, e.g. now."
     checked = check(f"I read the page. It is in src/invented.py! The user wants the backups removed. {true}", PLANTED)

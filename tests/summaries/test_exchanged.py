@@ -58,6 +58,7 @@ def test_two_terms_in_each_others_place_are_found(right: str, wrong: str) -> Non
     [
         "",
         "`cancel_job`, `list_jobs` and `delete_order` are new",
+        "The queue with its jobs has `delete_order`, `make_order` and `new_job`; the db for orders has `cancel_job`",
         "The table is too large, the lamp was taken for $49.90 instead",
         "Jobs are limited to 20 while they wait, and 2 run with `maxJobs`",
     ],

@@ -27,9 +27,12 @@ DENIED = re.compile(
     r"|\b(?:never|not|nor|nothing|nobody|none)(?: \w+){0,2} (?:said|asked|requested|wanted|mentioned)\b[^.;]{0,40}"
     rf"|\b{_PERSON}'s (?:\w+ ){{0,2}}\w+ (?:is|are|was|were) not\b[^.;]{{0,40}}"
     rf"|\bnot (?:(?:from|by) )?(?:the|a) {_PERSON}\b(?:'s\b)?[^.;]{{0,30}}"
-    rf"|\b(?:no|not an?) {_RULE} (?:of|from|by) the {_PERSON}\b",
+    rf"|\b(?:no|not an?) {_RULE} (?:of|from|by) the {_PERSON}\b"
+    rf"|\b(?:wait\w*|await\w*|need\w*|pending|until)(?: for| on)? the {_PERSON}'s (?:\w+ )?"
+    r"(?:confirmation|approval|answer|reply|decision|feedback|consent|permission)\b",
     re.IGNORECASE,
 )
+"""What a person did not say, or has yet to say."""
 _SPEAKS = rf"(?:\A|[→;]\s?){_PERSON}:"
 SPOKEN = re.compile(_SPEAKS, re.IGNORECASE)
 _DEMANDED = r"(?:ask|request|demand|instruct|order|requir|prescrib|want|insist|forbid|call)\w*"

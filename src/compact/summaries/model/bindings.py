@@ -8,7 +8,7 @@ of its own.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -67,7 +67,7 @@ may stand beside the term itself, by what stands beside the others."""
 _LINE_BEFORE = re.compile(r"(?:\blines? \(?|[^\W\d]:)\Z", re.IGNORECASE)
 _LINE = re.compile(r"\A\s*\d+[→:|-]|:\d+(?=:)")
 """What stands before the number of a line in prose; and such numbers in what a tool shows."""
-_MOST_CLAUSES = 60
+_MOST_CLAUSES, _PAIR = 60, 3
 """A statement with more of them is a list; comparing all with all would take too long."""
 
 
@@ -136,9 +136,12 @@ class Bindings:
         if len(clauses) > _MOST_CLAUSES:
             return None
         read = [(clause, set(words(clause)), self._terms(clause)) for clause in clauses]
+        named = Counter(kind for kind, _ in {(term.kind, term.key) for _, _, terms in read for term in terms})
         for (text, one, firsts), (more, other, seconds) in combinations([each for each in read if each[2]], 2):
             for first, second in product(firsts, seconds):
                 alike = first.kind == second.kind and first.key not in other and second.key not in one
+                if alike and named[first.kind] > _PAIR and not any(map(str.isdigit, first.key + second.key)):
+                    continue  # of a list of names, words say nothing about one of them
                 if alike and (
                     self._are_crossed(first, second, one - other, other - one)
                     or self._are_moved(first, second, _without(text, firsts, seconds), _without(more, seconds, firsts))
