@@ -293,3 +293,10 @@ def test_a_line_in_bold_type_does_not_govern_what_follows_its_list() -> None:
     assert Speech(rules).quote(500) == (
         "Always: Book it; Keep it. I was passed on three times. Write a short toast, please. Thank you."
     )
+
+
+def test_a_list_of_which_some_is_left_out_does_not_run_into_what_follows() -> None:
+    rules = (
+        "Never:\n- edit `a.py` by hand\n- " + "touch the other tables " * 20 + "\n\nKeep `total` free of side effects."
+    )
+    assert Speech(rules).quote(120) == "Never: edit `a.py` by hand; …. Keep `total` free of side effects."

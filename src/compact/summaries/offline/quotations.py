@@ -248,7 +248,7 @@ def _runs(found: list[Passage], chosen: set[int]) -> Iterator[str]:
             continue
         if kept:
             items = "; ".join(text.rstrip(".;") for _, text in kept)
-            yield f"{'… ' * skipped}{lead}: {items}{'; …' if len(kept) < len(members) else '.'}"
+            yield f"{'… ' * skipped}{lead}: {items}{'; ….' if len(kept) < len(members) else '.'}"
         skipped = not kept
     if skipped:
         yield "…"
