@@ -258,8 +258,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
     by_place = {ladder.at: ladder for ladder in ladders}
     for ladder, names in zip(reversed(ladders), reversed(named), strict=True):
         said = [each for each in ladder.told.said if each.source is Source.USER]
-        binding = (each.text for each in said if each.binding or ladder.fixed)
-        rare = {word for text in binding for word in ladder.told.vocabulary.rare_words(text)}
+        rare = {word for each in said for word in ladder.told.vocabulary.rare_words(each.text)}
         is_correction = any(each.binding and corrects(each.text) for each in said)
         # A later correction with the same name counts; else one with the same rare words, but not for a correction.
         ladder.corrected = frozenset(renamed[name] for name in names if rare and name in renamed)
