@@ -170,21 +170,28 @@ class Told:
         return id(action) in self.records or 0 < len(action.result.strip()) <= _SHORT_VALUE
 
     def found(self, action: Action, room: Room) -> str:
-        """What an action answered about the latest request."""
-        if action.outcome.failed or action.superseded or not self.question:
-            return ""
-        result = action.result[:_LONGEST_RESULT].lower()
-        wanted = {word for word in self.asked if word in result}
-        if wanted:
-            given = str(action.call.raw).lower()
-            wanted = {word for word in wanted if word not in given}
-        record = self.records.get(id(action))
-        fields = describe_record(action, record, room.found) if record and wanted else ""
+        """What an action answered about the latest request: all of a small record, or the pieces that have it."""
+        wanted = self._wanted(action)
+        record = self.records.get(id(action)) if wanted else None
+        fields = describe_record(action, record, room.found) if record else ""
         if fields and all(word in fields.lower() for word in wanted):
             return fields
-        found = quote(pick(action.result, wanted, room.found), room.found)
+        found = self.picked(action, room)
         first = scalars_in(action.result, room.found // 3) if found else ""
         return f"{first} / {found}" if first else found
+
+    def picked(self, action: Action, room: Room) -> str:
+        """The pieces of a result that have what the latest request asks about."""
+        return quote(pick(action.result, self._wanted(action), room.found), room.found)
+
+    def _wanted(self, action: Action) -> set[str]:
+        """The words of the latest request that a result has, and that the call was not given."""
+        if action.outcome.failed or action.superseded or not self.question:
+            return set()
+        result = action.result[:_LONGEST_RESULT].lower()
+        wanted = {word for word in self.asked if word in result}
+        given = str(action.call.raw).lower() if wanted else ""
+        return {word for word in wanted if word not in given}
 
     def line(self, room: Room) -> str:
         """The line, within that room."""

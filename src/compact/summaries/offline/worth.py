@@ -111,7 +111,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth._replace(lasting=worth.lasting + deed / 2)
         if wrote := 0 if action.is_command else len(written_by(action)):
             worth = worth.plus(_said(again * _CHANGE, wrote / 4), (_shown(wrote, room.written) for room in ROOMS))
-        if found := told.found(action, LONG):
+        if found := told.picked(action, LONG):
             value = _said(_ASKED_FOR, len(found) / 4)
             worth = worth.plus(value, (_shown(len(found), room.found) for room in ROOMS))._replace(
                 lasting=worth.lasting + value
