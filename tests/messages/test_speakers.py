@@ -394,7 +394,7 @@ def test_hostile_text_takes_no_longer_than_others(text: str) -> None:
 
 
 @pytest.mark.parametrize("block", [DEMONSTRATION, EXAMPLE], ids=["swe-agent", "openhands"])
-def test_a_demonstration_behind_what_a_person_typed_is_no_ones_words(block: str) -> None:
+def test_a_demonstration_behind_typed_words_is_not_typed(block: str) -> None:
     message = user(f"Please add a retry.\n\n{block}")
     assert persons_words(message) == "Please add a retry."
     assert speakers(message) == [Speaker.PERSON, Speaker.DEMONSTRATION]

@@ -106,12 +106,12 @@ def test_all_worlds_take_at_most_three_minutes_of_two_cores() -> None:
 
 
 @pytest.mark.parametrize("seed", [910005009, 910017002, 910019036, 910021951, 910024503, 920067459])
-def test_what_was_put_off_is_not_told_without_what_came_of_it(seed: int) -> None:
+def test_a_postponed_request_is_not_shown_without_its_outcome(seed: int) -> None:
     world = make_world(seed)
     assert accusations(judge(world, leave(world, 0.25)), 0.25) == []
 
 
 @pytest.mark.parametrize("seed", [910002838, 910026713, 910029934, 920002556, 920012605])
-def test_what_follows_a_list_of_tasks_is_not_told_as_if_it_were_about_the_last(seed: int) -> None:
+def test_words_behind_a_list_of_tasks_do_not_describe_its_last_task(seed: int) -> None:
     world = make_world(seed)
     assert accusations(judge(world, leave(world, 0.25)), 0.25) == []

@@ -69,7 +69,7 @@ class Interest:
     """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
 
     `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules;
-    `outcome` is what came of the command that printed it. `said` says that a person or the assistant said it.
+    `outcome` is the result of the command that printed it. `said` says that a person or the assistant said it.
     """
 
     asked: AbstractSet[str] = frozenset()
