@@ -203,7 +203,7 @@ def written_by(action: Action) -> str:
 
 
 def _new_lines(lines: Iterable[str], before: AbstractSet[str]) -> Iterator[str]:
-    """The lines that were not there before, behind the last declaration above them that was."""
+    """The new lines, each group behind the unchanged declaration above it."""
     declared = ""
     for line in lines:
         if line not in before:

@@ -27,12 +27,12 @@ _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]
 _UNSET = re.compile(r'\s*+"[^"\n]{1,60}":\s*+(?:null|""|\[\]|\{\})\s*+[,}\]]*+\s*+')
 """A field of a record without a value."""
 _NUMBER, _REPEATED = re.compile(r"\s*+(?:Line )?(\d{1,6})(?:→|\t|:|\|)"), 0.3
-"""The number before a line, and the share of its worth that a line has which stood above already."""
+"""The number before a line, and how much a repeated line counts."""
 _FEWEST, _RISING, _INDENTED, _SAMPLE = 3, 0.8, 0.4, 24
 """So many lines have numbers at least, so many of those are above the last; and so many lines of code are indented."""
 _COMMENT = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?://|#(?!#)|--|\*)\s")
 _SAID, _FENCED = 2.0, 0.3
-"""What a line of something that was said is worth, and what part mentions count for between fences."""
+"""What a line of spoken text is worth, and how much mentions count in the code between its fences."""
 _STATE = re.compile(r'\s*+"[^"\n]{1,40}":\s*+(?:"[^\W\d_](?:[^\W\d_]|[ (),-]){1,40}"|true|false)\s*+[,}]?\s*+')
 _STATED = 4.0
 """A field of a record that says in plain words how things stand, such as a status, and what it is worth."""

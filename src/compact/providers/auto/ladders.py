@@ -280,7 +280,7 @@ def _note_newer(ladders: Sequence[Ladder]) -> None:
 
 
 def _level_of(ladder: Ladder, names: AbstractSet[str], before: Ladder) -> Level:
-    """The first level whose line has all those names that the longest line has; any of an answer to the one before."""
+    """The first level whose line has the names of the longest line. For an answer to `before`, any level will do."""
     answers = ladder.at == before.at + 1 and not ladder.told.from_user
     if answers or not names or ladder.lines[0] == ladder.lines[-1]:
         return Level.SHORT

@@ -184,7 +184,7 @@ class Speech:
 
 
 def _first_statement(found: list[Passage]) -> int:
-    """The place of what a person begins with: what they say that they did, where an exclamation comes before it."""
+    """Where a message begins to say something; an exclamation before what a person did does not count."""
     first = next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)
     exclaims = found[first].text.endswith(("!", "！"))  # noqa: RUF001 - the marks themselves
     return first + (exclaims and first + 1 < len(found) and recounts(found[first + 1].text))

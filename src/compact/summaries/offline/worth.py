@@ -25,11 +25,11 @@ _CARRIED_USER, _CARRIED = 7.5, 2.5
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
 _SUPERSEDED, _RUN_AGAIN = 0.3, 0.5
-"""The share of its worth that an action has which a later one does again, and a failure that a later run tells of."""
+"""How much an action counts that was done again later, and a failure that was run again."""
 _GREEN = 0.4
 """What the output of a command is worth that went well: its outcome says the most of it."""
 _EFFECT, _CHANGE, _LOOK, _LOOKUP = 6.0, 1.6, 0.4, 1.2
-"""What a deed is worth that any line tells: one with an outcome, a change of a file, a look at a file, or a record."""
+"""What an action is worth in any line: one with an outcome, a change of a file, a look at a file, or at a record."""
 _OF_RESULT = (0.2, 0.3, 0.35)
 """The shares of a result that lines of each length show."""
 _LITTLE = 4
