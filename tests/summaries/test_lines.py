@@ -342,3 +342,15 @@ def test_what_a_call_was_given_keeps_its_stars() -> None:
     assert look.line(LONG) == '- glob(pattern=src/**/lib/**/*): "No files found"'
     (_, ran) = told(user("Look."), *step("c1", "bash", {"command": "wc -l src/**/*.ts lib/**/*"}, "12 total"))
     assert ran.line(LONG) == "- read `wc -l src/**/*.ts lib/**/*`"
+
+
+def test_two_searches_in_one_file_are_not_the_same() -> None:
+    commands = ("cat a.py | grep -n 'def load' 2>&1", "cat a.py | grep -n 'def save'", "cat a.py | sed -n '1,9p'")
+    steps = [
+        message for at, one in enumerate(commands) for message in step(f"c{at}", "bash", {"command": one}, "x = 1")
+    ]
+    _, first, second, third = told(user("Look."), *steps)
+    assert first.line(LONG) == "- read `cat a.py | grep -n 'def load'`"
+    assert second.line(LONG) == "- read `cat a.py | grep -n 'def save'`"
+    assert third.line(LONG) == "- read `cat a.py | sed -n '1,9p'`"
+    assert not any(action.superseded for each in (first, second, third) for action in each.actions)

@@ -28,6 +28,7 @@ _SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", "terminal"))
 _LONGEST_COMMAND = 300
 # What does not change which command it is: where it runs, what is done with its output.
 _PREFIX = re.compile(r"(?:cd [^&;|]{1,300}(?:&&|;)\s*|(?:export )?[A-Z_]{2,40}=\S{0,200}\s+|timeout \d+\w?\s+)+")
+_REDIRECTS = re.compile(r"(?:\s*(?:2>&1|[12]?>\s?/dev/null))+\s*\Z")
 _SUFFIX = re.compile(
     r"(?:\s*(?:2>&1|[12]?>\s?/dev/null"
     r"|\|\s*(?:head|tail|grep|cat|sed|less|tee|wc|sort|uniq)\b(?:[^|\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,200}))+\s*\Z"
@@ -46,11 +47,15 @@ def normal_command(command: str) -> str:
     return " ".join((head + "<<…" if heredoc else head).split())[:_LONGEST_COMMAND]
 
 
-def core_command(command: str) -> str:
-    """A command without where it runs and what is done with its output."""
+def core_command(command: str, *, reads: bool = False) -> str:
+    """A command without where it runs and what is done with its output.
+
+    One that `reads` keeps what picks from its output: two searches in one file are not the same.
+    """
     line = normal_command(command)
     prefix = _PREFIX.match(line)
-    return _SUFFIX.sub("", line[prefix.end() :] if prefix else line).strip() or line
+    suffix = _REDIRECTS if reads else _SUFFIX
+    return suffix.sub("", line[prefix.end() :] if prefix else line).strip() or line
 
 
 def names_in(text: str, source: Source) -> Iterator[tuple[Kind, str]]:

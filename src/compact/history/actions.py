@@ -169,7 +169,8 @@ def subject(action: Action) -> str:
     """What the action was done to: the same file, or the same command, however it is spelled."""
     if action.is_command:
         # Without where it runs and what is done with its output.
-        return quote(core_command(action.subject).replace("`", "'"), _LONGEST_SUBJECT, code=True)
+        command = core_command(action.subject, reads=action.kind == "read")
+        return quote(command.replace("`", "'"), _LONGEST_SUBJECT, code=True)
     if action.kind == "moved":
         return " to ".join(map(_plain_path, action.subject.split(" to ")))
     return _plain_path(action.subject) if action.subject else describe(action, _LONGEST_SUBJECT)
