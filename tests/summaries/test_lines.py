@@ -354,3 +354,23 @@ def test_two_searches_in_one_file_are_not_the_same() -> None:
     assert second.line(LONG) == "- read `cat a.py | grep -n 'def save'`"
     assert third.line(LONG) == "- read `cat a.py | sed -n '1,9p'`"
     assert not any(action.superseded for each in (first, second, third) for action in each.actions)
+
+
+def test_an_edit_tells_its_new_text_whatever_its_result_shows() -> None:
+    echo = "The file a.py has been updated.\n  691\t// commitTask commits the branch\n  692\tfunc commitTask()"
+    given = {"path": "a.py", "old_string": "pass", "new_string": "branch = current_branch()"}
+    asked = user("Does commitTask write the branch?")
+    edited = told(user("Fix it."), *step("c1", "edit_file", given, echo), asked)[1]
+    assert edited.line(LONG) == '- edited a.py, new text: "branch = current_branch()"'
+
+
+def test_what_a_record_says_about_the_latest_request_is_not_told_twice() -> None:
+    record = (
+        '{"order_id": "#W1", "status": "cancelled", "items": ["'
+        + '", "'.join("lamp" * 9)
+        + '"], "note": "'
+        + "x" * 300
+        + '"}'
+    )
+    looked = told(user("Hello."), *step("c1", "get_order", {"order": 1}, record), user("Is it cancelled?"))[1]
+    assert looked.line(SHORT).count("cancelled") == 1

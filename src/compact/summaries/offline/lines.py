@@ -22,6 +22,7 @@ from compact.quantities import counted
 from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, describe_record, distinct
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import (
+    JOIN,
     Record,
     field_key,
     load_record,
@@ -76,8 +77,8 @@ class Room:
     reads: int = 0
 
 
-SHORT = Room(words=160, answer=100, calls=4, rules=600, found=240, written=0)
-MIDDLE = Room(words=400, answer=200, calls=5, rules=1_200, found=480, written=200, reads=100)
+SHORT = Room(words=160, answer=100, calls=5, rules=600, found=240, written=0)
+MIDDLE = Room(words=400, answer=200, calls=6, rules=1_200, found=480, written=200, reads=100)
 LONG = Room(words=1_200, answer=400, calls=8, rules=3_000, found=800, written=500, reads=200)
 ROOMS = (SHORT, MIDDLE, LONG)
 FULL = replace(LONG, written=2_000)
@@ -178,7 +179,9 @@ class Told:
             return fields
         found = self.picked(action, room)
         first = scalars_in(action.result, room.found // 3) if found else ""
-        return f"{first} / {found}" if first else found
+        told = first.split("; ")
+        found = JOIN.join(piece for piece in found.split(JOIN) if piece.replace("'", "").replace('"', "") not in told)
+        return JOIN.join(filter(None, (first, found)))
 
     def picked(self, action: Action, room: Room) -> str:
         """The pieces of a result that have what the latest request asks about."""
@@ -186,7 +189,7 @@ class Told:
 
     def _wanted(self, action: Action) -> set[str]:
         """The words of the latest request that a result has, and that the call was not given."""
-        if action.outcome.failed or action.superseded or not self.question:
+        if action.outcome.failed or action.superseded or not self.question or action.kind in CHANGES:
             return set()
         result = action.result[:_LONGEST_RESULT].lower()
         wanted = {word for word in self.asked if word in result}

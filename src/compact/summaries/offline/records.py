@@ -23,7 +23,7 @@ _WORD, _VALUE = re.compile(r"\w{5,40}"), re.compile(r"\w{3,40}")
 _NEAR, _TOGETHER, _LATER = 4, 0.5, 0.25
 """How many words apart something is said together, what that counts, and what it counts at most to be said late."""
 _LONGEST_LOOK, _LONGEST_SCAN = 20_000, 3_000
-_JOIN, _MORE = " / ", "…"
+JOIN, _MORE = " / ", "…"
 _KNOWN_FIELD = 20
 """Characters of a field that two records hardly have by chance."""
 _RECORDS = 2
@@ -112,11 +112,11 @@ def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
     chosen: set[int] = set()
     left = longest
     for at in sorted(range(len(pieces)), key=lambda at: (-shared[at], at)):
-        if not shared[at] or len(pieces[at]) + len(_JOIN) > left:
+        if not shared[at] or len(pieces[at]) + len(JOIN) > left:
             break
         chosen.add(at)
-        left -= len(pieces[at]) + len(_JOIN)
-    return _JOIN.join(pieces[at] for at in sorted(chosen))
+        left -= len(pieces[at]) + len(JOIN)
+    return JOIN.join(pieces[at] for at in sorted(chosen))
 
 
 def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
@@ -142,8 +142,8 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
     for piece, found in zip(pieces, find_wanted(pieces, wanted), strict=True):
         if found and len(piece) <= left:
             chosen.append(piece)
-            left -= len(piece) + len(_JOIN)
-    return _JOIN.join(chosen)
+            left -= len(piece) + len(JOIN)
+    return JOIN.join(chosen)
 
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
