@@ -142,7 +142,7 @@ class Weighed:
                 continue
             line = text[piece.start : piece.end].strip()
             wrong = piece.start in errors or (interest.outcome.failed and _FAILING.match(line) is not None)
-            decides = _decides(line, decisive)
+            decides = bool(decisive) and _decides(line, decisive)
             worth[at] += _ERROR * (wrong or decides) + _ERROR * (at in (0, size - 1) and tells_status(line))
             for below, more in enumerate(_REASON[: size - at - 1] if wrong and not decides else (), start=at + 1):
                 worth[below] += more
@@ -160,12 +160,19 @@ class Weighed:
         patch = _PATCH.search(text) is not None
         for at, (piece, body) in enumerate(zip(self.pieces, self.bodies, strict=True)):
             value = _EDGE / (1 + at) + _EDGE / (size - at) if lines else _TITLE / (1 + at) ** 2
-            value += _RULE * (interest.rules and binds(text[piece.start : piece.end].strip()))
-            value += _SOUGHT * bool(sought and sought.search(text, piece.start, piece.end))
-            value += 2 * _SOUGHT * (at in files) + _SAID * (interest.said and at not in self._fenced)
-            value += _STATED * (records and _STATE.fullmatch(text, piece.start, piece.end) is not None)
+            if interest.rules:
+                value += _RULE * binds(text[piece.start : piece.end].strip())
+            if sought:
+                value += _SOUGHT * (sought.search(text, piece.start, piece.end) is not None) + 2 * _SOUGHT * (
+                    at in files
+                )
+            if interest.said:
+                value += _SAID * (at not in self._fenced)
+            if records:
+                value += _STATED * (_STATE.fullmatch(text, piece.start, piece.end) is not None)
+            if patch:
+                value += _CHANGED * (text[piece.start] in "+-")
             value += _DECLARED * declares(text, body)
-            value += _CHANGED * (patch and text[piece.start] in "+-")
             value += _FOUND * (_DIAGNOSTIC.match(text, body.start, piece.end) is not None)
             yield value + self.mentions[at]
 
