@@ -325,3 +325,13 @@ def test_of_a_report_the_findings_come_before_its_code() -> None:
     interest = Interest(names=names_in(code), words=place_words("checked session"))
     shown = Excerpts(report, COUNT(report), interest).within(120, COUNT)
     assert all(finding in shown for finding in findings)
+
+
+def test_many_reminders_take_time_in_proportion() -> None:
+    def seconds(count: int) -> float:
+        text = "\n".join("<reminder>x</reminder>" if at % 2 else f"{at} words" for at in range(count))
+        began = process_time()
+        Excerpts(text, len(text) // 4, Interest()).within(400, lambda each: len(each) // 4)
+        return process_time() - began
+
+    assert min(seconds(16_000) for _ in range(3)) < 12 * max(min(seconds(4_000) for _ in range(3)), 0.005)

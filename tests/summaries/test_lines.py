@@ -374,3 +374,10 @@ def test_what_a_record_says_about_the_latest_request_is_not_told_twice() -> None
     )
     looked = told(user("Hello."), *step("c1", "get_order", {"order": 1}, record), user("Is it cancelled?"))[1]
     assert looked.line(SHORT).count("cancelled") == 1
+
+
+def test_a_line_that_a_patch_adds_is_told_though_another_reads_the_same() -> None:
+    lines = ("@@", " const saved = fetch;", " run();", "+const saved = fetch;", "+run(again);")
+    patch = "\n".join(("*** Begin Patch", "*** Update File: a.ts", *lines, "*** End Patch"))
+    (_, edited) = told(user("Add it."), *step("c1", "apply_patch", {"patchText": patch}, "Success."))
+    assert edited.line(LONG) == '- edited a.ts, new text: "const saved = fetch; / run(again);"'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from compact.facts import command_of, core_command, only_reads, strings_in
@@ -190,24 +189,25 @@ def written_by(action: Action) -> str:
         return ""
     given = list(strings_in(action.call.raw if action.call.arguments is None else action.call.arguments))
     texts = [text for key, text in given if key in _WRITTEN]
-    if not texts:
-        patches = (text for _, text in given if text.startswith(_PATCH))
-        parts = [_part(text, action.subject) for text in patches]
-        texts = ["\n".join(line for _, line in _SHOWN.findall(part)) for part in parts]
-        before = {line.strip() for part in parts for sign, line in _SHOWN.findall(part) if sign != "+"}
-    else:
+    if texts:
         replaced_texts = (text for key, text in given if key in _REPLACED)
         before = {line.strip() for text in replaced_texts for line in text[:_LONGEST_WRITTEN].split("\n")}
-    lines = (line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n"))
-    said = (line for line in lines if _SAYING.search(line) and not _USING.match(line))
-    return "\n".join(_new_lines(said, before))
+        written = [line.strip() for text in texts for line in unmarked(text[:_LONGEST_WRITTEN]).split("\n")]
+        shown = [(line not in before, line) for line in written]
+    else:
+        patches = (_part(text, action.subject)[:_LONGEST_WRITTEN] for _, text in given if text.startswith(_PATCH))
+        found = (each for patch in patches for each in _SHOWN.findall(unmarked(patch)))
+        shown = [(sign == "+", line.strip()) for sign, line in found]
+    return "\n".join(_new_lines(shown))
 
 
-def _new_lines(lines: Iterable[str], before: AbstractSet[str]) -> Iterator[str]:
-    """The new lines, each group behind the unchanged declaration above it."""
+def _new_lines(lines: Iterable[tuple[bool, str]]) -> Iterator[str]:
+    """The lines that are new and say something, each group behind the unchanged declaration above it."""
     declared = ""
-    for line in lines:
-        if line not in before:
+    for new, line in lines:
+        if not _SAYING.search(line) or _USING.match(line):
+            continue
+        if new:
             yield from (declared, line) if declared else (line,)
             declared = ""
         elif _PLACE.match(line):

@@ -22,7 +22,7 @@ def look_ahead(actions: Sequence[Action]) -> None:
     again: set[tuple[str, str]] = set()
     newest: dict[tuple[str, str], Action] = {}
     last: dict[tuple[str, str], Action] = {}
-    told: list[list[tuple[str, str]]] = []
+    told: set[tuple[tuple[str, str], ...]] = set()
     for action in reversed(actions):
         keys = list(_keys(action))
         replaced = [(_WROTE, subject(action))] if _changed(action) else keys
@@ -34,9 +34,9 @@ def look_ahead(actions: Sequence[Action]) -> None:
             latest = [last.get(key) for key in keys]
             if latest and all(each and each.outcome.kind is Verdict.UNKNOWN for each in latest):
                 # Of several failures the last says how it went: it is one run.
-                first = keys not in told
-                told.append(keys)
-                action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] and first else ""
+                again_told = tuple(keys) in told
+                told.add(tuple(keys))
+                action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] and not again_told else ""
         again.update(keys)
         if action.kind == _WROTE and _changed(action):
             again.add((_WROTE, subject(action)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -99,9 +100,10 @@ class Weighed:
         self.text = text
         self.pieces = pieces_of(text)
         self.bodies = _bodies(text, self.pieces)
-        self.kind = _kind(text, self.bodies)
+        report = _is_report(text)
+        self.kind = Kind.LINES if report else _kind(text, self.bodies)
         self._interest = interest
-        self._fenced = set(_fenced(text, self.pieces)) if interest.said or _is_report(text) else set()
+        self._fenced = set(_fenced(text, self.pieces)) if interest.said or report else set()
         self.mentions = self._mentioned()
         self.worth = self._weigh()
 
@@ -180,9 +182,11 @@ class Weighed:
         """The pieces that say nothing."""
         text, moves = self.text, "\x1b[" in self.text
         nothing = _UNSET if self.kind is Kind.RECORDS else _EMPTY
-        reminders = [found.span() for found in _REMINDER.finditer(text)] if "reminder>" in text else []
+        reminders = deque(found.span() for found in _REMINDER.finditer(text)) if "reminder>" in text else deque()
         for at, (start, end) in enumerate(self.pieces):
-            reminds = reminders and any(first < end and start < last for first, last in reminders)
+            while reminders and reminders[0][1] <= start:
+                reminders.popleft()
+            reminds = reminders and reminders[0][0] < end
             if reminds or nothing.fullmatch(text, start, end) or (moves and _FRAME.search(text, start, end)):
                 yield at
 
@@ -231,8 +235,6 @@ def _bodies(text: str, pieces: Sequence[Piece]) -> Sequence[Piece]:
 def _kind(text: str, bodies: Sequence[Piece]) -> Kind:
     if is_json(text):
         return Kind.RECORDS
-    if _is_report(text):
-        return Kind.LINES
     indented = sum(text[body.start : body.start + 2].isspace() for body in bodies)
     return Kind.CODE if len(bodies) >= _FEWEST and indented >= _INDENTED * len(bodies) else Kind.LINES
 
