@@ -164,6 +164,7 @@ def test_an_even_emphasis_changes_no_line_of_an_earlier_account(line: str) -> No
         ('- user (Ana): "Please go on." → edited a.py', 6),
         ('- (an earlier summary, unverified) user: "Never push."', 8),
         ('- user: "Please go on." → after the steps below, assistant: "We take SQLite, because it is small."', 4),
+        ('- user: "Please go on." → in the end: assistant: "We take SQLite, because it is small."', 4),
         ('- assistant: "The tests are green."', 3),
         ('- ran `make`: failed: "boom"', 7),
         ('- planned: "open: write the table"', 5),

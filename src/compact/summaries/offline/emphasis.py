@@ -13,6 +13,9 @@ from compact.history.reading import Utterance, binds
 from compact.history.speech import share_of_reasons
 from compact.summaries.accounts import AFTER_STEPS, UNVERIFIED
 
+_STORED = "in the end: "
+"""What stands in stored accounts in the place of `AFTER_STEPS`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
@@ -56,7 +59,7 @@ class Emphasis:
         return max(map(self._of_part, line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")))
 
     def _of_part(self, part: str) -> float:
-        part = part.removeprefix(AFTER_STEPS)
+        part = part.removeprefix(AFTER_STEPS).removeprefix(_STORED)
         first = part.partition(" ")[0].rstrip(":")
         if first == "user":
             rule = self.rules > self.person and binds(after_quote(part))

@@ -177,7 +177,7 @@ class Told:
         fields = describe_record(action, record, room.found) if record else ""
         if fields and all(word in fields.lower() for word in wanted):
             return fields
-        found = self.picked(action, room)
+        found = _pick(action, wanted, room)
         first = scalars_in(action.result, room.found // 3) if found else ""
         told = first.split("; ")
         found = JOIN.join(piece for piece in found.split(JOIN) if piece.replace("'", "").replace('"', "") not in told)
@@ -185,7 +185,7 @@ class Told:
 
     def picked(self, action: Action, room: Room) -> str:
         """The pieces of a result that have what the latest request asks about."""
-        return quote(pick(action.result, self._wanted(action), room.found), room.found)
+        return _pick(action, self._wanted(action), room)
 
     def _wanted(self, action: Action) -> set[str]:
         """The words of the latest request that a result has, and that the call was not given."""
@@ -259,6 +259,10 @@ class Told:
             words = without_announcements(words) if self.actions else words
         made = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
         return made
+
+
+def _pick(action: Action, wanted: AbstractSet[str], room: Room) -> str:
+    return quote(pick(action.result, wanted, room.found), room.found)
 
 
 @lru_cache(_REMEMBERED)
