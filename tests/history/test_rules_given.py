@@ -39,6 +39,14 @@ RULES = (
     "ルールは一つだけです。要約から始めてください。",
     "يُمنع منعًا باتًا حذف الجدول.",
     "لا تعدّل الملف.",
+    "No other items should be changed.",
+    "Output raw markdown (no code fences, no preamble).",
+    "Don't you dare to push.",
+    "Yes, but then take the later flight.",
+    "Yes, but I don't want to arrive at midnight.",
+    "Going forward, copy Ann on everything.",
+    "The retry limit is 5 rather than 3.",
+    "no hagas push directamente a main",
 )
 NO_RULES = (
     "It's always nice to reconnect with everyone.",
@@ -51,6 +59,19 @@ NO_RULES = (
     "Ich habe den Kurs besucht, und er war gut.",
     "我参加了一个研讨会，很有意思。",  # noqa: RUF001 - Chinese
     "Спасибо, это помогло.",
+    "They are so much more personal than the ones from a shop, don't you think?",
+    "Each episode feels more like a conversation with the guests of the show rather than a lecture.",
+    "Each approach came with its own set of intricate rules.",
+    "I learned how much resilience one must develop in an emergency.",
+    "I found new ways to use the room going forward, with areas for reading.",
+    "This helps those who may not be familiar with it.",
+    "That matters, and I will make sure to keep it in mind.",
+    "No problem, go on.",
+    "Yes, but I did notice that games are not for me.",
+    "There are no sequences of two digits in any of the data.",
+    "Why shouldn't they just write back?",
+    "Shall I begin?",
+    "I want to tell more stories, not just in words but in pictures.",
 )
 
 

@@ -31,7 +31,7 @@ class Directive(NamedTuple):
 # A sentence without any of these words, and without an imperative at its start, is not looked at further. The lists
 # hold the languages that people write to models in most.
 _PRESCRIBING = """
-mustn't mustn’t shall forbidden mandatory
+mustn't mustn’t forbidden mandatory
 muss müssen darf dürfen niemals immer unbedingt
 doit doivent jamais toujours obligatoire
 debe deben debes nunca siempre
@@ -39,8 +39,8 @@ deve devem sempre devi deves
 должен должна должны нельзя никогда всегда обязательно
 """
 _ASKING = """
-must never always please pls don't don’t dont not sure need needs want can could should shouldn't shouldn’t would will
-let's let’s lets prefer rather i'd i’d have only important
+must never always shall please pls don't don’t dont not sure need needs want can could should shouldn't shouldn’t
+would will let's let’s lets prefer rather i'd i’d have only important
 bitte soll sollte sollen brauche möchte kannst könnten lass nicht kein keine nur
 plaît veuillez veux voudrais faut peux pouvez pas
 favor quiero necesito puedes podrías quero preciso você favore voglio bisogna puoi
@@ -48,7 +48,7 @@ favor quiero necesito puedes podrías quero preciso você favore voglio bisogna 
 """
 # Each of these has a word in all that the pattern of its name finds; looking words up takes a tenth of the time.
 _RULING = """
-must never always don't don’t dont not sure only important should shouldn't shouldn’t nicht kein keine pas не
+must shall never always don't don’t dont not sure only important should shouldn't shouldn’t nicht kein keine pas не
 """
 _WISHING = """
 should need needs prefer like soll sollte sollten sollen brauche möchte nur veux voudrais faut quiero necesito hay
@@ -62,18 +62,21 @@ _prescribing, _asking, _ruling, _wishing, _lasting = (
 )
 
 _RULE = re.compile(
-    r"\bmust\b(?! (?:say|admit|have|confess|be honest|feel|look|be so))"
+    r"\bshall\b(?! (?:i|we)\b)|\bmust\b(?! (?:say|admit|have|confess|be honest|feel|look|be so))"
     # Who does not know or like something forbids nothing.
     r"|(?:^|[,;:(–—-] ?|\b(?:and|but|so|please|then|just|also) )(?:do not|don['’]?t)\b"
     r"(?! (?:really |even |quite |yet |actually )?(?:know|like|think|have|understand|see|remember|care|mind|feel"
-    r"|believe|want|need|agree|love|recall)\b)"
+    r"|believe|want|need|agree|love|recall|seem|you(?! (?:dare|ever)))\b)"
     r"|(?:^|[,;:(–—-] ?|\b(?:please|should|shall|and|but) )(?:never|always)\b(?! mind)"
-    r"|\b(?:make|be) sure\b(?! (?:i|we)\b)|^only\b|^important[:!]|\bonly (?:use|if|when|after)\b"
-    r"|\bshouldn['’]t\b(?! have)|\bshould (?:not|only)\b(?! (?:just|have))"
+    r"|(?<!\bi )(?<!\bi will )(?<!\bi['’]ll )\b(?:make|be) sure\b(?! (?:i|we)\b)"
+    r"|^only\b|^important[:!]|\bonly (?:use|if|when|after)\b"
+    r"|\bshouldn['’]t\b(?! (?:have|i|we|you|it|he|she|they|be (?:too |so |that )?(?:hard|difficult|long|a problem))\b)"
+    r"|\bshould (?:not|only)\b(?! (?:just|have))"
     r"|\b(?:nicht|keine?|ne .{1,40} pas|ne pas|не)\b"
 )
 _REQUEST = re.compile(
     r"\b(?:please|pls|let['’]?s)\b|\b(?:can|could|would|will) (?:you|we|u)\b|\bif you (?:can|could|would)\b"
+    r"|\bwould be (?:nice|lovely|great|good|cool|helpful|ideal|best) if\b"
     r"|(?:^|[,;:.!(–—-] ?|\b(?:and|but|so|then|also|now|hi|yes|no) )(?:i|we|you)"
     r"(?:['’]d| would| do| really| just| also| still)? (?:need|want|have to|like you|like to|rather|prefer)\b"
     r"(?<!you want)(?! (?:to )?(?:share|say|tell|admit|talk|confess))"
@@ -87,10 +90,14 @@ _WISH = re.compile(
 )
 # Who tells a story directs nobody: "I felt that everything should be perfect".
 _NARRATING = re.compile(r"\b(?:i|my|me|myself)\b")
+_RECOUNTING = re.compile(
+    r"\bi(?:['’]ve| have)? (?:\w+ly |also |even )?(?!(?:decided|agreed|asked|wanted|needed|expected|promised)\b)"
+    r"(?:\w{3,}ed|found|felt|saw|thought|knew|began|got|went)\b"
+)
 _TELLING = re.compile(r"\bfrom now on,? i\b|\bi(?:['’]ll| will| am going to)\b")
 # What holds from now on, whether or not it was done once: a ban, a limit, a choice, a language, a correction.
 _STANDING = re.compile(
-    r"\b(?:from now on|going forward|henceforth|from here on)\b"
+    r"\b(?:from now on|henceforth|from here on)\b|(?:^|[,;:] )going forward\b|\bgoing forward(?:[:.!]|$)"
     r"|\b(?:answer|reply|respond|write|speak|talk)(?: to me)? in"
     r" (?!(?:the|a|an|this|that|my|your|one|more|less|detail)\b)\w+[.!]?$"
 )
@@ -106,12 +113,14 @@ _STANDING_FIRST = re.compile(
     r"|not (?:that|this|these|those|what i)\b|that(?:['’]s| is| was) (?:not|wrong)|i meant\b"
     r"|(?<=\W)i (?:said|asked for)\b)"
     r"|(?:yes|yeah|yep|ok|okay|sure|fine|good|great)\b[\s,.!-]{1,3}(?:but|except|only|as long as|without)\b"
+    r"(?! (?:i (?:did|do|have|was|am|also|think|feel|felt|had)|then (?:when|it|that))\b)"
     r"|(?:réponds|répondez|parle|écris)\b.{0,40}\ben \w|(?:antworte|schreib|sprich)\w*\b.{0,40}\bauf \w"
     r"|(?:responde|contesta|escribe)\w*\b.{0,40}\be[nm] \w|(?:rispondi|scrivi)\b.{0,40}\bin \w"
     r"|(?:отвечай|пиши)\b.{0,40} на \w"
 )
 _INSTEAD = re.compile(
-    r"\b(?:instead of|rather than|any ?more|every time|at all times)\b|[,(–—-] ?(?:no|not) \w"
+    r"\b(?:instead of|rather than|any ?more|every time|at all times)\b"
+    r"|[,(–—-] ?(?:no|not(?! (?:just|only|merely)\b)) \w"
     r"|\bonly(?: \w+)?[.!]?$"
 )
 _OTHER_RULES = re.compile(
@@ -178,7 +187,7 @@ def _strength(sentence: str) -> Strength | None:
     if not _prescribing.isdisjoint(words) or (_stands(sentence, words) and not _TELLING.search(sentence)):
         return Strength.RULE
     if not _asking.isdisjoint(words):
-        if not _ruling.isdisjoint(words) and _RULE.search(sentence):
+        if not _ruling.isdisjoint(words) and _rules(sentence):
             return Strength.RULE
         if _REQUEST.search(sentence):
             return _asked(sentence)
@@ -190,6 +199,15 @@ def _strength(sentence: str) -> Strength | None:
         if _OTHER_REQUESTS.search(sentence):
             return Strength.REQUEST
     return _asked(sentence) if _is_imperative(sentence) else None
+
+
+def _rules(sentence: str) -> bool:
+    """Whether something must or must not be; not where people tell what they saw or learned of it."""
+    found = _RULE.search(sentence)
+    if found is None:
+        return False
+    told = found[0].startswith(("must", "should", "only")) and _RECOUNTING.search(sentence, 0, found.start())
+    return not told or "you" in sentence
 
 
 def _stands(sentence: str, words: list[str]) -> bool:

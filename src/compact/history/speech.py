@@ -7,7 +7,7 @@ import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from compact.facts import sentences_in
+from compact.facts import directives_in, sentences_in
 
 QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
@@ -16,7 +16,8 @@ _OPENING = re.compile(
     r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[,;(—–،、，]|\b(?:which|that|because|since|die|que|qui|который)\b")  # noqa: RUF001 - commas
-_SHORT = 160
+_ENGLISH = re.compile(r"\b(?:the|and|of|is|it|was|that|to)\b")
+_SHORT, _CORRECTION = 160, 80
 _LETTERS = re.compile(r"[a-zà-ÿа-яё(]")
 _LATIN = frozenset(("en", "de", "fr", "es"))
 """The languages whose texts may be all ASCII."""
@@ -64,7 +65,14 @@ def corrects(text: str) -> bool:
     if not _says("replacing", plain):
         return False
     said = (span.text for span in sentences_in(plain))
-    return any(_says("replacing", each) and not _says("narrating", each) for each in said)
+    return any(_says("replacing", each) and _replaces(each) for each in said)
+
+
+def _replaces(sentence: str) -> bool:
+    """Whether it directs, or is as short as a correction; people who tell of themselves or of things do neither."""
+    if _says("narrating", sentence):
+        return False
+    return len(sentence) <= _CORRECTION or not _ENGLISH.search(sentence) or any(directives_in(sentence))
 
 
 def explains(text: str) -> bool:
@@ -93,6 +101,12 @@ def without_announcements(text: str) -> str:
         said = [span.text for span in spans if not (len(span.text) <= _SHORT and _announces(span.text))]
         lines.append(line if len(said) == len(spans) else " ".join(said))
     return "\n".join(line for line in lines if line.strip())
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Words that say nothing about what is asked, in lower case."""
+    return frozenset(word for words in _table()["common"].values() for word in words)
 
 
 def _announces(sentence: str) -> bool:
