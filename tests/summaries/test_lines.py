@@ -11,7 +11,6 @@ from compact.messages import AccountItem, exchanges
 from compact.summaries.accounts import join_lines
 from compact.summaries.offline.lines import LONG, MIDDLE, ROOMS, SHORT, Told, tell
 from compact.summaries.offline.outlines import outline
-from compact.summaries.offline.records import fields_in
 from compact.summaries.offline.worth import weigh
 from tests.providers.conversations import assistant, step, user
 
@@ -236,17 +235,6 @@ def test_a_record_is_told_by_its_fields() -> None:
     assert second.line(SHORT).startswith('- get_order(id=#W2): "status: pending; address')
 
 
-def test_of_many_records_all_are_named_or_none() -> None:
-    items = [{"name": f"Thing {number}", "id": f"{number:08}", "price": 3.5} for number in range(8)]
-    assert fields_in({"id": "1", "items": items}, 2_000).count("price: 3.5") == 8
-    assert fields_in({"id": "1", "items": items}, 320).count("; …}") == 8
-    assert fields_in({"id": "1", "items": items}, 100) == f"id: 1; items: {', '.join(f'Thing {at}' for at in range(8))}"
-    assert fields_in({"id": "1", "items": items}, 60) == "id: 1; …"
-    cards = {"card_1": {"brand": "visa", "id": "card_1"}, "card_2": {"brand": "amex", "id": "card_2"}}
-    assert fields_in({"cards": cards}, 60) == "cards: card_1 {brand: visa; …}, card_2 {brand: amex; …}"
-    assert fields_in({"cards": cards}, 30) == "cards: card_1, card_2"
-
-
 def test_a_short_answer_stands_with_its_question() -> None:
     asked = "The linter complains, too. Shall I fix that in app.ts?"
     question, yes = told(user("Fix the login."), assistant(asked), user("yes"))[1:]
@@ -381,3 +369,24 @@ def test_a_line_that_a_patch_adds_is_told_though_another_reads_the_same() -> Non
     patch = "\n".join(("*** Begin Patch", "*** Update File: a.ts", *lines, "*** End Patch"))
     (_, edited) = told(user("Add it."), *step("c1", "apply_patch", {"patchText": patch}, "Success."))
     assert edited.line(LONG) == '- edited a.ts, new text: "const saved = fetch; / run(again);"'
+
+
+def test_common_words_of_a_request_ask_for_nothing() -> None:
+    results = "this state is only found here\nthe parser fails on wide tables"
+    request = user("Return only what you found of the parser.")
+    messages = parse([*step("c1", "look", {"at": "x"}, results), request]).messages
+    assert tell(messages, exchanges(messages), read(messages))[0].asked == {"parser"}
+
+
+def test_a_message_of_which_a_short_line_shows_little_gains_most_by_a_longer_one() -> None:
+    words = [f"{one}o{other}an" for one in "bdfgklmnp" for other in "bdfgklmnp"][:80]
+    begin = "I left the choir of our town."
+    few = f"{begin} {' '.join(words[:40])}. {' '.join(words[40:])}."
+    many = f"{begin} {'. '.join(' '.join(words[at : at + 8]) for at in range(0, 80, 8))}."
+
+    def gain(text: str) -> float:
+        messages = parse([user(text), user("Go on.")]).messages
+        lines = weigh(tell(messages, exchanges(messages), read(messages))[0]).lines
+        return (lines[1] - lines[0]) / lines[2]
+
+    assert gain(few) > gain(many)

@@ -14,6 +14,7 @@ from compact.errors import InvalidConfiguration
 from compact.facts import sentences_in
 from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
+from compact.history.speech import common_words
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
 from compact.policies import Profile, model_of
 from compact.ports import Answer, Completion, Failure
@@ -33,11 +34,6 @@ _LONGEST_ANSWER = 8_192
 _SHOWN = 5
 _LONGEST_QUOTE = 300
 _WORD = re.compile(r"[^\W_]{3,}")
-_COMMON = """
-about and any are but can could did does for from had has have her him his how into its just may not our out that the
-their them then there these they this was were what when where which who why will with would you your
-"""
-_common = frozenset(_COMMON.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,7 @@ def _sentences(message: Message) -> Iterator[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in _common)
+    return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in common_words())
 
 
 async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:

@@ -63,7 +63,7 @@ def describe_call(action: Action, room: Room, told: Told) -> str:
         times = TELLS_MORE if scripted or told.looked_up(action) else 1
         shown = _answer(action, times * room.answer, told, scripted=scripted)
     elif room.reads and (record := told.records.get(id(action))):
-        shown = fields_in(record.fields, room.reads, record.known)
+        shown = fields_in(record, room.reads)
     if not action.result.strip() and action.is_command and action.answered:
         return f"{did}: no output"
     if shown:
@@ -112,8 +112,7 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
 def describe_record(action: Action, record: Record, longest: int) -> str:
     """The fields of a record that a call returned, without those that the call was given."""
     given = [text for _, text in strings_in(action.call.arguments)]
-    fields = {key: value for key, value in record.fields.items() if value not in given}
-    return quote(fields_in(fields, longest, record.known), longest)
+    return quote(fields_in(record, longest, given), longest)
 
 
 def _printed(result: str) -> Iterator[str]:

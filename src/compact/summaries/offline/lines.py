@@ -16,7 +16,7 @@ from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, r
 from compact.history.quoting import enclose, in_quotes, quote
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import rules_read, rules_text
-from compact.history.speech import QUESTION_MARKS, answers, leans, without_announcements
+from compact.history.speech import QUESTION_MARKS, answers, common_words, leans, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
 from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, describe_record, distinct
@@ -25,6 +25,7 @@ from compact.summaries.offline.records import (
     JOIN,
     Record,
     field_key,
+    keys_with,
     load_record,
     names_in,
     pick,
@@ -285,7 +286,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     asked, short = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
     groups, plan = list(groups), reading.plan
     planned = plan.index if plan else -1
-    lists, records = _lists(reading), _records(reading)
+    lists, records = _lists(reading), _records(reading, request)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
     return [
@@ -353,14 +354,15 @@ def _questions(said: Sequence[Sequence[Utterance]]) -> Iterator[str]:
             question = asked[-1] if asked else ""
 
 
-def _records(reading: Reading) -> dict[int, Record]:
+def _records(reading: Reading, request: str) -> dict[int, Record]:
     """The records that calls returned, by the id of the call; each result is parsed once."""
     seen: set[str] = set()
+    words = _words_of(request)
     found: dict[int, Record] = {}
     for action in reading.actions:
         if value := load_record(action.result):
             keys = frozenset(field_key(key, entry) for key, entry in value.items())
-            found[id(action)] = Record(value, keys & seen)
+            found[id(action)] = Record(value, keys & seen, keys_with(value, words))
             seen |= keys - {""}
     return found
 
@@ -370,11 +372,17 @@ def _asked(reading: Reading, text: str) -> frozenset[str]:
     short = len(text) <= _QUESTION
     least = _SHORT_NUMBER if short else _LONG_NUMBER
     names = {name.lower() for name in names_in(text) if not (name.isdigit() and len(name) < least)}
-    words = {_stem(word.lower()) for word in _ASKED_WORD.findall(text)} - names if short else set()
+    words = _words_of(text) - names
     chosen = sorted(words, key=lambda word: (-len(word), word))[:_MOST_ASKED]
     results = [action.result[:_LONGEST_RESULT].lower() for action in reading.actions] if chosen else []
     rare = [word for word in chosen if sum(word in result for result in results) <= _RARE]
     return frozenset([*sorted(names)[:_MOST_ASKED], *rare])
+
+
+def _words_of(request: str) -> set[str]:
+    """The stems of the words of a short request that say what it is about."""
+    said = {word.lower() for word in _ASKED_WORD.findall(request)} if len(request) <= _QUESTION else set()
+    return {_stem(word) for word in said - common_words()}
 
 
 def _stem(word: str) -> str:

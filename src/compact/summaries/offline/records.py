@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -19,6 +19,14 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
 _LONGEST_RECORD, _DEEPEST = 300, 12
 _NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]+(?:[\d_/.-]|(?<=[a-z])[A-Z])[\w./-]{1,60}|#?\d[\w.,:-]{2,31}")
 """A name or a number, not a plain word."""
+_COMPOUND = re.compile(
+    r"(?:self|well|non|re|multi|anti|pre|post|semi|ever|real|long|short|high|low|in|on|up|off|one|two|much|half|hands|lesser"
+    r"|all|top|like|day|step|face|eye)(?:-[a-z]+)+"
+    r"|(?:[a-z]+-)+(?:[a-z]+(?:ed|ing|ly|able|ful|ic|ive|ous)|free|known|term|world|time|life|level|like|wide|made|driven"
+    r"|efficient|conscious|dry|new|up|off|out|hand|based|fresh)",
+    re.IGNORECASE,
+)
+"""Words with a hyphen that are plain all the same."""
 _WORD, _VALUE = re.compile(r"\w{5,40}"), re.compile(r"\w{3,40}")
 _NEAR, _TOGETHER, _LATER = 4, 0.5, 0.25
 """How many words apart something is said together, what that counts, and what it counts at most to be said late."""
@@ -46,11 +54,13 @@ class Record(NamedTuple):
 
     fields: Mapping[str, Json]
     known: AbstractSet[str] = frozenset()
+    asked: AbstractSet[str] = frozenset()
 
 
 def names_in(text: str) -> set[str]:
     """The names and numbers of a text, as they are compared."""
-    return {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+    found = {name.rstrip(".,:-/") for name in _NAME.findall(text)}
+    return {name for name in found if "-" not in name or not _COMPOUND.fullmatch(name)}
 
 
 def words_in(text: str) -> set[str]:
@@ -211,15 +221,22 @@ def scalars_in(text: str, longest: int) -> str:
     return "; ".join(told)
 
 
-def fields_in(value: Mapping[str, Json], longest: int, known: AbstractSet[str] = frozenset()) -> str:
+def fields_in(record: Record, longest: int, without: Collection[Json] = ()) -> str:
     """The fields of a record on one line: plain ones first, then records within it, of which all are told or none.
 
-    Those that are `known` from earlier records come last, as an address that every order has.
+    Lists and records that are asked for come before others. What is known from earlier records comes last, as an
+    address that every order has.
     """
-    fields = [(key, entry) for key, entry in value.items() if entry not in (None, "", [], {})]
+    fields = [(key, entry) for key, entry in record.fields.items() if entry not in (None, "", [], {}, *without)]
     told: list[str] = []
     left = longest - len(_MORE)
-    order = sorted(fields, key=lambda field: (field_key(*field) in known, _nested(field[1])))
+
+    def rank(field: tuple[str, Json]) -> tuple[bool, int, bool]:
+        key, entry = field
+        known = field_key(key, entry) in record.known and key not in record.asked
+        return known, isinstance(entry, dict | list) and 1 + (key not in record.asked), isinstance(entry, dict)
+
+    order = sorted(fields, key=rank)
     for key, entry in order:
         forms = (f"{key}: {form}" for form in (_plain(entry), *_outlines(entry)))
         if text := next((form for form in forms if len(form) + 2 <= left), ""):
@@ -228,9 +245,17 @@ def fields_in(value: Mapping[str, Json], longest: int, known: AbstractSet[str] =
     return "; ".join([*told, _MORE] if told and len(told) < len(fields) else told)
 
 
-def _nested(entry: Json) -> int:
-    """Plain values come first, then lists, such as the items of an order, then records."""
-    return 2 if isinstance(entry, dict) else 1 if isinstance(entry, list) else 0
+def keys_with(value: Json, words: AbstractSet[str], depth: int = 0) -> set[str]:
+    """The keys of a record that have one of the words, or under which such a key stands."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return set()
+    return {
+        key
+        for key, entry in value.items()
+        if any(word in key.lower() for word in words) or keys_with(entry, words, depth + 1)
+    }
 
 
 def field_key(key: str, entry: Json) -> str:
