@@ -263,7 +263,9 @@ def test_a_sentence_that_leans_on_another_is_quoted_with_it_or_not_at_all() -> N
     told = Speech(text).quote(170)
     assert teaching in told
     assert "It gave me" in told
-    assert "It gave me" not in Speech(f"{text} {'Then the rain came down on everything we had. ' * 3}").quote(100)
+    short = Speech(f"{text} {'Then the rain came down on everything we had. ' * 3}").quote(100)
+    assert short.startswith(teaching)
+    assert "14 people" not in short
 
 
 def test_words_of_users_come_before_those_of_the_assistant() -> None:
@@ -271,6 +273,30 @@ def test_words_of_users_come_before_those_of_the_assistant() -> None:
     answer = "Understood, I have changed the module accordingly, because the old one was slower than the new one."
     told = summarize(chat(*(wire for text in said for wire in (user(text), assistant(answer)))), budget=60)
     assert [line.split('"')[1] for line in told.split("\n")[1:]] == said
+
+
+def test_a_sentence_is_not_cut_where_a_little_more_room_would_do() -> None:
+    left = (
+        "I left the choir because two people in it quarrelled all the time, and nobody wanted to hear that it was over."
+    )
+    text = f"{left} The evenings were long. The rooms were cold. The coffee was good."
+    assert left in Speech(text).quote(len(left) - 20)
+    assert len(Speech(text).quote(len(left) - 20)) <= 5 * (len(left) - 20) // 4
+
+
+def test_what_says_most_stands_beside_the_rule_that_follows_from_it() -> None:
+    told = "I gave up the reviews because what one of them praised the other one always tore to pieces again."
+    rule = "Never send my drafts to anyone for a review."
+    text = f"{told} It rained that week, and I had a cold. {rule} The weather has been better since."
+    quoted = Speech(text).quote(80, 300)
+    assert told in quoted
+    assert rule in quoted
+
+
+def test_a_deed_told_with_an_exclamation_mark_is_what_a_message_begins_with() -> None:
+    begins = "I finished the course on first aid!"
+    text = f"{begins} I felt that all those evenings in the library had been worth it after so many doubts about it."
+    assert Speech(text).quote(60).startswith(begins)
 
 
 def test_an_agent_that_speaks_in_json_is_quoted_by_what_it_says() -> None:

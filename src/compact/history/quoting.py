@@ -115,16 +115,17 @@ def shorten_middle(line: str, longest: int) -> str:
     """The line, or its beginning and its end: what is said of something often comes last."""
     if len(line) <= longest or longest < _SHORTEST_HALF:
         return shorten(line, longest)
-    head = _to_clause(shorten(line, longest * 5 // 8))
+    head = shorten_to_clause(line, longest * 5 // 8)
     tail = line[len(line) - (longest - len(head) - 1) :]
     tail = tail.partition(" ")[2] or tail
     begins = _CLAUSE.search(tail, 0, len(tail) // 2)
     return f"{head} {tail[begins.end() :] if begins else tail}"
 
 
-def _to_clause(head: str) -> str:
-    """The beginning of a sentence up to the end of a clause, if one is near."""
-    said = head.removesuffix("…")
+def shorten_to_clause(line: str, longest: int) -> str:
+    """The line, or its beginning up to the end of a clause, if one is near, and an ellipsis."""
+    head = shorten(line, longest)
+    said = head.removesuffix("…") if len(line) > longest else head
     ends = [found.start() for found in _CLAUSE.finditer(said, len(said) * 3 // 5)]
     return f"{said[: ends[-1]].rstrip(' ,;:')}…" if ends and said != head else head
 

@@ -26,11 +26,11 @@ TOLD = {
     0.25: {
         Topic.ORDERS: Bound(0.984, 0.98),
         Topic.PROHIBITIONS: Bound(0.98, 0.98),
-        Topic.REQUESTS: Bound(0.937, 0.95),
+        Topic.REQUESTS: Bound(0.935, 0.95),
         Topic.DROPPED: Bound(0.95),
         Topic.OUTCOMES: Bound(0.9, 0.90),
         Topic.VALUES: Bound(0.94, 0.90),
-        Topic.DECISIONS: Bound(0.885),
+        Topic.DECISIONS: Bound(0.883),
         Topic.RULES: Bound(0.81),
     },
     0.1: {

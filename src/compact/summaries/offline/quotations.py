@@ -13,7 +13,7 @@ from itertools import accumulate, groupby, takewhile
 from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
-from compact.history.quoting import quote, shorten, shorten_middle
+from compact.history.quoting import quote, shorten, shorten_middle, shorten_to_clause
 from compact.history.reading import binds
 from compact.history.speech import QUESTION_MARKS, corrects, explains, leans, recounts
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
@@ -32,6 +32,8 @@ _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
 _LEANS, _MOST_LEANT_ON = 0.8, 2
+_SLACK = 4
+"""The part of its room that a quote may take beyond it."""
 _TELLS_ENOUGH = 0.8
 """The part of what the best sentence is worth that another must have to stand in its place."""
 _STATEMENT, _EXCLAMATION = 24, 10
@@ -62,12 +64,19 @@ class Speech:
         self._text = text
         self._vocabulary = vocabulary
         self._by_person = by_person
+        self._quotes: dict[tuple[int, int], str] = {}
 
     def quote(self, longest: int, rules: int = 0) -> str:
+        """What `_choose` makes of it, once for each length."""
+        if (known := self._quotes.get((longest, rules))) is None:
+            known = self._quotes[longest, rules] = self._choose(longest, rules)
+        return known
+
+    def _choose(self, longest: int, rules: int) -> str:
         """The text as one line of at most so many characters; of a longer one what directs, names or tells something.
 
         What a person begins with says what the rest is about, and a question at the end what is wanted. For what
-        directs there may be more room than for the rest: `rules` characters in all.
+        directs, and what says most, there may be more room than for the rest: `rules` characters in all.
         """
         text = self._text
         if not text.strip() or (len(text) <= longest and not _LISTED.search(text)):
@@ -79,15 +88,18 @@ class Speech:
         weights = self._weights
         directs = [one or bool(each.lead) for one, each in zip(self._directs, found, strict=True)] if rules else []
         chosen: set[int] = set()
-        left = longest
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
+        # A little more room is better than half of what says most.
+        slack = longest // _SLACK
+        left = longest
         for at in order:
-            for needed in self._needed(at, best=weights[at] >= _TELLS_ENOUGH * weights[order[0]]):
+            best = weights[at] >= _TELLS_ENOUGH * weights[order[0]]
+            for needed in self._needed(at, best=best):
                 missing = [one for one in needed if one not in chosen]
                 leads = (len(found[one].lead) for one in missing if one - 1 not in chosen)
                 price = sum(len(found[one].text) + len(_GAP) for one in missing) + sum(leads)
-                rule = bool(directs) and directs[at]
-                if price <= (left if rule else min(left, others)):
+                rule = bool(directs) and (directs[at] or at == order[0])
+                if price <= (left if rule else min(left, others)) + slack * best:
                     chosen.update(missing)
                     left -= price
                     others -= 0 if rule else price
@@ -97,10 +109,10 @@ class Speech:
             at for at in chosen if at and len(found[at].text) < _EXCLAMATION and chosen.isdisjoint((at - 1, at + 1))
         }
         if max((weights[at] for at in chosen), default=0.0) < _TELLS_ENOUGH * weights[order[0]]:
-            # The ends of what says most are better than all of something else.
-            best = " ".join(found[at].whole for at in self._needed(order[0], best=True)[-1])
-            return shorten_middle(quote(best, 4 * longest), longest)
-        return quote(" ".join(_runs(found, chosen)).replace("… …", "…"), longest)
+            # The beginning of what says most is better than all of something else.
+            said = " ".join(found[at].whole for at in self._needed(order[0], best=True)[-1])
+            return shorten_to_clause(quote(said, 4 * longest), longest + slack)
+        return quote(" ".join(_runs(found, chosen)).replace("… …", "…"), longest + slack)
 
     def _needed(self, at: int, *, best: bool) -> list[list[int]]:
         """The passage, and those before it that it needs to be understood: in a later paragraph, what opens that.
@@ -177,7 +189,8 @@ class Speech:
             weights = [
                 weight + recounts(each.text) + _OPENS * each.opens for weight, each in zip(weights, found, strict=True)
             ]
-            weights[_first_statement(found)] += _FIRST
+            first = _first_statement(found)
+            weights[first] += _FIRST + _OPENS * recounts(found[first].text)
         if found and found[-1].text.endswith(QUESTION_MARKS):
             weights[-1] += _LAST
         return weights
@@ -186,7 +199,7 @@ class Speech:
 def _first_statement(found: list[Passage]) -> int:
     """Where a message begins to say something; an exclamation before what a person did does not count."""
     first = next((at for at, each in enumerate(found) if len(each.text) >= _STATEMENT), 0)
-    exclaims = found[first].text.endswith(("!", "！"))  # noqa: RUF001 - the marks themselves
+    exclaims = found[first].text.endswith(("!", "！")) and not recounts(found[first].text)  # noqa: RUF001 - the marks
     return first + (exclaims and first + 1 < len(found) and recounts(found[first + 1].text))
 
 

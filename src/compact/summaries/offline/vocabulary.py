@@ -21,6 +21,8 @@ _NAMED = 3.0
 """How much more a name says than a word."""
 _RARE = 3
 """A word that so many exchanges have at most says as much as it can."""
+_TOPIC = 0.05
+"""The share of the exchanges that a topic may have: its words are no less rare for that."""
 _SHORTEST_NAME, _LONGER = 3, 5
 _PER_TOKEN = 4
 _LONGEST, _LONGEST_PHRASE = 40_000, 400
@@ -33,10 +35,13 @@ class Vocabulary:
         """`said` are the texts of each exchange."""
         self._counts: Counter[str] = Counter()
         self._texts: Counter[str] = Counter()
+        exchanges = 0
         for texts in said:
+            exchanges += any(texts)
             self._counts.update(set().union(*map(words_of, texts)))
             self._texts.update(text for text in texts if len(text) <= _LONGEST_PHRASE)
-        self._worth = {word: _worth(word, count) for word, count in self._counts.items()}
+        rare = max(_RARE, exchanges * _TOPIC)
+        self._worth = {word: _worth(word, count, rare) for word, count in self._counts.items()}
 
     def information(self, text: str) -> float:
         """The tokens of a text that say something, roughly: a word that many exchanges have counts for little.
@@ -47,7 +52,7 @@ class Vocabulary:
         start = text[:_LONGEST]
         tokens = set(_TOKEN.findall(start))
         words = set(map(str.lower, tokens)) if start.isascii() else words_of(start)
-        worth = {word: known[word] if word in known else _worth(word, 1) for word in words}
+        worth = {word: known[word] if word in known else _worth(word) for word in words}
         named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(start, tokens))))
         # Sets have another order in every process; exact sums do not depend on it.
         return (fsum(worth.values()) + (_NAMED - 1) * named) / max(self._texts[text], 1)
@@ -57,9 +62,9 @@ class Vocabulary:
         return {word for word in words_of(text) if len(word) >= _LONGER and self._counts[word] <= _RARE}
 
 
-def _worth(word: str, exchanges: int) -> float:
-    """The tokens of a word, fewer the more exchanges have it."""
-    return (len(word) + 1) / _PER_TOKEN * min(1.0, (_RARE / exchanges) ** 2)
+def _worth(word: str, exchanges: int = 1, rare: float = _RARE) -> float:
+    """The tokens of a word, fewer the more exchanges have it; those that only so many have are `rare`."""
+    return (len(word) + 1) / _PER_TOKEN * min(1.0, (rare / exchanges) ** 2)
 
 
 def proper_names(text: str) -> set[str]:

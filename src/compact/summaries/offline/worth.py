@@ -15,6 +15,7 @@ from compact.history.rules import rules_read
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.offline.emphasis import EVEN, Emphasis
 from compact.summaries.offline.lines import LONG, ROOMS, USER, Told
+from compact.summaries.offline.quotations import Speech
 
 OLDEST = 0.15
 LEAST_STEP = 8
@@ -32,6 +33,8 @@ _EFFECT, _CHANGE, _LOOK, _LOOKUP = 6.0, 1.6, 0.4, 1.2
 """What an action is worth in any line: one with an outcome, a change of a file, a look at a file, or at a record."""
 _OF_RESULT = (0.2, 0.3, 0.35)
 """The shares of a result that lines of each length show."""
+_TOLD = 0.2
+"""What it counts for that something a person said is told of at all, as a share of all that it says."""
 _LITTLE = 4
 """Tokens below which little is said."""
 _LONGEST_RULES = 4_000
@@ -85,7 +88,7 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             worth = worth.plus(value, (_shown(int(rules * size), max(room.rules, room.words)) for room in ROOMS))
             worth = worth._replace(lasting=worth.lasting + value)
         value = _said(stress * weight, (1 - rules) * information)
-        worth = worth.plus(value, (_shown(int((1 - rules) * size), room.words) for room in ROOMS))
+        worth = worth.plus(value, _quoted(told.speech(spoken), int((1 - rules) * size), _TOLD * by_user))
     stresses = [(id(said), emphasis.of_words(said)) for said in told.said]
     stresses += [(id(action), emphasis.of_deed(action)) for action in told.actions]
     for key, stress in stresses:
@@ -158,6 +161,18 @@ def _shown(length: int, room: int) -> float:
     """The share of what a text of that length says which a quote of so many characters shows."""
     share: float = min(1.0, room / max(length, 1)) ** 0.6
     return share
+
+
+def _quoted(speech: Speech, length: int, least: float) -> tuple[float, ...]:
+    """The shares of what was said that quotes of each length show; `least` is that of being told of at all.
+
+    Where the next sentence is too long for a short quote, a longer one shows the more.
+    """
+    shares = [_shown(length, room.words) for room in ROOMS]
+    if shares[0] < 1.0:
+        missing = shares[0] - min(shares[0], _shown(length, len(speech.quote(ROOMS[0].words))))
+        shares[1:] = [min(1.0, share + missing) for share in shares[1:]]
+    return tuple(least + (1 - least) * share for share in shares)
 
 
 def _printed(size: int) -> float:
