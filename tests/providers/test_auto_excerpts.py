@@ -22,7 +22,11 @@ from tests.providers.conversations import numbered_lines, step, tokens_of, user
 from tests.providers.sessions import fill, session
 
 COUNT = counter_for("gpt-4o").text
-_GAP = re.compile(r"(?P<before> ?)\[… (?P<count>[\d,]+) (?P<what>line|character)s? omitted …\](?P<after>[ \n]?)")
+_GAP = re.compile(
+    r"(?P<before> ?)\[… (?P<count>[\d,]+) (?P<what>line|character)s? omitted …\](?P<after>[ \n]?)"
+    r"|^\[…\]\n(?=\s*(?:Line )?(?P<number>\d+))",
+    re.MULTILINE,
+)
 
 
 def follow(source: str, excerpt: str) -> None:
@@ -31,7 +35,11 @@ def follow(source: str, excerpt: str) -> None:
     for gap in _GAP.finditer(excerpt):
         shown = excerpt[last : gap.start()]
         assert source.startswith(shown, at)
-        at, last, count = at + len(shown), gap.end(), int(gap["count"].replace(",", ""))
+        at, last = at + len(shown), gap.end()
+        if gap["number"]:
+            at = source.index("\n" + excerpt[last:].partition("\n")[0], at - 1) + 1
+            continue
+        count = int(gap["count"].replace(",", ""))
         if gap["what"] == "character":
             at += count
             continue
@@ -280,6 +288,51 @@ def test_the_number_of_a_line_is_not_a_name() -> None:
 def test_a_line_of_code_is_shown_with_those_below_it() -> None:
     shown = Excerpts(CODE, COUNT(CODE), Interest(names={"total_211"})).within(90, COUNT)
     assert "\n".join(CODE.split("\n")[210:215]) in shown
+
+
+def test_of_code_that_nothing_mentions_the_declarations_stay() -> None:
+    lines = [
+        f"{at}: "
+        + (
+            "import { thing } from './thing.js';"
+            if at < 6
+            else f"function helper{at}(row) {{"
+            if at % 9 == 6
+            else "}"
+            if at % 9 == 5
+            else f"  row.count += {at};"
+        )
+        for at in range(1, 100)
+    ]
+    lines[50] = "51: export async function handleDelete(id) {"
+    text = "\n".join(["<path>/home/me/project/rows.ts</path>", "<type>file</type>", *lines])
+    shown = Excerpts(text, COUNT(text), Interest(names={"thing.js", "/home/me/project/rows.ts"})).within(90, COUNT)
+    assert "handleDelete" in shown
+    assert shown.count("function helper") > 2
+    assert "<path>" not in shown
+    assert not re.search(r"^\d+: }$", shown, re.MULTILINE)
+    assert "\n[…]\n" in shown  # the numbers say how long the gap is
+    assert shown.endswith("lines omitted …]")
+    follow(text, shown)
+
+
+def test_a_long_gap_between_numbered_lines_is_counted() -> None:
+    text = "\n".join(f"{at}: " + ("def begin():" if at in (1, 90) else f"    x += {at}") for at in range(1, 120))
+    shown = Excerpts(text, COUNT(text), Interest()).within(30, COUNT)
+    assert shown == "1: def begin():\n[… 88 lines omitted …]\n90: def begin():\n[… 29 lines omitted …]"
+
+
+def test_a_patch_names_every_file_that_it_changes() -> None:
+    hunks = [
+        f"diff --git a/src/part{at}.py b/src/part{at}.py\nindex 92836b4..628db94 100644\n--- a/src/part{at}.py\n"
+        f"+++ b/src/part{at}.py\n@@ -1,3 +1,40 @@\n" + "\n".join(f"+    row[{line}] = {at}" for line in range(40))
+        for at in range(5)
+    ]
+    text = "\n".join(hunks)
+    shown = Excerpts(text, COUNT(text), Interest(names={"row"})).within(260, COUNT)
+    assert shown.count("diff --git") == 5
+    assert "index 92836b4" not in shown
+    assert shown.count("+    row[") > 2
 
 
 def test_of_a_long_answer_the_plan_comes_before_its_code() -> None:

@@ -12,16 +12,19 @@ from collections.abc import Set as AbstractSet
 
 from compact.providers.auto.interest import Interest, Kind, Weighed
 from compact.providers.truncation.cutting import omitted
-from compact.summaries.offline.outlines import declares
 
-_MARKER = 9
-"""Tokens that a marker takes, roughly."""
+_MARKER, _BETWEEN = 9, 3
+"""Tokens that a marker takes, roughly, and one between numbered lines."""
+_GAP, _SHORT_GAP = "[…]", 40
+"""A gap of so few lines at most between numbered ones: their numbers say how long it is."""
 _FOLLOWING, _BLOCK = 5, 3
 """Lines of code that are shown behind one that is mentioned, and how many at least: one alone says little."""
 _BRIDGED = 2
 """A gap of so few lines is not worth a marker."""
 _ATTEMPTS, _FILLED, _TELLING = 5, 0.75, 6.0
 """How often an excerpt is tried, which share of its room is to be filled, and what a line that is added is worth."""
+_MOST_MISSED = 24
+"""After so many lines that do not fit, hardly one does."""
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
@@ -39,7 +42,9 @@ class Excerpts:
         weighed = Weighed(text, interest)
         self._pieces, self._bodies, self._kind = weighed.pieces, weighed.bodies, weighed.kind
         self._worth = worth = weighed.worth
-        self._mentions = weighed.mentions
+        self._mentions, self._declared = weighed.mentions, weighed.declared
+        self._numbered = weighed.bodies is not weighed.pieces
+        self._marker = _BETWEEN if self._numbered else _MARKER
         self._order = sorted((at for at in range(len(worth)) if worth[at]), key=lambda at: (-worth[at], at))
 
     def within(self, room: int, count: Callable[[str], int]) -> str:
@@ -67,8 +72,9 @@ class Excerpts:
         """The pieces that fit, best first come, in order."""
         left: float = room - _MARKER
         taken: set[int] = set()
+        missed = 0
         for at in self._order:
-            if left < _MARKER:
+            if left < self._marker or missed > _MOST_MISSED:
                 break
             if at in taken:
                 continue
@@ -79,6 +85,8 @@ class Excerpts:
             if price <= left:
                 left -= price
                 taken.update(block)
+            else:
+                missed += 1
         return self._bridged(sorted(taken), left / self._rate if self._rate else 0)
 
     def _bridged(self, chosen: list[int], room: float) -> list[int]:
@@ -89,8 +97,8 @@ class Excerpts:
             says = self._kind is not Kind.RECORDS or any(self._worth[one] for one in gap)
             if gap and says and len(gap) <= _BRIDGED:
                 price = self._pieces[gap[-1]].end - self._pieces[gap[0]].start
-                if price <= room + 4 * _MARKER:
-                    room -= max(0, price - 4 * _MARKER)
+                if price <= room + 4 * self._marker:
+                    room -= max(0, price - 4 * self._marker)
                     out += gap
             out.append(at)
         return out[:-1]
@@ -99,7 +107,7 @@ class Excerpts:
         """What pieces cost that stand together; a block that stands alone brings a gap of its own."""
         first, last = block[0], block[-1]
         beside = first - 1 in taken or last + 1 in taken or first == 0 or last == len(self._pieces) - 1
-        return sum(map(self._size, block)) + (0 if beside else _MARKER)
+        return sum(map(self._size, block)) + (0 if beside else self._marker)
 
     def _size(self, at: int) -> float:
         """The tokens of a piece, about."""
@@ -112,23 +120,35 @@ class Excerpts:
         end = at + 1
         while end < min(len(self._pieces), at + 1 + _FOLLOWING):
             body = self._bodies[end]
-            if self.text[body.start : body.end].isspace() or declares(self.text, body):
+            if end in self._declared or self.text[body.start : body.end].isspace():
                 break
             end += 1
+        while end > at + 1 and not self._worth[end - 1]:
+            end -= 1  # brackets that close it say nothing
         return range(at, end)
 
     def _written(self, chosen: Sequence[int]) -> str:
         out: list[str] = []
-        done = 0
-        for at in chosen:
-            piece = self._pieces[at]
-            if piece.start > done:
-                out.append(self._gap(done, piece.start))
-            out.append(self.text[piece.start : piece.end])
-            done = piece.end
-        if done < len(self.text):
-            out.append(self._gap(done, len(self.text)))
+        gaps: list[tuple[int, str]] = []
+        last, done = -1, 0
+        for at in (*chosen, len(self._pieces)):
+            start = self._pieces[at].start if at < len(self._pieces) else len(self.text)
+            if start > done:
+                between = at - last <= _SHORT_GAP and self._has_number(last) and self._has_number(at)
+                gaps.append((len(out), _GAP if between else ""))
+                out.append(self._gap(done, start))
+            if at < len(self._pieces):
+                last, done = at, self._pieces[at].end
+                out.append(self.text[start:done])
+        # The last gap always says how much is missing: by that an excerpt is known.
+        for place, marker in gaps[:-1]:
+            out[place] = f"{marker}\n" if marker else out[place]
         return "".join(out)
+
+    def _has_number(self, at: int) -> bool:
+        """Whether it is a line with a number before it."""
+        within = self._numbered and 0 <= at < len(self._pieces)
+        return within and self._bodies[at].start > self._pieces[at].start
 
     def _gap(self, start: int, end: int) -> str:
         text = self.text

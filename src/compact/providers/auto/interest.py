@@ -25,6 +25,8 @@ _DIAGNOSTIC = re.compile(r"(?:\[[\w:. -]{1,30}\] )?(?:[\w./\\-]{1,200}:)?\d{1,6}
 """A line of a compiler, a linter or a search that says what was found at a place."""
 _EMPTY = re.compile(r"\s*+(?:\d{1,6}(?:→|\t|:|\|)\s*+)?(?:[\])}>;,]*+|</?[\w-]{1,40}>|[/#*-]{1,3}|```\w{0,12})\s*+")
 """A line that says nothing by itself: a bracket, a tag, a fence, a blank, an empty comment."""
+_WRAPPED = re.compile(r"<(path|type)>[^<\n]{1,500}</\1>\s*")
+"""The name of a file that its reading was called with, and that it is one."""
 _UNSET = re.compile(r'\s*+"[^"\n]{1,60}":\s*+(?:null|""|\[\]|\{\})\s*+[,}\]]*+\s*+')
 """A field of a record without a value."""
 _NUMBER, _REPEATED = re.compile(r"\s*+(?:Line )?(\d{1,6})(?:→|\t|:|\|)"), 0.3
@@ -40,10 +42,24 @@ _STATED = 4.0
 _FOUND_IN = re.compile(r"((?:[\w.@-]{0,60}/)?[\w./@ -]{2,300}):(?:\d{1,6}[:-]|$)")
 """The file that a line of a search stands in, or that the lines below it do."""
 _FENCES, _TITLED = 2, re.compile(r"^#{1,4} \S", re.MULTILINE)
-_DECLARED = 0.8
-"""What a line is worth that says what stands below it: of a long file the declarations are the best outline."""
-_CHANGED, _PATCH = 1.5, re.compile(r"^(?:diff --git |@@ -\d)", re.MULTILINE)
-"""What a line of a patch is worth that adds or removes something."""
+_DECLARED, _OUTLINED, _IMPORTED = 0.8, 1.0, 0.4
+"""What a line is worth that says what stands below it: of a file of code the declarations are the best outline.
+
+Mentions count for less where a line only imports what is mentioned.
+"""
+_STATEMENT = re.compile(
+    r"\s*+(?:((?://|#|--|/\*|\*)\s++\w++\W++\w|(?:throw|raise|panic|reject)\b)"
+    r"|(?:\}? ?else if|if|elif|switch|case|match|when|return|yield|assert|expect)\b)"
+)
+_REMARKED, _DECIDED = 0.4, 0.2
+"""A line of code that remarks on something, fails or decides, and what the first two and the last are worth."""
+_EXPORTED, _EXPORT = 0.15, re.compile(r"\s*+(?:export|pub|public|class)\b")
+"""What a declaration is worth more that others can use."""
+_IMPORT = re.compile(r"\s*+(?:import|from|use|using|require|#include|export \{|\} from)\b")
+_CHANGED, _FILE, _PATCH = 1.5, 6.0, re.compile(r"^(?:diff --git |@@ -\d)", re.MULTILINE)
+"""What a line of a patch is worth that adds or removes something, and one that names the file which others change."""
+_PATCH_HEAD = re.compile(r"(?:index [0-9a-f]{4,40}\.\.|--- (?:a/|/dev/null)|\+\+\+ (?:b/|/dev/null)|new file mode )")
+"""Lines at the head of a patch that repeat what its first line says."""
 _ASKED = 4.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
@@ -93,7 +109,7 @@ class Kind(Enum):
 class Weighed:
     """A text in pieces, with what each is worth, and how much of that is for being mentioned.
 
-    `bodies` are the pieces without the numbers before lines.
+    `bodies` are the pieces without the numbers before lines, and `declared` those that say what stands below them.
     """
 
     def __init__(self, text: str, interest: Interest) -> None:
@@ -104,6 +120,7 @@ class Weighed:
         self.kind = Kind.LINES if report else _kind(text, self.bodies)
         self._interest = interest
         self._fenced = set(_fenced(text, self.pieces)) if interest.said or report else set()
+        self.declared: set[int] = set()
         self.mentions = self._mentioned()
         self.worth = self._weigh()
 
@@ -125,6 +142,9 @@ class Weighed:
                     mentions[at] += weight * min(count, _MOST_MENTIONS)
         for at in self._fenced:
             mentions[at] *= _FENCED
+        for at, body in enumerate(self.bodies if self.kind is Kind.CODE else ()):
+            if mentions[at] and _IMPORT.match(text, body.start, body.end):
+                mentions[at] *= _IMPORTED
         return mentions
 
     def _weigh(self) -> list[float]:
@@ -155,7 +175,7 @@ class Weighed:
     def _own(self) -> Iterator[float]:
         """What each piece is worth by itself."""
         text, interest, size = self.text, self._interest, len(self.pieces)
-        lines, records = self.kind is Kind.LINES, self.kind is Kind.RECORDS
+        lines, records, code = (self.kind is kind for kind in (Kind.LINES, Kind.RECORDS, Kind.CODE))
         words = sorted(interest.sought)
         sought = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
         files = _first_found(text, self.pieces) if sought else set()
@@ -173,8 +193,12 @@ class Weighed:
             if records:
                 value += _STATED * (_STATE.fullmatch(text, piece.start, piece.end) is not None)
             if patch:
-                value += _CHANGED * (text[piece.start] in "+-")
-            value += _DECLARED * declares(text, body)
+                value += _CHANGED * (text[piece.start] in "+-") + _FILE * text.startswith("diff --git ", piece.start)
+            if declares(text, body):
+                self.declared.add(at)
+                value += (_OUTLINED if code else _DECLARED) + _EXPORTED * (_EXPORT.match(text, body.start) is not None)
+            elif code and (found := _STATEMENT.match(text, body.start, body.end)):
+                value += _REMARKED if found[1] else _DECIDED
             value += _FOUND * (_DIAGNOSTIC.match(text, body.start, piece.end) is not None)
             yield value + self.mentions[at]
 
@@ -183,7 +207,11 @@ class Weighed:
         text, moves = self.text, "\x1b[" in self.text
         nothing = _UNSET if self.kind is Kind.RECORDS else _EMPTY
         reminders = deque(found.span() for found in _REMINDER.finditer(text)) if "reminder>" in text else deque()
+        head = _WRAPPED if self.bodies is not self.pieces else _PATCH_HEAD if "diff --git " in text else None
         for at, (start, end) in enumerate(self.pieces):
+            if head and text[start] in "<-+in" and head.match(text, start, end):
+                yield at
+                continue
             while reminders and reminders[0][1] <= start:
                 reminders.popleft()
             reminds = reminders and reminders[0][0] < end
