@@ -354,12 +354,12 @@ def test_a_long_script_that_is_not_whole_is_told_by_its_purpose_and_output() -> 
     assert any('for "Counts the sessions of each day": "day_0 0 sessions / ' in message.text for message in shown)
 
 
-def test_the_account_says_how_many_of_the_messages_that_it_leaves_out_are_the_users() -> None:
+def test_the_account_says_how_many_it_leaves_out_that_are_the_users_or_stood_together() -> None:
     lovely = [" ".join(f"Bird {one} of {number}, lovely." for one in range(40)) for number in range(30)]
     remarks = [each for number in range(30) for each in (user(f"I saw bird_{number}."), assistant(lovely[number]))]
     before = parse([user("Begin."), *remarks, user("Go on.")])
     told = account(fill(before, 2_000))
-    assert re.match(r"- \(\d\d messages are not described, none of them the user's\)\n", told)
+    assert re.match(r"- \(\d\d messages are not described, none of them the user's, at most 1 in a row\)\n", told)
 
 
 def test_what_a_person_said_does_not_wait_for_a_long_remark_about_it() -> None:

@@ -11,7 +11,7 @@ NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
 _FRAMING = re.compile(
     rf"- (?:{NO_ROOM}|\((?:\d+ (?:more messages?, not told here|of the messages below (?:are|is) older than .*"
-    r"|messages? (?:are|is) not described(?:, (?:\d+|none) of them the user's)?"
+    r"|messages? (?:are|is) not described(?:, (?:\d+|none) of them the user's)?(?:, at most \d+ in a row)?"
     r"|messages? below (?:are|is) older than the last one told here)"
     r"|the first (?:\d+ messages below are|message below is) older than the end of this account"
     r"|from here on: what came after the first (?:\d+ messages|message) below"
@@ -25,10 +25,14 @@ UNVERIFIED = "(an earlier summary, unverified) "
 _EARLIER = "## From an earlier summary that came with the messages (unverified)"
 
 
-def unlisted(count: int, by_user: int | None = None) -> str:
-    """The line that says how many messages no line tells of; of many also how many the user sent, where given."""
+def unlisted(count: int, by_user: int | None = None, in_row: int = 0) -> str:
+    """The line that says how many messages no line tells of.
+
+    Of many, it also says how many the user sent, where given, and how many there are `in_row` at most.
+    """
     whose = f", {by_user or 'none'} of them the user's" if by_user is not None and count >= _MANY else ""
-    return f"- ({count} message{'s are' if count != 1 else ' is'} not described{whose})"
+    where = f", at most {in_row} in a row" if whose and 0 < in_row < count else ""
+    return f"- ({count} message{'s are' if count != 1 else ' is'} not described{whose}{where})"
 
 
 def kept_below(count: int) -> str:

@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate, dropwhile
+from itertools import accumulate, dropwhile, groupby
 
 from compact.messages import (
     AccountItem,
@@ -120,7 +120,7 @@ class Composition:
         empty = frame_account("-", len(self.task.conversation), self._frame())
         return (
             self.task.measure.message(standing(empty))
-            + self.task.measure.text(unlisted(99, 9 if self.target >= _ROOMY else None))
+            + self.task.measure.text(unlisted(99, 9 if self.target >= _ROOMY else None, 9))
             + 1
         )
 
@@ -286,7 +286,8 @@ class Composition:
         items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
         lines = [summary] if summary else join_lines(items)
         known, removed = {id for item in items for id in item.sources}, {message.id for message in gone}
-        silent = sum(stands_for(message) for message in gone if message.id not in known and not is_summary(message))
+        untold = [message for message in gone if message.id not in known and not is_summary(message)]
+        silent = sum(map(stands_for, untold))
         if not summary and (older := self._older(gone, done.levels)):
             place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
             newer = (at for at, item in enumerate(items) if any(place.get(id, -1) > older[-1] for id in item.sources))
@@ -295,13 +296,19 @@ class Composition:
         if silent and not summary:
             by_user = (at for at, ladder in enumerate(self.ladders) if ladder.told.from_user)
             unsaid = sum(any(id in removed and id not in known for id in self._ids[at]) for at in by_user)
-            lines.insert(0, unlisted(silent, unsaid if self.target >= _ROOMY else None))
+            in_row = self._in_row({message.id for message in untold}) if silent == len(untold) else 0
+            lines.insert(0, unlisted(silent, unsaid if self.target >= _ROOMY else None, in_row))
         count = sum(map(stands_for, gone))
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
         ids = tuple(message.id for message in gone)
         behind = self.task.conversation.messages[self._first_request].id if self._first_request >= 0 else ""
         return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items), behind=behind)
+
+    def _in_row(self, silent: AbstractSet[str]) -> int:
+        """How many of these messages stand in a row at most."""
+        runs = groupby(self.task.conversation.messages, key=lambda message: message.id in silent)
+        return max((len(list(run)) for among, run in runs if among), default=0)
 
     def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages stand behind the account."""
