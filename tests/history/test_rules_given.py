@@ -7,7 +7,7 @@ import pytest
 from compact.facts import Source
 from compact.formats import parse
 from compact.history.reading import binds, read
-from compact.history.speech import corrects, generalizes, recounts
+from compact.history.speech import asks, corrects, generalizes, recounts
 
 RULES = (
     "Under no circumstances touch `src/vendor.py`.",
@@ -122,6 +122,14 @@ def test_who_admits_a_mistake_corrects_something(text: str) -> None:
 )
 def test_what_people_did_is_known_from_comments(said: str, told: bool) -> None:
     assert recounts(said) is told
+
+
+def test_who_only_wants_to_be_agreed_with_asks_nothing() -> None:
+    assert asks("Is the lake warm?")
+    assert asks("Why don't you like it?")
+    assert not asks("The lake is warm, isn't it?")
+    assert not asks("They are better than the others, don't you think?")
+    assert not asks("The lake is warm.")
 
 
 def test_who_tells_a_story_waits_for_no_answer() -> None:

@@ -9,7 +9,7 @@ from compact.history.reading import read
 from compact.messages import exchanges
 from compact.summaries.offline.lines import SHORT, tell
 from compact.summaries.offline.records import Record, fields_in, names_in
-from tests.providers.conversations import step, user
+from tests.providers.conversations import assistant, step, user
 
 
 def test_of_many_records_all_are_named_or_none() -> None:
@@ -43,3 +43,11 @@ def test_of_a_record_what_the_request_asks_about_is_told_first() -> None:
 def test_plain_words_with_a_hyphen_are_no_names() -> None:
     assert names_in("a like-minded, fast-paced and much-needed long-term plan for my well-being") == set()
     assert names_in("the branch release-notes and the file read-me.md") == {"release-notes", "read-me.md"}
+
+
+def test_of_a_list_that_is_not_told_whole_it_is_said_that_there_is_more() -> None:
+    paths = [f"src/part_{number}.ts" for number in range(40)]
+    looked = step("c1", "glob", {"pattern": "src/**/*"}, "\n".join(["src/index.ts", *paths]))
+    messages = parse([*looked, assistant("Done."), user("What is in index.ts?")]).messages
+    line = tell(messages, exchanges(messages), read(messages))[0].line(SHORT)
+    assert line == '- glob(pattern=src/**/*): "src/index.ts / …"'

@@ -293,6 +293,12 @@ def test_what_says_most_stands_beside_the_rule_that_follows_from_it() -> None:
     assert rule in quoted
 
 
+def test_what_a_person_asks_is_quoted_before_what_they_remark() -> None:
+    remarks = "The lake was cold today. The boats were all out. The wind came from the north."
+    asked = "Can the mast be taken down by two people?"
+    assert asked in Speech(f"I went sailing on Sunday. {remarks} {asked} {remarks[:-1]} again.").quote(90)
+
+
 def test_a_deed_told_with_an_exclamation_mark_is_what_a_message_begins_with() -> None:
     begins = "I finished the course on first aid!"
     text = f"{begins} I felt that all those evenings in the library had been worth it after so many doubts about it."

@@ -13,7 +13,7 @@ from compact.history.outcomes.later import look_ahead
 from compact.history.outcomes.verdicts import judge
 from compact.history.plans import Plan, newest_plan
 from compact.history.quoting import enclose, quote
-from compact.history.speech import QUESTION_MARKS, corrects, generalizes, narrates, orders
+from compact.history.speech import QUESTION_MARKS, asks, corrects, generalizes, narrates, orders
 from compact.messages import (
     Attachment,
     Image,
@@ -146,10 +146,10 @@ def _wants(text: str) -> tuple[bool, bool]:
     Who gives a rule, or only tells of themselves, waits for neither.
     """
     text = text[:_LONGEST_RULES]
-    asks = any(mark in text for mark in QUESTION_MARKS)
-    asks = asks or any(found.strength is Strength.REQUEST for found in directives_in(text))
+    wants = any(mark in text for mark in QUESTION_MARKS) and any(map(asks, _sentences(text)))
+    wants = wants or any(found.strength is Strength.REQUEST for found in directives_in(text))
     rules = binds(text)
-    return rules, asks or not (rules or narrates(text))
+    return rules, wants or not (rules or narrates(text))
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from compact.facts import directives_in, sentences_in
 
 QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 - the marks themselves
 
+_AGREED = re.compile(r"(?:n['’]t (?:it|you|they|we|that)(?: (?:think|agree|say))?|, right|you know)\?$", re.IGNORECASE)
 _LONGEST_TEXT = 40_000
 _OPENING = re.compile(
     r"(?:(?:now|first|next|then|ok(?:ay)?|good|great|perfect|so|and|alright)\b[\s,.!:—-]{1,3}){0,3}", re.IGNORECASE
@@ -78,6 +79,11 @@ def _replaces(sentence: str) -> bool:
 def explains(text: str) -> bool:
     """Whether a reason is given."""
     return _says("explaining", _plain(text))
+
+
+def asks(sentence: str) -> bool:
+    """Whether somebody wants to know something; who says "isn't it?" only wants to be agreed with."""
+    return sentence.endswith(QUESTION_MARKS) and not _AGREED.search(sentence)
 
 
 def leans(sentence: str) -> bool:

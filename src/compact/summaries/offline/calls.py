@@ -105,7 +105,8 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
     left = longest - len(first) - len(_CUT)
     more = _head(action.result, left) if scripted else pick_mentioned(action.result, told.taken_up, left)
     if first and (more := quote(more, left)) and more not in first:
-        return f"{more}{_CUT}{first}" if ran else f"{first}{_JOIN}{more}"  # a command's last words stand last
+        # A command's last words stand last.
+        return f"{more.removesuffix(f'{_JOIN}…')}{_CUT}{first}" if ran else f"{first}{_JOIN}{more}"
     return first or more or end
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from compact.facts import Strength, directives_in, sentences_in
 from compact.history.quoting import quote, shorten, shorten_middle, shorten_to_clause
 from compact.history.reading import binds
-from compact.history.speech import QUESTION_MARKS, corrects, explains, leans, recounts
+from compact.history.speech import QUESTION_MARKS, asks, corrects, explains, leans, recounts
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
@@ -25,6 +25,8 @@ _FENCE, _LONGEST_BLOCK = "```", 300
 _LONGEST_LEAD = 120
 _LONGEST_TEXT = 40_000
 _FIRST, _LAST, _OTHER, _CODE, _OPENS = 1.5, 1.0, 0.5, 0.2, 0.5
+_ASKS = 0.8
+"""What a question is worth."""
 _PARAGRAPH = 3
 """Sentences of a line that is a paragraph."""
 _GAP = " … "
@@ -187,7 +189,8 @@ class Speech:
         ]
         if found and self._by_person:
             weights = [
-                weight + recounts(each.text) + _OPENS * each.opens for weight, each in zip(weights, found, strict=True)
+                weight + recounts(each.text) + _OPENS * each.opens + _ASKS * asks(each.text)
+                for weight, each in zip(weights, found, strict=True)
             ]
             first = _first_statement(found)
             weights[first] += _FIRST + _OPENS * recounts(found[first].text)

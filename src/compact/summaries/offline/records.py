@@ -112,7 +112,10 @@ def _together(places: list[int], size: int) -> float:
 
 
 def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
-    """The pieces of a text that share the most with those words, in order; nothing where none does."""
+    """The pieces of a text that share the most with those words, in order; nothing where none does.
+
+    Where it ends with "…", there are others.
+    """
     if not words:
         return ""
     text = text[:_LONGEST_SCAN]
@@ -126,7 +129,8 @@ def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
             break
         chosen.add(at)
         left -= len(pieces[at]) + len(JOIN)
-    return JOIN.join(pieces[at] for at in sorted(chosen))
+    told = [pieces[at] for at in sorted(chosen)]
+    return JOIN.join([*told, _MORE] if told and len(told) < len(pieces) else told)
 
 
 def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
@@ -142,7 +146,10 @@ def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
-    """The pieces of a text with names or rare words that are wanted, in lower case; nothing where none has any."""
+    """The pieces of a text with names or rare words that are wanted, in lower case; nothing where none has any.
+
+    Where it ends with "…", there are others.
+    """
     if not wanted:
         return ""
     text = text[:_LONGEST_LOOK]
@@ -153,7 +160,7 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
         if found and len(piece) <= left:
             chosen.append(piece)
             left -= len(piece) + len(JOIN)
-    return JOIN.join(chosen)
+    return JOIN.join([*chosen, _MORE] if chosen and len(chosen) < len(pieces) else chosen)
 
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
