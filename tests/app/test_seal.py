@@ -46,7 +46,7 @@ def said(role: str, text: str) -> dict[str, Any]:
 
 
 def talk(first: int, last: int) -> list[dict[str, Any]]:
-    told = " ".join(f"word{n}" for n in range(60))
+    told = " ".join(f"{one}o{other}an" for one in "bdfgklmp" for other in "bdfgklmp")
     steps = [(f"Rename f{n} to g{n}.", f"f{n} is g{n} now. {told} {n}") for n in range(first, last)]
     return [message for order, done in steps for message in (said("user", order), said("assistant", done))]
 
