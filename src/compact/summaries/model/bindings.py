@@ -65,6 +65,7 @@ _TELLS, _STAYS = 0.3, 0.25
 """What the words of a term must count for that stand beside another, by that of a word that occurs once; and how much
 may stand beside the term itself, by what stands beside the others."""
 _LINE_BEFORE = re.compile(r"(?:\blines? \(?|[^\W\d]:)\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b(?:items?|steps?|tasks?|tests?|points?|phases?|parts?|sections?|questions?|rounds?) \Z")
 _LINE = re.compile(r"\A\s*\d+[→:|-]|:\d+(?=:)")
 """What stands before the number of a line in prose; and such numbers in what a tool shows."""
 _MOST_CLAUSES, _PAIR = 60, 3
@@ -130,7 +131,8 @@ class Bindings:
     def exchanged(self, text: str) -> tuple[str, str] | None:
         """Two terms of a statement of which each stands beside the words of the other in the sources, not its own."""
         found = (self._exchanged_in(apart.split(plain(text))) for apart in (_CLAUSES, _SENTENCES))
-        return next(filter(None, found), None)
+        # What is said of two that are named together holds for both.
+        return next((pair for pair in filter(None, found) if not _are_together(*pair, text)), None)
 
     def _exchanged_in(self, clauses: Sequence[str]) -> tuple[str, str] | None:
         if len(clauses) > _MOST_CLAUSES:
@@ -207,6 +209,8 @@ class Bindings:
             if kind and is_name(word[0]):
                 name = normal(word[0])
                 line = name.isdigit() and _LINE_BEFORE.search(clause, 0, word.start())
+                if name.isdigit() and len(name) == 1 and _NUMBERED.search(clause, 0, word.start()):
+                    continue  # "item 3" counts nothing
                 key = name if ":" in name or digits(name) not in self.places else digits(name)
                 found.append(Term(word[0], key, f"{kind}{_OF_A_LINE}" if line else kind))
         return found
@@ -303,6 +307,12 @@ class Bindings:
         return sum(map(self.weight, found))
 
 
+def _are_together(one: str, other: str, text: str) -> bool:
+    """Whether two names stand side by side in a statement, with nothing but "and" between them."""
+    pair = rf"{re.escape(one)}[`*_]*(?:\(\))?[`*_]*(?: and |, | / |/)[`*_]*{re.escape(other)}"
+    return re.search(pair, text) is not None
+
+
 def _without(clause: str, terms: Sequence[Term], others: Sequence[Term]) -> set[str]:
     """The words of a clause without those of its terms for which the other clause has terms of the same kind."""
     kinds = {other.kind for other in others}
@@ -364,4 +374,6 @@ def _kind_of(word: re.Match[str], *, told: bool) -> str:
     numbers_line = kind == "count" and (
         _BEFORE_COUNT.search(text, 0, word.start()) or _AFTER_COUNT.match(text, word.end())
     )
+    if kind == "name with a number":
+        kind += f" {bare.rpartition('_')[0]}"  # the number of a card is not that of a person
     return "" if numbers_line else kind

@@ -65,6 +65,12 @@ _MORE = re.compile(r"\s*[:(–—/,]")
 _QUOTED = re.compile(r'"[^"\n]*"')
 _LABEL = re.compile(r"(?:\A|(?<=[.!?*_]\s))[A-Z]\w{2,12}:\s+|(?<=\s)[A-Z]{3,12}:\s+")
 """A word before what is said, such as "TODO:"."""
+_REPORTED = re.compile(
+    r"(?:\w+ ){0,3}(?:lint(?:er)?|compiler|type|test|build|log|audit)s? "
+    r"(?:errors?|warnings?|findings?|lines?|failures?)\b",
+    re.IGNORECASE,
+)
+"""How a statement begins that tells what a program complains of."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _ADDRESSED = re.compile(
     r"\byou(?:r|'re|’re)?\b|\b(?:next|later|following) (?:model|assistant|agent|reader)s?\b|\bthis summary\b"
@@ -254,6 +260,8 @@ class _Checker:
         section = self._section(each.section)
         is_open = section is not None and (section.instructs or section.standing) and each.status != "completed"
         line, *code = each.text.split("\n")
+        if not is_open and self._is_report(each):
+            return False
         demanded = is_open or PRESCRIBED.search(line) is not None
         quoted = (text for below in code if not COMMENT.match(below) for text in prose_in(below))
         return any(
@@ -265,11 +273,19 @@ class _Checker:
             if suffices or prescribes(text) or self.sources.joins(text)
         )
 
+    def _is_report(self, each: Statement) -> bool:
+        """Whether a statement outside of the open work tells what a program complains of."""
+        section = self._section(each.section)
+        is_open = section is not None and (section.instructs or section.standing)
+        return not is_open and _REPORTED.match(each.line) is not None
+
     def _is_unasked(self, each: Statement) -> bool:
         """Whether the statement demands something that was not said; a demand may follow a true sentence."""
         orders = self._instructs(each) and each.status != "completed"
         if orders and self.sources.support(each.line, "user", "assistant") < _SAID:
             return True
+        if not orders and self._is_report(each):
+            return False
         lines = each.text.split("\n") if orders else [each.line]
         if not _QUOTED.search(plain(each.line)):
             lines += [*SENTENCES.split(each.line), *_LABEL.split(each.line)]
@@ -280,7 +296,9 @@ class _Checker:
         support, own = self.sources.support, DENIED.sub(" ", line)
         if ATTRIBUTED.search(own):
             return self._is_unsaid(line, own) or self.sources.forbid(line, anywhere=True)
+        begins = CODE.match(plain(own).lstrip("*_ "))
         own = _QUOTED.sub(" ", CODE.sub(" ", plain(own))).strip("*_ ")
+        own = f"it {own}" if begins and own[:1].islower() else own  # what is said of a command orders nothing
         if any(not self.sources.contain(claim[0]) for claim in _APPARATUS.finditer(own)):
             return True
         if self._is_labelled(own):

@@ -40,6 +40,8 @@ Voice: TypeAlias = Literal["user", "assistant", "tool"]
 _PIECES = re.compile(rf"{CUT.pattern}|\s/\s")
 _UNITS = frozenset({"kib", "mib", "gib", "tib"})
 _LABEL = re.compile(r"[a-z]\d")
+_ALL = re.compile(r"\b(?:all|the other) \Z", re.IGNORECASE)
+"""What stands before the number of things that were counted."""
 _QUANTITY = re.compile(r"(\d[\d.,]*)(?:-?[^\W\d_]+)*")
 _EXACT = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w&])#\d{1,9}\b|(?<!without )(?<!no )`[A-Za-z0-9_-]{4,80}`")
 """What is copied letter by letter, or not at all: options, numbers of issues, one word of code."""
@@ -115,7 +117,8 @@ class Sources:
             if name in _UNITS:
                 continue
             if is_name(word[0]):
-                if not (numbers_messages and self._are_messages(name)) and not self._occurs(name):
+                counted = _ALL.search(text, 0, word.start()) and len(name) < 3 and name.isdigit()
+                if not counted and not (numbers_messages and self._are_messages(name)) and not self._occurs(name):
                     found.append(word[0])
             elif capitals and len(name) > 2 and name.isascii() and is_capitalized(word) and not self.knows(name):
                 found.append(word[0])

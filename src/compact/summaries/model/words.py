@@ -126,11 +126,14 @@ def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
 
 _ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
 """Letters added to a quoted word so that it fits the sentence: "prefer[s]"."""
+_EXPLAINED = re.compile(r"\s?\[(?:the|that|this|its|i\.e\.) [^\[\]\"]{1,60}\]")
+"""What a word stands for, added to a quotation: "keep it [the guard]"."""
 
 
 def quotations(text: str) -> Iterator[str]:
     """What a text quotes, where that is more than a word."""
     within = _ADDED.sub("", CODE.sub(lambda code: code[0].replace('"', "'"), text))
+    within = _EXPLAINED.sub("", within) if "[" in within else within
     # Every other piece between quotation marks stands inside them.
     pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
     return (
