@@ -117,7 +117,7 @@ def _as_of(following: int | None) -> str:
     if not following:
         return "as of the last one"
     plural = "messages that follow" if following != 1 else "message that follows"
-    return f"and how things stood after the {following} {plural}"
+    return f"and how things stand now; it was written after the {following} {plural}"
 
 
 def removed_marker(line: str, count: int, seal: Seal | None = None) -> str:
