@@ -388,3 +388,11 @@ def test_many_reminders_take_time_in_proportion() -> None:
         return process_time() - began
 
     assert min(seconds(16_000) for _ in range(3)) < 12 * max(min(seconds(4_000) for _ in range(3)), 0.005)
+
+
+def test_how_a_task_went_stays_beside_the_name_of_the_task() -> None:
+    text = "\n".join(
+        [f"[lint:{at}] $ ~/tasks/lint/{at}" for at in range(30)] + ["[lint:go] 0 issues."] + ["[x] Finished"] * 9
+    )
+    shown = Excerpts(text, COUNT(text), Interest(outcome=Outcome(Verdict.OK, "0 issues."))).within(60, COUNT)
+    assert "[lint:go] 0 issues." in shown

@@ -69,6 +69,8 @@ _SUM = 12
 """Characters of a line with a number that can be a part of how a run ended."""
 _REASON = (4.0, 2.0)
 """What the lines below an error are worth for it: they often say what was wrong."""
+_TASK = re.compile(r"\A\[[\w:. -]{1,30}\] ")
+"""The name of a task that a runner puts before what it prints."""
 _FAILING = re.compile(r"[×✗✘✕✖] |(?:--- )?FAIL(?:ED)?\b|E {2,4}\S")
 """How the line of a test that failed begins."""
 _FRAME = re.compile(r"\x1b\[\d{0,4}[A-HJK].*\x1b\[\d{0,4}[A-HJK]", re.DOTALL)
@@ -298,11 +300,14 @@ def _decisive(outcome: Outcome) -> set[str]:
 
 
 def _decides(line: str, decisive: AbstractSet[str]) -> bool:
-    """Whether it is one of those lines, or a part of one that was put together from several, such as a sum of tests."""
+    """Whether it is one of those lines, with or without the name of a task before it.
+
+    Or a part of one that was put together from several, such as a sum of tests.
+    """
     if not decisive:
         return False
     line = " ".join(line.split())
-    if line in decisive:
+    if line in decisive or _TASK.sub("", line, count=1) in decisive:
         return True
     part = line[:1].isdigit() or len(line) >= _SUM
     return part and any(line in one for one in decisive) and any(map(str.isdigit, line))
