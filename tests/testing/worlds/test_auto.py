@@ -30,7 +30,7 @@ TOLD = {
         Topic.DROPPED: Bound(0.95),
         Topic.OUTCOMES: Bound(0.9, 0.90),
         Topic.VALUES: Bound(0.94, 0.90),
-        Topic.DECISIONS: Bound(0.883),
+        Topic.DECISIONS: Bound(0.879),
         Topic.RULES: Bound(0.81),
     },
     0.1: {
@@ -39,7 +39,7 @@ TOLD = {
         Topic.REQUESTS: Bound(0.59, 0.85),
         Topic.DROPPED: Bound(0.64),
         Topic.OUTCOMES: Bound(0.475, 0.75),
-        Topic.VALUES: Bound(0.63, 0.60),
+        Topic.VALUES: Bound(0.625, 0.60),
         Topic.DECISIONS: Bound(0.525),
         Topic.RULES: Bound(0.505),
     },

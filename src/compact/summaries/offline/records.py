@@ -129,8 +129,7 @@ def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
             break
         chosen.add(at)
         left -= len(pieces[at]) + len(JOIN)
-    told = [pieces[at] for at in sorted(chosen)]
-    return JOIN.join([*told, _MORE] if told and len(told) < len(pieces) else told)
+    return _joined([pieces[at] for at in sorted(chosen)], more=len(chosen) < len(pieces) and not is_json(text))
 
 
 def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
@@ -160,7 +159,12 @@ def pick(text: str, wanted: AbstractSet[str], longest: int) -> str:
         if found and len(piece) <= left:
             chosen.append(piece)
             left -= len(piece) + len(JOIN)
-    return JOIN.join([*chosen, _MORE] if chosen and len(chosen) < len(pieces) else chosen)
+    return _joined(chosen, more=len(chosen) < len(pieces) and not is_json(text))
+
+
+def _joined(pieces: list[str], *, more: bool) -> str:
+    """The pieces on a line; "…" says that a list has `more`. That a record has other fields goes without saying."""
+    return JOIN.join([*pieces, _MORE] if pieces and more else pieces)
 
 
 def find_wanted(pieces: Sequence[str], wanted: AbstractSet[str]) -> list[set[str]]:
