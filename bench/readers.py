@@ -24,7 +24,15 @@ def section() -> str:
     parts = ["## What readers could answer\n", f"{given['about']}\n", *_totals(given["sessions"], ways)]
     for session, marks in given["sessions"].items():
         parts += [f"\n{session}:\n", *_questions(marks, ways)]
+    parts += ["\nOther sessions, not looked at before they were read:\n", *_others(given["others"])]
     return "\n".join(parts) + "\n"
+
+
+def _others(rows: list[list[str]]) -> Iterator[str]:
+    """What readers of other sessions could answer at first, and after changes made with their complaints at hand."""
+    yield "| sessions | way | readers each | at first | after changes made for their readers' complaints |"
+    yield "| --- | --- | --- | ---: | ---: |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
 def _totals(sessions: dict[str, dict[str, list[list[float]]]], ways: dict[str, str]) -> Iterator[str]:
