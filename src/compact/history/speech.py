@@ -70,7 +70,7 @@ def corrects(text: str) -> bool:
 
 
 def _replaces(sentence: str) -> bool:
-    """Whether it directs, or is as short as a correction; people who tell of themselves or of things do neither."""
+    """Whether the sentence directs, or is short enough to be a correction; a story is neither."""
     if _says("narrating", sentence):
         return False
     return len(sentence) <= _CORRECTION or not _ENGLISH.search(sentence) or any(directives_in(sentence))
@@ -82,7 +82,7 @@ def explains(text: str) -> bool:
 
 
 def asks(sentence: str) -> bool:
-    """Whether somebody wants to know something; who says "isn't it?" only wants to be agreed with."""
+    """Whether a sentence is a question that wants an answer; "isn't it?" only wants agreement."""
     return sentence.endswith(QUESTION_MARKS) and not _AGREED.search(sentence)
 
 

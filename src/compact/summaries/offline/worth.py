@@ -34,7 +34,7 @@ _EFFECT, _CHANGE, _LOOK, _LOOKUP = 6.0, 1.6, 0.4, 1.2
 _OF_RESULT = (0.2, 0.3, 0.35)
 """The shares of a result that lines of each length show."""
 _TOLD = 0.2
-"""What it counts for that something a person said is told of at all, as a share of all that it says."""
+"""The share of its worth that a message of a person has for being mentioned at all."""
 _LITTLE = 4
 """Tokens below which little is said."""
 _LONGEST_RULES = 4_000
@@ -164,7 +164,7 @@ def _shown(length: int, room: int) -> float:
 
 
 def _quoted(speech: Speech, length: int, least: float) -> tuple[float, ...]:
-    """The shares of what was said that quotes of each length show; `least` is that of being told of at all.
+    """The shares of what was said that quotes of each length show; `least` is that of being mentioned at all.
 
     Where the next sentence is too long for a short quote, a longer one shows the more.
     """
