@@ -24,6 +24,15 @@ def test_a_sign_that_is_spoken_of_ends_no_sentence() -> None:
     ]
 
 
+def test_what_a_call_is_given_ends_no_sentence() -> None:
+    said = "It checks if `JSON_EXTRACT(...) IS NULL` holds. Wait... There is more."
+    assert [span.text for span in sentences_in(said)] == [
+        "It checks if `JSON_EXTRACT(...) IS NULL` holds.",
+        "Wait...",
+        "There is more.",
+    ]
+
+
 def found(text: str, kind: Kind, source: Source = Source.TOOL) -> list[str]:
     return [fact.text for fact in extract(text, origin=Origin("0", source)) if fact.kind is kind]
 

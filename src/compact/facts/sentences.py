@@ -44,8 +44,9 @@ def _ends(text: str, stop: re.Match[str]) -> bool:
     if not _ENDS_ANYWHERE.isdisjoint(stop[0]):
         return True
     following, before = text[stop.end() : stop.end() + 1], text[max(0, stop.start() - 3) : stop.start()]
-    # A sign that stands alone between quotation marks is spoken of.
+    # A sign that stands alone between quotation marks is spoken of, and "(...)" stands for what a call is given.
     spoken_of = len(stop[0]) == 2 and stop[0][1] in _QUOTES and before.endswith(stop[0][1])
+    spoken_of = spoken_of or (before.endswith("(") and stop[0].startswith(".."))
     return (not following or following.isspace()) and not spoken_of and before not in _ABBREVIATIONS
 
 
