@@ -322,6 +322,12 @@ def test_a_long_gap_between_numbered_lines_is_counted() -> None:
     assert shown == "1: def begin():\n[… 88 lines omitted …]\n90: def begin():\n[… 29 lines omitted …]"
 
 
+def test_a_gap_between_hits_of_a_search_is_counted() -> None:
+    text = "\n".join(f"{at * at}: " + ("def begin():" if at in (2, 9) else f"    x += {at}") for at in range(1, 40))
+    shown = Excerpts(text, COUNT(text), Interest()).within(40, COUNT)
+    assert "def begin():\n[… 6 lines omitted …]\n81: def begin():" in shown  # their numbers do not say how many
+
+
 def test_a_patch_names_every_file_that_it_changes() -> None:
     hunks = [
         f"diff --git a/src/part{at}.py b/src/part{at}.py\nindex 92836b4..628db94 100644\n--- a/src/part{at}.py\n"

@@ -25,6 +25,7 @@ _ATTEMPTS, _FILLED, _TELLING = 5, 0.75, 6.0
 """How often an excerpt is tried, which share of its room is to be filled, and what a line that is added is worth."""
 _MOST_MISSED = 24
 """After so many lines that do not fit, hardly one does."""
+_DIGITS = re.compile(r"\d+")
 OMITTED = re.compile(r"\[… [\d,]+ (?:lines?|characters?) omitted …\]")
 
 
@@ -129,26 +130,30 @@ class Excerpts:
 
     def _written(self, chosen: Sequence[int]) -> str:
         out: list[str] = []
-        gaps: list[tuple[int, str]] = []
+        last_gap, short = -1, list[int]()
         last, done = -1, 0
         for at in (*chosen, len(self._pieces)):
             start = self._pieces[at].start if at < len(self._pieces) else len(self.text)
             if start > done:
-                between = at - last <= _SHORT_GAP and self._has_number(last) and self._has_number(at)
-                gaps.append((len(out), _GAP if between else ""))
+                last_gap = len(out)
+                short += [last_gap] if self._is_short_gap(last, at) else []
                 out.append(self._gap(done, start))
             if at < len(self._pieces):
                 last, done = at, self._pieces[at].end
                 out.append(self.text[start:done])
         # The last gap always says how much is missing: by that an excerpt is known.
-        for place, marker in gaps[:-1]:
-            out[place] = f"{marker}\n" if marker else out[place]
+        for place in short:
+            out[place] = out[place] if place == last_gap else f"{_GAP}\n"
         return "".join(out)
 
-    def _has_number(self, at: int) -> bool:
-        """Whether it is a line with a number before it."""
-        within = self._numbered and 0 <= at < len(self._pieces)
-        return within and self._bodies[at].start > self._pieces[at].start
+    def _is_short_gap(self, before: int, after: int) -> bool:
+        """Whether few lines are missing between two whose numbers say how many."""
+        if not self._numbered or before < 0 or after == len(self._pieces) or after - before > _SHORT_GAP:
+            return False
+        first, second = (
+            _DIGITS.search(self.text[self._pieces[at].start : self._bodies[at].start]) for at in (before, after)
+        )
+        return first is not None and second is not None and int(second[0]) - int(first[0]) == after - before
 
     def _gap(self, start: int, end: int) -> str:
         text = self.text
