@@ -15,22 +15,21 @@ from compact.formats import parse
 from compact.testing.strategies import hostile_messages, hostile_text
 
 
-def test_a_sign_that_is_spoken_of_ends_no_sentence() -> None:
-    said = 'The "." operator is prohibited. He said "no." Then he left.'
-    assert [span.text for span in sentences_in(said)] == [
-        'The "." operator is prohibited.',
-        'He said "no."',
-        "Then he left.",
-    ]
-
-
-def test_what_a_call_is_given_ends_no_sentence() -> None:
-    said = "It checks if `JSON_EXTRACT(...) IS NULL` holds. Wait... There is more."
-    assert [span.text for span in sentences_in(said)] == [
-        "It checks if `JSON_EXTRACT(...) IS NULL` holds.",
-        "Wait...",
-        "There is more.",
-    ]
+@pytest.mark.parametrize(
+    ("said", "sentences"),
+    [
+        (
+            'The "." operator is prohibited. He said "no." Then he left.',
+            ['The "." operator is prohibited.', 'He said "no."', "Then he left."],
+        ),
+        (
+            "It checks if `JSON_EXTRACT(...) IS NULL` holds. Wait... There is more.",
+            ["It checks if `JSON_EXTRACT(...) IS NULL` holds.", "Wait...", "There is more."],
+        ),
+    ],
+)
+def test_a_sign_that_is_spoken_of_ends_no_sentence(said: str, sentences: list[str]) -> None:
+    assert [span.text for span in sentences_in(said)] == sentences
 
 
 def found(text: str, kind: Kind, source: Source = Source.TOOL) -> list[str]:

@@ -133,7 +133,7 @@ _OTHER_REQUESTS = re.compile(
     r"请|帮[我忙]|麻烦|能[否不]|需要|应该|希望|ください|お願い|したい|して(?:欲|ほ)しい|해 ?주세요|해 ?줘|원해"
 )
 _FILLER = re.compile(
-    r"(?:(?:ok|okay|yes|yeah|yep|no(?=[\s]?[,.:;!–—-])|please|and|then|now|also|first|next|finally|so|alright|great"
+    r"(?:(?:ok|okay|yes|yeah|yep|no(?=\s?[,.:;!–—-])|please|and|then|now|also|first|next|finally|so|alright|great"
     r"|thanks|hmm+|well|just|but)\b[\s,.:!-]{0,3}+){0,4}"
 )
 _VERBS = """

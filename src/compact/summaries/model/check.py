@@ -260,7 +260,7 @@ class _Checker:
         section = self._section(each.section)
         is_open = section is not None and (section.instructs or section.standing) and each.status != "completed"
         line, *code = each.text.split("\n")
-        if not is_open and self._is_report(each):
+        if self._is_report(each):
             return False
         demanded = is_open or PRESCRIBED.search(line) is not None
         quoted = (text for below in code if not COMMENT.match(below) for text in prose_in(below))
@@ -284,7 +284,7 @@ class _Checker:
         orders = self._instructs(each) and each.status != "completed"
         if orders and self.sources.support(each.line, "user", "assistant") < _SAID:
             return True
-        if not orders and self._is_report(each):
+        if self._is_report(each):
             return False
         lines = each.text.split("\n") if orders else [each.line]
         if not _QUOTED.search(plain(each.line)):
