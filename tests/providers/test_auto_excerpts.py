@@ -291,19 +291,9 @@ def test_a_line_of_code_is_shown_with_those_below_it() -> None:
 
 
 def test_of_code_that_nothing_mentions_the_declarations_stay() -> None:
-    lines = [
-        f"{at}: "
-        + (
-            "import { thing } from './thing.js';"
-            if at < 6
-            else f"function helper{at}(row) {{"
-            if at % 9 == 6
-            else "}"
-            if at % 9 == 5
-            else f"  row.count += {at};"
-        )
-        for at in range(1, 100)
-    ]
+    lines = [f"{at}: import {{ thing }} from './thing.js';" for at in range(1, 6)]
+    parts = {6: "function helper{at}(row) {{", 5: "}}"}
+    lines += [f"{at}: {parts.get(at % 9, '  row.count += {at};').format(at=at)}" for at in range(6, 100)]
     lines[50] = "51: export async function handleDelete(id) {"
     text = "\n".join(["<path>/home/me/project/rows.ts</path>", "<type>file</type>", *lines])
     shown = Excerpts(text, COUNT(text), Interest(names={"thing.js", "/home/me/project/rows.ts"})).within(90, COUNT)
@@ -316,16 +306,13 @@ def test_of_code_that_nothing_mentions_the_declarations_stay() -> None:
     follow(text, shown)
 
 
-def test_a_long_gap_between_numbered_lines_is_counted() -> None:
+def test_a_gap_is_counted_where_numbers_do_not_say_how_long_it_is() -> None:
     text = "\n".join(f"{at}: " + ("def begin():" if at in (1, 90) else f"    x += {at}") for at in range(1, 120))
     shown = Excerpts(text, COUNT(text), Interest()).within(30, COUNT)
     assert shown == "1: def begin():\n[… 88 lines omitted …]\n90: def begin():\n[… 29 lines omitted …]"
-
-
-def test_a_gap_between_hits_of_a_search_is_counted() -> None:
-    text = "\n".join(f"{at * at}: " + ("def begin():" if at in (2, 9) else f"    x += {at}") for at in range(1, 40))
-    shown = Excerpts(text, COUNT(text), Interest()).within(40, COUNT)
-    assert "def begin():\n[… 6 lines omitted …]\n81: def begin():" in shown  # their numbers do not say how many
+    hits = "\n".join(f"{at * at}: " + ("def begin():" if at in (2, 9) else f"    x += {at}") for at in range(1, 40))
+    shown = Excerpts(hits, COUNT(hits), Interest()).within(40, COUNT)
+    assert "def begin():\n[… 6 lines omitted …]\n81: def begin():" in shown
 
 
 def test_a_patch_names_every_file_that_it_changes() -> None:
