@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from compact.messages import (
+    NEWEST,
     AccountItem,
     Drop,
     EditKind,
@@ -22,18 +23,19 @@ from compact.messages import (
     message_bytes,
     plan_from_json,
     plan_to_json,
+    references_of,
     segments,
 )
 from compact.messages.references import has_mark, parse_reference, without_marks
 
 EDITS = (
-    Fold(("1", "2"), "told", EditKind.SUMMARIZED, "user", 5, (AccountItem("a", ("1", "2")),), True, "0"),
+    Fold(("1", "2"), "told", EditKind.SUMMARIZED, "user", 5, (AccountItem("a", ("1", "2")),), True, "0", ("7",)),
     Fold(("3",), None, EditKind.PRUNED),
-    Replace(Where("4", 1, ("a", 0), (2, 5)), "short", EditKind.TRUNCATED),
+    Replace(Where("4", 1, ("a", 0), (2, 5)), "short", EditKind.SUPERSEDED, ("9",)),
     Drop(Where("5", 0), EditKind.BOUND_TO_CHANGED),
 )
 PLAN = (
-    Pass("first", EDITS, ("note",), added=("x",), ahead=True),
+    Pass("first", EDITS, ("note",), added=("x",)),
     Pass("second", (), merges=False),
 )
 WRITTEN: list[Any] = [
@@ -50,13 +52,13 @@ WRITTEN: list[Any] = [
                 "items": [["a", "1", "2"]],
                 "first": True,
                 "behind": "0",
+                "refers": ["7"],
             },
             {"fold": ["3"], "into": None, "role": "assistant", "why": "pruned"},
-            {"replace": ["4", 1, ["a", 0], (2, 5)], "with": "short", "why": "truncated"},
+            {"replace": ["4", 1, ["a", 0], (2, 5)], "with": "short", "why": "superseded", "refers": ["9"]},
             {"drop": ["5", 0, [], None], "why": "bound to what was changed"},
         ],
         "added": ["x"],
-        "ahead": True,
         "merges": True,
     },
     {"name": "second", "notes": [], "edits": [], "added": []},
@@ -66,6 +68,13 @@ WRITTEN: list[Any] = [
 def test_a_plan_is_written_and_read_back() -> None:
     assert plan_to_json(PLAN) == WRITTEN
     assert plan_from_json(WRITTEN) == PLAN
+
+
+def test_edits_of_an_earlier_plan_that_looked_ahead_refer_to_the_newest_message() -> None:
+    (step, _) = plan_from_json([{**WRITTEN[0], "ahead": True}, WRITTEN[1]])
+    fold, pruned, replaced, dropped = step.edits
+    assert (references_of(fold), references_of(pruned)) == (("7",), (NEWEST,))
+    assert (references_of(replaced), references_of(dropped)) == (("9",), ())
 
 
 def test_a_message_is_kept_under_the_hash_of_its_bytes() -> None:
@@ -86,6 +95,7 @@ def changed(edit: dict[str, Any], **others: Json) -> Json:
         ([{**WRITTEN[1], "notes": "a"}], "list expected, not str"),
         ([{**WRITTEN[1], "added": [1]}], "str expected, not int"),
         ([{**WRITTEN[1], "ahead": 1}], "bool expected, not int"),
+        (changed(WRITTEN[0]["edits"][0], refers=[1]), "str expected, not int"),
         ([{**WRITTEN[1], "merges": None}], "bool expected, not NoneType"),
         (changed(WRITTEN[0]["edits"][0], why=None), "str expected, not NoneType"),
         (changed(WRITTEN[0]["edits"][0], into=5), "str expected, not int"),

@@ -278,12 +278,14 @@ class CompactManager(Closeable):
         call.emit(told_estimate(self.config.model, session.current.conversation, decision, session.gauge))
         return decision
 
-    def _sent(self, call: Call, own: Mapping[Line, Json], before: int) -> Preflight:
-        sent, report, events = call.session.sent(own), call.report, tuple(call.events)
+    def _sent(self, call: Call, own: Mapping[Line, Json], used: int) -> Preflight:
+        session, report = call.session, call.report
+        sent, given = session.sent(own), session.tokens_of(own) if session.current.compactions else used
+        cause, events = session.note_sent(), tuple(call.events)
         if report is None:
-            return Preflight(sent, False, before, before, events=events)
-        reach = call.session.current.compactions[-1].reach + 1
-        return Preflight(sent, True, before, report.tokens_after, report, reach, events)
+            return Preflight(sent, False, given, used, events=events, break_cause=cause)
+        reach = session.current.compactions[-1].reach + 1
+        return Preflight(sent, True, given, report.tokens_after, report, reach, events, cause)
 
     def _compact(self, call: Call, decision: Decision, note: str) -> None:
         """Compact the session, or report what is in the way."""

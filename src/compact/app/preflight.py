@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from compact.app.keeping import Keeper
 from compact.engine import Report
+from compact.engine.projection import BreakCause
 from compact.engine.sessions import Session
 from compact.messages import Json
 from compact.ports import Event
@@ -15,10 +16,12 @@ from compact.ports import Event
 class Preflight:
     """What is to be sent, and what was done to make it so.
 
-    `compacted` says whether this call compacted the conversation. `tokens_before` is the size of the request before
-    that, `tokens_after` as it is sent; they are equal where nothing was done. `report` tells of the compaction, where
-    there was one, and `reach` is how many of the first messages it depends on. `events` are all that this call gave
-    rise to.
+    `compacted` says whether this call compacted the conversation. `tokens_before` is the size of the request as it was
+    given, `tokens_after` as it is sent; they are equal if no compaction applies. `report` is about the compaction, if
+    there was one, and `reach` is how many of the first messages it depends on. `events` are all events of this call.
+    `break_cause` says why the request does not begin with all messages of the request before: this or another process
+    compacted the conversation, the client rewrote its history, or a compaction was undone. It is empty if it does, or
+    if no request was sent before.
     """
 
     messages: list[Json]
@@ -28,6 +31,7 @@ class Preflight:
     report: Report | None = None
     reach: int = 0
     events: tuple[Event, ...] = ()
+    break_cause: BreakCause = ""
 
 
 @dataclass(slots=True)

@@ -2,8 +2,9 @@
 
 The application's messages are a log that only grows; compactions turn the log into the *view* that is sent. A caller
 may hand back the view it was given, or the whole log, every time: both are recognised by comparison with private
-copies, and the same view comes out, byte for byte. Where the caller went back or took another branch, what does not
-belong to it any more is forgotten.
+copies, and the same view comes out, byte for byte. A cache mark that moved or a string that became a block does not
+make another message of it. Where the caller went back or took another branch, what does not belong to it any more is
+forgotten.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from compact.errors import EditError
 from compact.formats import render
+from compact.formats.identity import without_cache_marks
 from compact.messages import (
     AccountItem,
     Conversation,
@@ -24,12 +26,15 @@ from compact.messages import (
     Pass,
     Plan,
     apply_plan,
-    common_prefix,
     freeze,
     is_bridge,
+    references_of,
     turns_of,
     unresolved,
 )
+
+BreakCause: TypeAlias = Literal["", "compaction", "client_rewrote", "undo"]
+"""Why a request does not begin with the messages of the request before; empty where it does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +42,8 @@ class Line:
     """A message of the log or of a view. It is compared by identity: an edited message is another line.
 
     `position` is the place in the log of the last message it stands for; `given` and `shown` are private copies of
-    what the caller gave and of what is sent, which has no `meta`; one and the same where nothing is taken off. Of lines
-    that are sent as one turn the first shows all, and the others show None.
+    what the caller gave and of what is sent, which has no `meta`; one and the same where nothing is taken off. Neither
+    has cache marks. If several lines are sent as one turn, `shown` is set on the first and None on the rest.
     """
 
     message: Message
@@ -121,7 +126,7 @@ class Projection:
         best, covered = self._recognise(messages)
         whole, kept = self, len(best)
         if covered < len(self.log):
-            whole = self._cut(covered)
+            whole = self.cut(covered)
             kept = len(list(takewhile(lambda turn: all(line.position < covered for line in turn), best)))
         grown = whole.extended([complete(wire) for wire in messages[kept:]])
         own = dict(zip((*(turn[0] for turn in best[:kept]), *grown.log[covered:]), messages, strict=True))
@@ -140,16 +145,14 @@ class Projection:
         """The projection after one more compaction, which made `after` of the view."""
         lines = {id(turn[0].message): turn[0] for turn in by_turns(self.view) if len(turn) == 1}
         positions = {line.message.id: line.position for line in self.view}
-        touched = [positions[message.id] for message in _touched(plan, positions)]
+        reach = _reach(plan, positions, len(self.log) - 1)
         view: list[Line] = []
         for first, *joined in turns_of(after.messages):
             line = None if joined else lines.get(id(first))
-            shown = None if line else freeze(render(after.with_messages([first, *joined]))[0])
+            shown = None if line else freeze(without_cache_marks(render(after.with_messages([first, *joined]))[0]))
             view.append(line or Line(first, positions[first.id], shown, shown))
             view += (Line(message, positions[message.id], None, None) for message in joined)
         number = self.counted + 1
-        # What is superseded is so by something further down, without which it would be missed.
-        reach = len(self.log) - 1 if _looks_ahead(plan) else max(touched, default=-1)
         done = Compaction(number, len(self.log), reach, plan, tuple(view))
         return replace(self, compactions=(*self.compactions, done), counted=number)
 
@@ -182,6 +185,15 @@ class Projection:
         """Whether it is what became of an earlier one that the caller went back in."""
         return self.log[: len(before.log)] != before.log
 
+    def break_cause(self, before: Projection) -> BreakCause:
+        """Why the view does not begin with the whole view of an earlier projection; empty where it does."""
+        earlier, now, identity = before.view, self.view[: len(before.view)], self.frame.dialect.identity
+        if now == earlier or [identity(line.shown) for line in now] == [identity(line.shown) for line in earlier]:
+            return ""
+        if self.counted > before.counted:
+            return "compaction"
+        return "client_rewrote" if self.rewound(before) else "undo"
+
     def _conversation_of(self, lines: Lines) -> Conversation:
         return self.frame.with_messages([line.message for line in lines])
 
@@ -196,7 +208,7 @@ class Projection:
         best: tuple[Sequence[Lines], int] = ((), 0)
         for lines in self._candidates():
             turns = by_turns(lines)
-            shared = _shared([turn[0] for turn in turns], messages)
+            shared = _shared([turn[0] for turn in turns], messages, self.frame.dialect.identity)
             whole = shared == len(turns)
             covered = len(self.log) if whole else _covered(lines, sum(map(len, turns[:shared])))
             if covered > best[1]:
@@ -212,7 +224,7 @@ class Projection:
         for count in range(len(self.compactions) - 1, 0, -1):
             yield self._view(count)
 
-    def _cut(self, length: int) -> Projection:
+    def cut(self, length: int) -> Projection:
         """The projection of the first messages of the log alone."""
         kept = takewhile(lambda done: done.reach < length, self.compactions)
         compactions = tuple(
@@ -229,8 +241,8 @@ class Projection:
         """A line for what the caller gave; the copy is ours, for the caller may change its own."""
         message = self.frame.dialect.parse_message(copied(wire), str(position))
         shown = render(self.frame.with_messages([message]))[0]
-        given = freeze(wire)
-        return Line(message, position, given, given if shown is message.wire else freeze(shown))
+        given = freeze(without_cache_marks(wire))
+        return Line(message, position, given, given if shown is message.wire else freeze(without_cache_marks(shown)))
 
     def repeat(self, later: Compaction) -> Projection:
         """The projection with a later compaction done again; unchanged if that was built on what is gone."""
@@ -252,14 +264,16 @@ class Projection:
         return replace(again, compactions=(*self.compactions, done_again), counted=max(self.counted, number))
 
 
-def _shared(lines: Sequence[Line], messages: Sequence[Json]) -> int:
+def _shared(lines: Sequence[Line], messages: Sequence[Json], identity: Callable[[Json], Json]) -> int:
     """How many messages at the front are the lines, each as it was given or as it was sent."""
-    shared = common_prefix([line.shown for line in lines], messages)
-    for line, message in zip(lines[shared:], messages[shared:], strict=False):
-        if message not in (line.shown, line.given):
-            break
-        shared += 1
-    return shared
+    shortest = min(len(lines), len(messages))
+    if [line.shown for line in lines[:shortest]] == list(messages[:shortest]):
+        return shortest
+    for shared, (line, message) in enumerate(zip(lines, messages, strict=False)):
+        known = message in (line.shown, line.given)
+        if not known and identity(message) not in (identity(line.shown), identity(line.given)):
+            return shared
+    return shortest
 
 
 def _covered(lines: Lines, shared: int) -> int:
@@ -268,21 +282,24 @@ def _covered(lines: Lines, shared: int) -> int:
     return min(matched + 1, *(line.position for line in lines[shared:]))
 
 
-def _touched(plan: Plan, positions: dict[str, int]) -> Iterator[Message]:
-    """The messages that the plan changed or removed; what its folds made is entered into the positions."""
+def _reach(plan: Plan, positions: dict[str, int], newest: int) -> int:
+    """The position of the last message that the plan changed, removed or refers to.
+
+    The messages that its folds made are entered into the positions.
+    """
+    reach = -1
     for step in plan:
         for fold in _folds(step):
             last = max(positions[id] for id in fold.messages)
             positions |= {id: last for id in step.added if id.startswith(fold.handle)}
-        yield from (message for _, message in step.originals)
+        needed = [message.id for _, message in step.originals]
+        needed += (id for edit in step.edits for id in references_of(edit))
+        reach = max([reach, *(positions.get(id, newest) for id in needed)])
+    return reach
 
 
 def _originals(plan: Plan) -> list[Json]:
     return [message.wire for step in plan for _, message in step.originals]
-
-
-def _looks_ahead(plan: Plan) -> bool:
-    return any(step.ahead or any(edit.kind.looks_ahead for edit in step.edits) for step in plan)
 
 
 def _folds(step: Pass) -> Iterable[Fold]:

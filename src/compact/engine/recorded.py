@@ -36,10 +36,10 @@ def plan_of(record: Record) -> Plan:
         raise mismatch(record, f"its plan is damaged ({type(error).__name__}: {error})") from None
 
 
-def log_of(record: Record, originals: Originals) -> list[Json]:
-    """The messages that the compaction was made of, and those before."""
+def log_of(record: Record, originals: Originals, start: int = 0) -> list[Json]:
+    """Return the messages of the log that the compaction was made on, from a position on."""
     try:
-        return originals.get(record.session, record.log)
+        return originals.get(record.session, record.log[start:])
     except KeyError as error:
         raise mismatch(record, f"message {error} is missing") from None
 

@@ -10,13 +10,14 @@ from threading import Lock, RLock
 from typing import TypeAlias
 
 from compact.engine.gauge import Gauge
-from compact.engine.projection import Line, Projection, by_turns, copied
+from compact.engine.projection import BreakCause, Line, Lines, Projection, by_turns, copied
 from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_of
 from compact.engine.report import Report
 from compact.engine.variants import choose_variant
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
 from compact.formats import detect, parse, recognise, render, tools_of
-from compact.messages import Conversation, Json, Metas, assuming, freeze, wires_of
+from compact.formats.identity import with_cache_marks, without_cache_marks
+from compact.messages import Conversation, Json, Metas, assuming, common_prefix, freeze, wires_of, without_meta
 from compact.ports import Originals, Record
 from compact.tokens import Counter
 
@@ -39,6 +40,8 @@ class Session:
         """What is known of its requests beside the messages, the system prompt and the tools."""
         self.lock = RLock()
         self.projection: Projection | None = None
+        self.shown_last: Projection | None = None
+        """The projection whose view was sent last."""
         self.report: Report | None = None
         self.unfit: tuple[StoredPlanMismatch, ...] = ()  # what was kept and could not be taken up
         self.unkept: list[Json] = []
@@ -150,14 +153,34 @@ class Session:
         return [copied(wire) for wire in wires_of(self.current.conversation)]
 
     def sent(self, own: Mapping[Line, Json]) -> list[Json]:
-        """What is to be sent, without `meta`: the caller's own objects where they are unchanged, else copies."""
-        frame = self.current.frame
+        """What is to be sent, without `meta`: the caller's own objects where they are unchanged, else copies.
+
+        Copies have the cache marks that the caller's message has now.
+        """
         return [
-            own[turn[0]]
-            if turn[0] in own and turn[0].shown is turn[0].given
-            else copied(render(frame.with_messages([line.message for line in turn]))[0])
+            own[turn[0]] if turn[0] in own and turn[0].shown is turn[0].given else self._copy_of(turn, own)
             for turn in by_turns(self.current.view)
         ]
+
+    def tokens_of(self, own: Mapping[Line, Json]) -> int:
+        """How many tokens the request has as the caller gave it."""
+        turns = {turn[0]: turn for turn in by_turns(self.current.view)}
+        given = [line.message for first in own for line in turns.get(first, (first,))]
+        return self.gauge.conversation(self.current.frame.with_messages(given))
+
+    def note_sent(self) -> BreakCause:
+        """Take note that the view is sent now; gives why it does not begin with what was sent before, if so."""
+        before, self.shown_last = self.shown_last, self.current
+        return self.current.break_cause(before) if before is not None else ""
+
+    def _copy_of(self, turn: Lines, own: Mapping[Line, Json]) -> Json:
+        first = turn[0]
+        if first in own:
+            return copied(without_meta(own[first]))
+        made = copied(render(self.current.frame.with_messages([line.message for line in turn]))[0])
+        log = self.current.log[first.position]
+        edited = len(turn) == 1 and log.message.id == first.message.id
+        return with_cache_marks(without_cache_marks(made), own.get(log) if edited else None)
 
     def _framed(self, format: str, system: Json = None, tools: Sequence[Json] | None = None) -> Conversation:
         """The conversation without its messages, by which it is measured from now on."""
@@ -241,18 +264,19 @@ def remembered(
 
 def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], originals: Originals) -> Projection:
     """What the compactions came to; StoredPlanMismatch where one of them does not fit."""
-    chain, log = chain_of(last, records), log_of(last, originals)
     projection = Projection(frame)
-    for record in chain:
+    known: tuple[str, ...] = ()
+    for record in chain_of(last, records):
         plan = plan_of(record)
         try:
-            projection = projection.extended(log[len(projection.log) : len(record.log)])
+            projection = projection.cut(common_prefix(known, record.log))
+            projection = projection.extended(log_of(record, originals, len(projection.log)))
             done = projection.replay(plan, record.number, len(record.log))
         except UNUSABLE:
             done = None
         if done is None:
             raise mismatch(record, "its plan does not fit the messages that were kept with it")
-        projection = done
+        projection, known = done, record.log
     return projection.sound()
 
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from compact.errors import InvalidConversation
+from compact.formats.identity import identify_blocks, key_of
 from compact.messages import (
     ROLES_NEVER_PRUNED,
     Alternation,
@@ -158,6 +159,8 @@ class Format:
     text_part: Callable[[str, str], Json] = field(default=_text_part, repr=False)
     summary: Callable[[str, str, Neighbours], Sequence[Json]] = field(default=_summary, repr=False)
     edited: Callable[[Json], Json] = field(default=_as_it_is, repr=False)
+    identity: Callable[[Json], Json] = field(default=identify_blocks, repr=False)
+    """The form of a message in which two are the same: without what clients move or write in two ways."""
     lacks: frozenset[Lack] = frozenset()
     """What conversations in other formats may hold and this one cannot."""
     forgets_reasoning: bool = False
@@ -167,6 +170,10 @@ class Format:
 
     def alternation(self, variant: str) -> Alternation | None:
         return self.alternations.get(variant)
+
+    def key(self, wire: Json) -> bytes:
+        """A short name of the message, equal for two that are the same; it holds on every machine."""
+        return key_of(self.identity(wire))
 
     def violations(
         self, request: Request, variant: str = "", switch: Mapping[str, bool] | None = None

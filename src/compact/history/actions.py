@@ -78,8 +78,8 @@ class Action:
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
     says so. `result` is what was `answered`. `superseded` says that a later action does the same again;
     `mended_by` is the index of the message by which a failed one came right; `rerun` is
-    what it printed when it was done again and nothing says how that went. `usual` are the arguments that this tool
-    is always called with.
+    what it printed when it was done again and nothing says how that went, in the message at `rerun_by`. `usual` are the
+    arguments that this tool is always called with.
     """
 
     index: int
@@ -95,7 +95,13 @@ class Action:
     superseded: bool = False
     mended_by: int | None = None
     rerun: str | None = None
+    rerun_by: int | None = None
     usual: frozenset[str] = frozenset()
+
+    @property
+    def decided_by(self) -> int | None:
+        """The index of the later message that a line about its failure speaks of, if there is one."""
+        return self.rerun_by if self.mended_by is None else self.mended_by
 
     @property
     def purpose(self) -> str:

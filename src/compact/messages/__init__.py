@@ -31,8 +31,20 @@ from compact.messages.conversation import (
     seen,
     visible,
 )
-from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
-from compact.messages.exchanges import Exchange, current_step, exchanges, untouchable, with_first_request
+from compact.messages.edits import (
+    NEWEST,
+    AccountItem,
+    Drop,
+    Edit,
+    EditKind,
+    Fold,
+    Pass,
+    Plan,
+    Replace,
+    Where,
+    references_of,
+)
+from compact.messages.exchanges import MOVING_TAIL, Exchange, current_step, exchanges, untouchable, with_first_request
 from compact.messages.frozen import common_prefix, freeze
 from compact.messages.handles import cut_handle, is_recalled, mark_recalled, own_handle, with_handle
 from compact.messages.meta import Metas, merge_meta, meta_of, without_meta
@@ -85,6 +97,8 @@ from compact.messages.turns import Alternation, Before, is_bridge, order_of, par
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
+    "MOVING_TAIL",
+    "NEWEST",
     "RECALL_TOOL",
     "ROLES_NEVER_PRUNED",
     "AccountItem",
@@ -177,6 +191,7 @@ __all__ = [
     "pruned_handle",
     "pruned_marker",
     "recognise",
+    "references_of",
     "removed_marker",
     "restore",
     "seen",

@@ -102,6 +102,11 @@ class Dialect(Protocol):
         """The wire object without what the vendor binds to its unedited form."""
         ...
 
+    @property
+    def identity(self) -> Callable[[Json], Json]:
+        """Gives the form of a wire object in which two are the same message."""
+        ...
+
     def alternation(self, variant: str, /) -> Alternation | None:
         """How that deployment wants turns to follow each other; None where it does not care."""
         ...

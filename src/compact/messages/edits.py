@@ -65,16 +65,24 @@ class EditKind(StrEnum):
         return self is EditKind.SUPERSEDED
 
 
+NEWEST = ""
+"""In `refers_to`: the newest message of the conversation, whichever that was."""
+
+
 _SHOWING_ALL = frozenset({EditKind.LAYOUT, EditKind.SHOWN_BEFORE, EditKind.SOURCE_REMOVED, EditKind.REFERENCE_FOLLOWED})
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """The text, value or span of lines at `where` becomes `with_`."""
+    """The text, value or span of lines at `where` becomes `with_`.
+
+    `refers_to` are the ids of later messages that the new text speaks of, or that say anew what went.
+    """
 
     where: Where
     with_: str
     kind: EditKind
+    refers_to: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _settle_kind(self)
@@ -96,7 +104,8 @@ class Fold:
     many messages went in all, where some of these stood for others; 0 where none did. `items` are the statements of an
     account, so that a later one can take them over. With `first` it stands where the first of them stood, ahead of
     what is protected among them and of what the system says right before them. `behind` is the id of a kept message
-    that it does not come before: the task, where messages that no person wrote came first.
+    that it does not come before: the task, where messages that no person wrote came first. `refers_to` are the ids of
+    later messages that the summary speaks of: without them it would not be true.
     """
 
     messages: tuple[str, ...]
@@ -107,6 +116,7 @@ class Fold:
     items: tuple[AccountItem, ...] = ()
     first: bool = False
     behind: str = ""
+    refers_to: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _settle_kind(self)
@@ -150,9 +160,8 @@ class Pass:
     """Edits that are applied and judged together.
 
     `originals` (positions and messages as they were) and `added` (ids of the messages that folds made) are filled in
-    by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake. `ahead` says that it
-    was chosen in view of messages behind those it edits: without them it no longer holds. With `merges`, messages of
-    one role that come together may be sent as one turn; once it is applied, it says whether some are.
+    by `apply`; with them a pass can be reverted. With `alone`, nothing else may go for its sake. With `merges`,
+    messages of one role that come together may be sent as one turn; once it is applied, it says whether some are.
     """
 
     name: str
@@ -161,8 +170,13 @@ class Pass:
     originals: tuple[tuple[int, Message], ...] = ()
     added: tuple[str, ...] = ()
     alone: bool = False
-    ahead: bool = False
     merges: bool = True
 
 
 Plan: TypeAlias = tuple[Pass, ...]
+
+
+def references_of(edit: Edit) -> tuple[str, ...]:
+    """The ids of later messages that an edit depends on: the newest, if it looks ahead and names none."""
+    named = () if isinstance(edit, Drop) else edit.refers_to
+    return named or ((NEWEST,) if edit.kind.looks_ahead else ())

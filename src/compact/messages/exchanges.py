@@ -17,6 +17,8 @@ from compact.messages.speakers import persons
 
 Exchange: TypeAlias = tuple[int, ...]
 """The positions of the messages of one exchange, ascending."""
+MOVING_TAIL = 8
+"""Messages at the end of a request that clients may still move or rewrite, such as files that always stand last."""
 
 
 def same_shape(before: Sequence[Message], after: Sequence[Message]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from compact.messages.blocks import Json
-from compact.messages.edits import AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
+from compact.messages.edits import NEWEST, AccountItem, Drop, Edit, EditKind, Fold, Pass, Plan, Replace, Where
 
 _Kind = TypeVar("_Kind")
 
@@ -39,7 +39,6 @@ def _pass_data(step: Pass) -> Json:
         "notes": list(step.notes),
         "edits": [_edit_data(edit) for edit in step.edits],
         "added": list(step.added),
-        **({"ahead": True} if step.ahead else {}),
         **({"merges": True} if step.merges else {}),
     }
 
@@ -53,41 +52,41 @@ def _edit_data(edit: Edit) -> Json:
             more["first"] = True
         if edit.behind:
             more["behind"] = edit.behind
+        more |= _references(edit)
         return {"fold": list(edit.messages), "into": edit.into, "role": edit.role, "why": edit.kind.value, **more}
     where = [edit.where.message, edit.where.block, list(edit.where.path), edit.where.lines]
-    return (
-        {"drop": where, "why": edit.kind.value}
-        if isinstance(edit, Drop)
-        else {
-            "replace": where,
-            "with": edit.with_,
-            "why": edit.kind.value,
-        }
-    )
+    if isinstance(edit, Drop):
+        return {"drop": where, "why": edit.kind.value}
+    return {"replace": where, "with": edit.with_, "why": edit.kind.value, **_references(edit)}
+
+
+def _references(edit: Replace | Fold) -> dict[str, Json]:
+    return {"refers": list(edit.refers_to)} if edit.refers_to else {}
 
 
 def _read_pass(data: Json) -> Pass:
+    # Earlier versions only said that a pass was chosen in view of later messages, not of which.
+    ahead = (NEWEST,) if _is(bool, data.get("ahead", False)) else ()
     return Pass(
         name=_is(str, data["name"]),
-        edits=tuple(_read_edit(edit) for edit in _is(list, data["edits"])),
+        edits=tuple(_read_edit(edit, ahead) for edit in _is(list, data["edits"])),
         notes=tuple(_texts(data["notes"])),
         added=tuple(_texts(data["added"])),
-        ahead=_is(bool, data.get("ahead", False)),
         merges=_is(bool, data.get("merges", False)),
     )
 
 
-def _read_edit(data: Json) -> Edit:
-    kind = EditKind(_is(str, data["why"]))
+def _read_edit(data: Json, ahead: tuple[str, ...]) -> Edit:
+    kind, refers = EditKind(_is(str, data["why"])), tuple(_texts(data.get("refers", []))) or ahead
     if "fold" in data:
         into = None if data["into"] is None else _is(str, data["into"])
         items = tuple(_read_item(item) for item in _is(list, data.get("items", [])))
         role, count = _is(str, data["role"]), _is(int, data.get("count", 0))
         first, behind = _is(bool, data.get("first", False)), _is(str, data.get("behind", ""))
-        return Fold(tuple(_texts(data["fold"])), into, kind, role, count, items, first, behind)
+        return Fold(tuple(_texts(data["fold"])), into, kind, role, count, items, first, behind, refers)
     message, block, path, lines = data["drop"] if "drop" in data else data["replace"]
     where = Where(_is(str, message), _is(int, block), tuple(path), None if lines is None else (lines[0], lines[1]))
-    return Drop(where, kind) if "drop" in data else Replace(where, _is(str, data["with"]), kind)
+    return Drop(where, kind) if "drop" in data else Replace(where, _is(str, data["with"]), kind, refers)
 
 
 def _read_item(data: Json) -> AccountItem:

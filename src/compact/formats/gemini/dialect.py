@@ -233,6 +233,24 @@ def compose_tools(tools: Sequence[Tool]) -> list[Json]:
     return [{"functionDeclarations": declarations}] if declarations else []
 
 
+def identity(wire: Json) -> Json:
+    """The content with its names in one spelling; what a call is given and answers is left as it is."""
+    if not isinstance(wire, dict) or not isinstance(wire.get("parts"), list):
+        return wire
+    return {**wire, "parts": [_in_camel_case(part, depth=2) for part in wire["parts"]]}
+
+
+def _in_camel_case(value: Json, depth: int) -> Json:
+    if not isinstance(value, dict) or not depth:
+        return value
+    return {_camel_case(key): _in_camel_case(item, depth - 1) for key, item in value.items()}
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other[:1].upper() + other[1:] for other in others)
+
+
 FORMAT = Format(
     name="google-gemini",
     title="Google Gemini",
@@ -246,6 +264,7 @@ FORMAT = Format(
     evidence=evidence,
     owns_tool=owns_tool,
     text_part=text_part,
+    identity=identity,
     summary=summary,
     compose=compose,
     compose_system=compose_system,

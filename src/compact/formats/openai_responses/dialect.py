@@ -25,6 +25,7 @@ from compact.formats.format import (
     system_message,
     text_of,
 )
+from compact.formats.identity import join_lone_text
 from compact.formats.openai_responses.rules import RULES, VARIANTS
 from compact.messages import (
     Attachment,
@@ -48,6 +49,7 @@ _PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input
 _ORDINARY_PARTS = frozenset(
     {"", "text", "refusal", "input_audio", "output_audio", "summary_text", "reasoning_text", *_PARTS_ONLY_HERE}
 )
+_TEXTS = ("input_text", "output_text")
 _ORDINARY_ITEMS = frozenset(
     {
         *("item_reference", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"),
@@ -57,6 +59,14 @@ _ORDINARY_ITEMS = frozenset(
     }
 )
 """What else is said and done; items of other kinds hold tools, settings or state."""
+_UNBOUND_ITEMS = frozenset(
+    {
+        *("", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"),
+        *("local_shell_call_output", "shell_call", "shell_call_output", "apply_patch_call", "apply_patch_call_output"),
+    }
+)
+"""Items that the vendor takes with another id than it gave them, or with none."""
+_UNFAILED = ("in_progress", "completed", None)
 _COMPACTIONS = ("compaction", "compaction_summary")
 # To be read again, `/responses/compact` hands out what users said before its item; what the model did it never does.
 _MODELS_OWN = frozenset({"assistant", "tool"})
@@ -177,6 +187,14 @@ def edited(wire: Json) -> Json:
     return {key: value for key, value in wire.items() if key != "id"} if "id" in wire else wire
 
 
+def identity(wire: Json) -> Json:
+    """The item without the id and the status that the vendor gave it, where it does not need them."""
+    if not isinstance(wire, dict) or text_of(wire.get("type")) not in _UNBOUND_ITEMS:
+        return wire
+    kept = {key: value for key, value in wire.items() if key != "id" and (key != "status" or value not in _UNFAILED)}
+    return join_lone_text(join_lone_text(kept, "content", _TEXTS), "output", _TEXTS)
+
+
 def compose(turns: Sequence[Turn]) -> list[Json]:
     out: list[Json] = []
     for turn in turns:
@@ -238,6 +256,7 @@ FORMAT = Format(
     owns_tool=owns_tool,
     text_part=text_part,
     edited=edited,
+    identity=identity,
     compose=compose,
     compose_tools=compose_tools,
     rules=RULES,

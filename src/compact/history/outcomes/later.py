@@ -37,6 +37,7 @@ def look_ahead(actions: Sequence[Action]) -> None:
                 again_told = tuple(keys) in told
                 told.add(tuple(keys))
                 action.rerun = latest[-1].outcome.shorten(_RERUN) if latest[-1] and not again_told else ""
+                action.rerun_by = latest[-1].index if latest[-1] else None
         again.update(keys)
         if action.kind == _WROTE and _changed(action):
             again.add((_WROTE, subject(action)))

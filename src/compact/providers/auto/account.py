@@ -42,27 +42,52 @@ def account_lines(
     ladders: Sequence[Ladder], done: Allocation, ids: Mapping[int, tuple[str, ...]], earlier: Sequence[AccountItem]
 ) -> list[AccountItem]:
     """The lines that tell of what is not shown, in order; `earlier` are the items that were carried over."""
-    lines: list[AccountItem] = []
+    carried = (at for at, ladder in enumerate(ladders) if ladder.text and _is_line(done.levels[at]))
+    lines = [earlier[ladders[at].at + len(earlier)] for at in carried]
+    turns, since = _turns_of(ladders)
+    open_ = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].text.endswith(_BELOW)), -1)
+    if open_ >= 0:
+        lines[open_] = _answered(ladders, lines[open_], turns[since], done, ids)
+    for number, turn in enumerate(turns, 1):
+        told = {at: _line(ladders[at], at, done, ids) for at in turn if _is_line(done.levels[at])}
+        below = {at for at in turn if done.levels[at] >= Level.CUT}
+        lines += _turn(ladders, turn, told, below, last=number == len(turns))
+    return list(_join_steps(lines))
+
+
+def later_messages(ladders: Sequence[Ladder], done: Allocation) -> Iterator[int]:
+    """The positions of later messages that the lines of the account speak of.
+
+    They decided how something that failed came out, answer a request, or came before it was answered.
+    """
+    turns, _ = _turns_of(ladders)
+    for turn, following in zip(turns, (*turns[1:], ()), strict=True):
+        for at in turn:
+            if _is_line(done.levels[at]):
+                decided = (action.decided_by for action in ladders[at].told.actions)
+                yield from (index for index in decided if index is not None)
+        if turn and _is_line(done.levels[turn[0]]) and ladders[turn[0]].told.from_user:
+            answered = [at for at in turn if ladders[at].told.closes]
+            yield from (ladders[at].group[0] for at in answered or following[:1])
+
+
+def _turns_of(ladders: Sequence[Ladder]) -> tuple[list[list[int]], int]:
+    """The exchanges by turns, and the number of the first turn behind an earlier account."""
     turns: list[list[int]] = [[]]
     since, before = 0, -1
     for at, ladder in enumerate(ladders):
         if ladder.text:
-            if Level.NONE < done.levels[at] < Level.CUT:
-                lines.append(earlier[ladder.at + len(earlier)])
             continue
         after_account, before = ladder.at > before + 1, ladder.at
         if ladder.told.from_user or after_account:
             turns.append([])
         since = len(turns) - 1 if after_account else since
         turns[-1].append(at)
-    open_ = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].text.endswith(_BELOW)), -1)
-    if open_ >= 0:
-        lines[open_] = _answered(ladders, lines[open_], turns[since], done, ids)
-    for number, turn in enumerate(turns, 1):
-        told = {at: _line(ladders[at], at, done, ids) for at in turn if Level.NONE < done.levels[at] < Level.CUT}
-        below = {at for at in turn if done.levels[at] >= Level.CUT}
-        lines += _turn(ladders, turn, told, below, last=number == len(turns))
-    return list(_join_steps(lines))
+    return turns, since
+
+
+def _is_line(level: Level) -> bool:
+    return Level.NONE < level < Level.CUT
 
 
 def _join_steps(lines: Sequence[AccountItem]) -> Iterator[AccountItem]:

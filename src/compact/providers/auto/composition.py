@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate, dropwhile, groupby
+from itertools import dropwhile, groupby
 
 from compact.messages import (
     AccountItem,
@@ -29,7 +28,7 @@ from compact.messages import (
     stands_for,
     version_of,
 )
-from compact.providers.auto.account import account_lines, carry
+from compact.providers.auto.account import account_lines, carry, later_messages
 from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
 from compact.providers.auto.cuts import Cuts
 from compact.providers.auto.ladders import LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
@@ -52,8 +51,6 @@ _PRECISION = 100
 _TRIALS = 6
 _LARGE = 16
 _NO_ERROR = " (the tool reported no error)"
-_STEADY = (0.7, 0.55, 0.4, 0.25)
-"""Shares of the target that may stay as they are at the front when a session is compacted again."""
 
 
 class Composition:
@@ -74,6 +71,7 @@ class Composition:
         """
         self.task = task
         self._settings = settings
+        self._read = 0
         self._steady = steady
         messages = task.conversation.messages
         self._earlier = [] if steady else earlier_items(messages, task.items)
@@ -147,12 +145,13 @@ class Composition:
         done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
         return tuple(self._gone(done.levels))
 
-    def summarized(self, text: str, removed: Sequence[Message]) -> Pass:
+    def summarized(self, text: str, removed: Sequence[Message], read: int) -> Pass:
         """The pass with a model's summary; what it leaves of its room shows more of the messages that follow.
 
-        Only where all of those are whole, some that it tells of stand beside it, the newest first; but none where the
-        settings name no turns or calls that come first.
+        The model has read so many of the first messages. Only where all that follow are whole, some that it tells of
+        stand beside it, the newest first; but none where the settings name no turns or calls that come first.
         """
+        self._read = read
         gone = {message.id for message in removed}
         path = build_path(self.ladders, self.floor, lines=False)
         told = [step for step in path if gone.intersection(self._ids[step.at])]
@@ -188,7 +187,7 @@ class Composition:
             spare += left if left >= 0 else (left - 2) * 2**trial
         if best is None:
             return None
-        return Pass(PASS, best[1], self._notes(best[2], summary), ahead=True)
+        return Pass(PASS, best[1], self._notes(best[2], summary))
 
     def reaches(self, proposal: Pass) -> bool:
         """Whether the pass comes down to the target that was set."""
@@ -202,7 +201,7 @@ class Composition:
         marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)), self.task.account.seal)
         ids = tuple(message.id for message in gone)
         fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role)
-        return Pass(PASS, (fold,), ("no room for an account",), ahead=True)
+        return Pass(PASS, (fold,), ("no room for an account",))
 
     def _size(self, edits: tuple[Edit, ...]) -> int:
         if not edits:
@@ -269,7 +268,10 @@ class Composition:
                 told = told if told.startswith(("user", "assistant")) else f"{ladder.told.role}: {told}"
                 told += _NO_ERROR if ladder.told.changed else ""
                 marker = removed_marker(told, len(ladder.group), self.task.account.seal)
-                yield Fold(item.sources, marker, EditKind.SUMMARIZED, self.task.account.role, items=(item,))
+                decided = (action.decided_by for action in ladder.told.actions)
+                refers_to = self._below(ladder.group[-1], (index for index in decided if index is not None))
+                role = self.task.account.role
+                yield Fold(item.sources, marker, EditKind.SUMMARIZED, role, items=(item,), refers_to=refers_to)
                 continue
             yield from (Drop(where, EditKind.TRUNCATED) for where in ladder.thoughts)
             for each in ladder.cuttable:
@@ -302,8 +304,15 @@ class Composition:
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
         ids = tuple(message.id for message in gone)
-        behind = self.task.conversation.messages[self._first_request].id if self._first_request >= 0 else ""
-        return Fold(ids, text, EditKind.SUMMARIZED, self.task.account.role, items=tuple(items), behind=behind)
+        messages, role = self.task.conversation.messages, self.task.account.role
+        behind = messages[self._first_request].id if self._first_request >= 0 else ""
+        later = [self._read - 1] if summary else later_messages(self.ladders, told)
+        refers_to = self._below(max(at for at, one in enumerate(messages) if one.id == ids[-1]), later)
+        return Fold(ids, text, EditKind.SUMMARIZED, role, items=tuple(items), behind=behind, refers_to=refers_to)
+
+    def _below(self, last: int, positions: Iterable[int]) -> tuple[str, ...]:
+        """The ids of those of the messages that come after the last one removed."""
+        return tuple(self.task.conversation.messages[at].id for at in sorted(set(positions)) if at > last)
 
     def _in_row(self, silent: AbstractSet[str]) -> int:
         """How many of these messages stand in a row at most."""
@@ -311,11 +320,12 @@ class Composition:
         return max((len(list(run)) for among, run in runs if among), default=0)
 
     def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
-        """How many messages stand behind the account."""
+        """How many messages that the summarizing model has read stand behind the account."""
         first = next(at for at, message in enumerate(self.task.conversation.messages) if message.id == gone[0].id)
         late = self._late(levels)
         shown = (at for at in range(len(self.ladders)) if levels[at] >= Level.CUT or at in late)
-        return sum(1 for at in shown for index in self.ladders[at].group if first < index != self._first_request)
+        behind = (index for at in shown for index in self.ladders[at].group if index != self._first_request)
+        return sum(first < index < self._read for index in behind)
 
     def _older(self, gone: Sequence[Message], levels: Sequence[Level]) -> list[int]:
         """The messages below the account that are older than the newest it tells of."""
@@ -338,22 +348,6 @@ def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:
     if key not in memo:
         memo[key] = build_ladders(task, settings, exchanges(task.conversation.messages))
     return [replace(ladder) for ladder in memo[key]]
-
-
-def steady_prefixes(task: Task, target: int) -> Iterator[int]:
-    """How many messages at the front may stay as they are, a vendor having them in its cache: most first.
-
-    Only where an account stands among them: what follows it was made smaller before.
-    """
-    messages = task.conversation.messages
-    accounts = [index for index, message in enumerate(messages) if is_summary(message)]
-    if not accounts:
-        return
-    sizes = list(accumulate(map(task.measure.message, messages)))
-    for share in _STEADY:
-        count = bisect_right(sizes, int(target * share))
-        if count > accounts[0] + 1:
-            yield count
 
 
 def _stands_for_others(message: Message) -> bool:

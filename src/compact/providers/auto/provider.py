@@ -7,13 +7,15 @@ summary; those after it stand as messages, with long results cut to excerpts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from bisect import bisect_right
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
-from compact.messages import ROLES_NEVER_PRUNED, Fold, Message, Pass, is_summary
+from compact.messages import MOVING_TAIL, ROLES_NEVER_PRUNED, Fold, Message, Pass, exchanges, is_summary
 from compact.ports import Event
-from compact.providers.auto.composition import PASS, Composition, steady_prefixes
+from compact.providers.auto.composition import PASS, Composition
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
 from compact.summaries.model.strategy import Style
@@ -22,6 +24,8 @@ from compact.summaries.offline.lines import tell_following
 
 _ROUNDS = 4
 _USER = "user"
+_STEADY = (0.7, 0.55, 0.4, 0.25)
+"""Shares of the target that may stay as they are at the front when a session is compacted again."""
 _SHARE = 4
 """A summary takes at most this part of the target, and of what the summarizing model reads at once."""
 _READABLE = 0.9
@@ -54,7 +58,7 @@ class AutoProvider:
             return
         room = _room(task, settings, composition)
         removed = composition.removed(room) if room else ()
-        answer = (yield from _ask(task, settings, removed, room)) if removed else None
+        answer, read = (yield from _ask(task, settings, removed, room)) if removed else (None, 0)
         if isinstance(answer, NoSummary) and settings.on_failure != "offline":
             refused = Pass(PASS, (), (f"no summary: {answer.reason}",))
             yield from propose(composition.least() if answer.prune else refused)
@@ -64,7 +68,7 @@ class AutoProvider:
         kept: frozenset[str] = frozenset()
         reachable = composition.within_reach
         for _ in range(_ROUNDS):
-            proposal = composition.summarized(summary, removed) if summary else composition.fitted()
+            proposal = composition.summarized(summary, removed, read) if summary else composition.fitted()
             if kept and reachable and not composition.reaches(proposal):
                 break
             verdict = yield from propose(replace(proposal, notes=(*proposal.notes, *notes)))
@@ -129,12 +133,28 @@ def _put_first(proposal: Pass) -> Pass:
 
 def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:
     """Cut only what is new, if that is enough: what stands at the front stays in the vendor's cache."""
-    for steady in steady_prefixes(task, target):
+    for steady in _steady_prefixes(task, target):
         composition = Composition(task, settings, target, steady=steady)
         if composition.holds:
             verdict = yield from propose(composition.fitted())
             return isinstance(verdict, Applied)
     return False
+
+
+def _steady_prefixes(task: Task, target: int) -> Iterator[int]:
+    """How many messages at the front may stay as they are, a vendor having them in its cache: most first.
+
+    Only where an account stands among them: what follows it was made smaller before.
+    """
+    messages = task.conversation.messages
+    accounts = [index for index, message in enumerate(messages) if is_summary(message)]
+    if not accounts:
+        return
+    sizes = list(accumulate(map(task.measure.message, messages)))
+    for share in _STEADY:
+        count = bisect_right(sizes, int(target * share))
+        if count > accounts[0] + 1:
+            yield count
 
 
 def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
@@ -151,14 +171,20 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
 
 def _ask(
     task: Task, settings: AutoSettings, removed: Sequence[Message], room: int
-) -> Generator[Step, Any, Summary | NoSummary]:
-    """A model's summary of the messages as they were at first; it reads what stays, too, where it can."""
+) -> Generator[Step, Any, tuple[Summary | NoSummary, int]]:
+    """A model's summary of the messages as they were at first, and how many of the messages it knows of.
+
+    It also reads the messages that stay if it can, and else gets them in short. Those at the very end it does not get:
+    a client may still rewrite them, and what the summary says must not depend on them.
+    """
     gone = {message.id for message in removed}
     origin = [task.originals.get(message.id, message) for message in task.conversation.messages]
     reads = (task.reads or task.window) - room
     last = max(at for at, message in enumerate(origin) if message.id in gone) + 1
-    if sum(map(task.measure.message, origin)) <= reads * _READABLE:
-        last = len(origin)  # it can read everything, and tell how things stand now
+    settled = (group[0] for group in exchanges(origin) if group[-1] >= len(origin) - MOVING_TAIL)
+    known = max(last, next(settled, 0))
+    if sum(map(task.measure.message, origin[:known])) <= reads * _READABLE:
+        last = known  # it can read everything, and tell how things stand then
     request = Request(
         messages=tuple(
             message for message in origin[:last] if message.role not in ROLES_NEVER_PRUNED or is_summary(message)
@@ -171,9 +197,9 @@ def _ask(
         on_failure="block" if settings.on_failure == "offline" else settings.on_failure,
         kept=frozenset(message.id for message in origin if message.id not in gone),
         beside=tuple(origin),
-        below=tell_following(origin[last:]),
+        below=tell_following(origin[last:known]),
     )
     answer = yield from summarize(request, task.measure)
     if isinstance(answer, NoSummary) and settings.on_failure == "offline":
         yield Event("summary_created", {"tokens": 0, "offline": True, "kind": answer.kind, "reason": answer.reason})
-    return answer
+    return answer, known

@@ -178,7 +178,7 @@ def find_superseded(
     for earlier, later in _replaced(conversation, pointed=manner.pointed, files=True):
         below = names.later(later.where, "call" if later.written else "result")
         does = "writes the whole file anew" if later.written else "shows these lines anew"
-        edits += _replace(earlier, f"[Outdated: see {below} below, which {does}]", count, manner)
+        edits += _replace(earlier, later, f"[Outdated: see {below} below, which {does}]", count, manner)
     return tuple(edits)
 
 
@@ -193,7 +193,7 @@ def find_consolidated(
     for earlier, later in found:
         below = names.later(later.where, "result")
         told = f"{runs[later.where] + 1} operations: the same was run again; see {below} below"
-        edits += _replace(earlier, f"[Consolidated {told}]", count, manner)
+        edits += _replace(earlier, later, f"[Consolidated {told}]", count, manner)
     return tuple(edits)
 
 
@@ -292,8 +292,10 @@ def _lines_of(text: str) -> set[str]:
     return {line.strip() for line in text.split("\n")}
 
 
-def _replace(answered: Answered, marker: str, count: Callable[[str], int], manner: Manner) -> Iterator[Replace]:
-    """The marker in the place of each text of an answer, where that is shorter."""
+def _replace(
+    answered: Answered, later: Answered, marker: str, count: Callable[[str], int], manner: Manner
+) -> Iterator[Replace]:
+    """The marker in the place of each text of an answer, where that is shorter than the text."""
     for position, part in enumerate(answered.result.parts):
         text = part.text if isinstance(part, Text) else ""
         if len(text) < _SHORTEST or has_mark(text) or text.startswith(_MARKERS):
@@ -301,4 +303,4 @@ def _replace(answered: Answered, marker: str, count: Callable[[str], int], manne
         told = with_handle(marker, text) if manner.handles else marker
         if count(told) < count(text):
             where = Where(answered.where.message, answered.where.block, (position,))
-            yield Replace(where, told, EditKind.SUPERSEDED)
+            yield Replace(where, told, EditKind.SUPERSEDED, (later.where.message,))
