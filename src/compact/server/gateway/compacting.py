@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
 from compact.app.preflight import Preflight
+from compact.engine.projection import BreakCause
 from compact.engine.telling import told_error
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS
@@ -20,7 +21,7 @@ from compact.messages import Json, meta_of, without_meta
 from compact.policies import Profile, check_session_id
 from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
-from compact.server.gateway.recognising import Recognised, Sessions
+from compact.server.gateway.session_matcher import Match, SessionMatcher
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
 
@@ -91,20 +92,22 @@ class Asked:
 class Outgoing:
     """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
 
-    `reason` is why nothing could be done, where something should have been.
+    `reason` is why nothing could be done, where something should have been; `cause` why the request does not begin with
+    all messages of the session's request before.
     """
 
     asked: Asked
     done: Done = "none"
     before: int | None = None
     after: int | None = None
-    found: Recognised | None = field(default=None, repr=False)
+    found: Match | None = field(default=None, repr=False)
     manager: CompactManager | None = field(default=None, repr=False)
     reason: str = ""
+    cause: BreakCause = ""
 
     @property
     def session(self) -> str:
-        return self.found.known.session if self.found else ""
+        return self.found.session if self.found else ""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -114,6 +117,7 @@ class Outgoing:
             "x-compact-session": self.session.encode().decode("latin-1") or None,
             "x-compact-tokens-before": self.before,
             "x-compact-tokens-after": self.after,
+            "x-compact-break": self.cause or None,
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
@@ -127,7 +131,7 @@ class Compactor:
         self._tracer = open_tracer(state, "gateway")
         settings = state.settings
         self._managers = Managers(state.home, recall=settings.gateway_recall, address=settings.upstream_openai)
-        self._sessions = Sessions(state.home / "gateway" / "sessions.jsonl")
+        self._sessions = SessionMatcher(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:
         self._managers.close()
@@ -170,13 +174,13 @@ class Compactor:
                 self._managers.narrow(original.model, original.profile, overflow.limit)
         except Exception as error:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
             return replace(sent, reason=_logged("a request that was too long was not compacted", error))
-        return replace(forced, done="forced") if shorter else replace(sent, reason=_NOTHING_SHORTER)
+        return replace(forced, done="forced", cause="compaction") if shorter else replace(sent, reason=_NOTHING_SHORTER)
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
         scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
         with self._managers.using(asked.model, asked.profile) as manager:
-            found = self._sessions.find(scope, messages, asked.session)
-            session = found.known.session
+            found = self._sessions.find(scope, asked.format, messages, asked.session)
+            session = found.session
             try:
                 with self._failing(session):
                     done = manager.prepare(session, asked.request)
@@ -184,9 +188,9 @@ class Compactor:
                 self._managers.hold(manager, session, len(asked.raw))
         return self._outgoing(asked, done, found, manager)
 
-    def _fitted(self, found: Recognised, asked: Asked, window: int, *, told: bool) -> Outgoing:
+    def _fitted(self, found: Match, asked: Asked, window: int, *, told: bool) -> Outgoing:
         """The request, compacted for this once into a smaller window, far below it where none was told."""
-        session = found.known.session
+        session = found.session
         with self._managers.using(asked.model, asked.profile) as manager:
             window = min(window, manager.window)
             share = 1.0 if told else _UNTOLD
@@ -195,16 +199,19 @@ class Compactor:
             manager.forget(session)
         return self._outgoing(asked, done, found, manager)
 
-    def _outgoing(self, asked: Asked, done: Preflight, found: Recognised, manager: CompactManager) -> Outgoing:
+    def _outgoing(self, asked: Asked, done: Preflight, found: Match, manager: CompactManager) -> Outgoing:
         if any(event.name in _TRACED for event in done.events):
             for event in done.events:
-                self._tracer.emit(found.known.session, event)
-        messages, sent, after = asked.messages or [], done.messages, done.tokens_after
+                self._tracer.emit(found.session, event)
+        messages, sent = asked.messages or [], done.messages
         if done.compacted:
-            self._sessions.settle(found, done.reach, done.tokens_before - after)
+            self._sessions.settle(found, done.reach)
+        outgoing = Outgoing(
+            asked, "none", done.tokens_before, done.tokens_after, found, manager, cause=done.break_cause
+        )
         if len(sent) == len(messages) and all(map(is_, messages, sent)):
-            return Outgoing(asked, "none", after, after, found, manager)
-        return Outgoing(asked.with_messages(sent), "applied", after + found.known.saved, after, found, manager)
+            return outgoing
+        return replace(outgoing, asked=asked.with_messages(sent), done="applied")
 
     @contextmanager
     def _failing(self, session: str) -> Iterator[None]:
