@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from threading import Event as Flag
 from threading import Lock, Thread, current_thread
 from time import monotonic, perf_counter
@@ -13,7 +14,7 @@ from compact.engine.driver import Outcome
 from compact.engine.projection import Projection
 from compact.engine.telling import told_discarded, told_prepared
 from compact.formats import reject
-from compact.messages import check
+from compact.messages import MOVING_TAIL, check
 from compact.ports import Event, Measure
 
 NEARLY = 0.9
@@ -37,13 +38,22 @@ class _Job:
     done: Flag = field(default_factory=Flag)
 
     def fits(self, projection: Projection) -> bool:
-        """Whether the projection is the one it is made of, with nothing but more messages at the end."""
-        basis = self.basis
-        return (
-            projection.frame.format == basis.frame.format
-            and projection.compactions is basis.compactions
-            and projection.log[: len(basis.log)] == basis.log
-        )
+        """Whether the projection goes on from the one it is made of; what clients may still rewrite can differ."""
+        known, basis = self.shared(projection), self.basis
+        numbers = [[done.number for done in one.compactions] for one in (projection, basis)]
+        same = projection.frame.format == basis.frame.format and numbers[0] == numbers[1]
+        return same and known > self.reach and known >= len(basis.log) - MOVING_TAIL
+
+    def shared(self, projection: Projection) -> int:
+        """How many messages at the front the projection and the one it is made of have in common."""
+        pairs = zip(projection.log, self.basis.log, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+
+    @property
+    def reach(self) -> int:
+        """The position of the last message that the compaction depends on; before the first while it is not done."""
+        done = self.outcome
+        return self.basis.compacted(done.plan, done.conversation).compactions[-1].reach if done else -1
 
 
 class Background:
@@ -95,7 +105,7 @@ class Background:
                 return None
         if job.outcome is None:
             return None
-        applied = _applied(job.outcome, projection, len(job.basis.log), measure)
+        applied = _applied(job.outcome, projection, job.shared(projection), measure) if job.fits(projection) else None
         if applied is None:
             self._discard(job, "it does not go with the messages that came since")
         return applied
