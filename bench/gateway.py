@@ -46,16 +46,16 @@ _REPLY = {
 
 def run(out: TextIO, seconds: float = 10) -> None:
     """Print the figures."""
-    with TemporaryDirectory() as home, _process("upstream") as upstream:
-        with _process("gateway", upstream.url, home) as gateway:
+    with TemporaryDirectory() as home, process("upstream") as upstream:
+        with process("gateway", upstream.url, home) as gateway:
             for tokens in (10_000, 100_000):
                 print(f"{tokens:,} tokens, warm: {_added(upstream, gateway, _history(tokens))}", file=out, flush=True)
             first = _added(upstream, gateway, _history(100_000), stream=True)
             print(f"100,000 tokens, first byte of a stream: {first}", file=out, flush=True)
-        with _process("gateway", upstream.url, home, "110000") as gateway:
+        with process("gateway", upstream.url, home, "110000") as gateway:
             part = _added(upstream, gateway, _history(200_000))
             print(f"200,000 tokens, of which a part is sent: {part}", file=out, flush=True)
-        with _process("gateway", upstream.url, home, "8000") as gateway:
+        with process("gateway", upstream.url, home, "8000") as gateway:
             load = asyncio.run(_load(upstream, gateway, seconds))
             print(f"{SESSIONS} conversations for {seconds:g} s: {load}", file=out, flush=True)
 
@@ -67,7 +67,7 @@ def _history(tokens: int) -> list[dict[str, Any]]:
     return [{"role": roles[turn % 2], "content": f"{turn}: {text}"} for turn in range(tokens // 200 // 2 * 2)]
 
 
-def _added(upstream: _Part, gateway: _Part, history: list[dict[str, Any]], *, stream: bool = False) -> str:
+def _added(upstream: Part, gateway: Part, history: list[dict[str, Any]], *, stream: bool = False) -> str:
     """How much longer the very same request takes through the gateway, as the conversation goes on."""
     direct: list[float] = []
     added: list[float] = []
@@ -88,7 +88,7 @@ def _added(upstream: _Part, gateway: _Part, history: list[dict[str, Any]], *, st
     return f"{_spread(added)} (direct {_ms(_at(direct, 50))}; {_ms(each)} of the gateway's processor each; {done})"
 
 
-def _taken(client: httpx2.Client, part: _Part, body: bytes) -> tuple[float, str]:
+def _taken(client: httpx2.Client, part: Part, body: bytes) -> tuple[float, str]:
     """Seconds until the first byte of the answer, and what was done to the request."""
     began = perf_counter()
     with client.stream("POST", part.url + _PATH, content=body) as answer:
@@ -100,7 +100,7 @@ def _taken(client: httpx2.Client, part: _Part, body: bytes) -> tuple[float, str]
         return taken, answer.headers.get("x-compact-compaction", "")
 
 
-async def _load(upstream: _Part, gateway: _Part, seconds: float) -> str:
+async def _load(upstream: Part, gateway: Part, seconds: float) -> str:
     """Many conversations at once, whose people think for a while; each turn goes both ways, and is compared."""
     added: list[float] = []
     errors: list[str] = []
@@ -150,7 +150,7 @@ def _ms(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """A process of its own: where it is, and how to ask how long it was busy."""
 
     url: str
@@ -165,17 +165,20 @@ class _Part:
 
 
 @contextmanager
-def _process(*role: str) -> Iterator[_Part]:
-    """A part that runs in a process of its own, until its standard input ends."""
+def process(*role: str, folder: Path | None = None) -> Iterator[Part]:
+    """A part that runs in a process of its own, until its standard input ends; of another checkout if one is given."""
     command = [sys.executable, "-m", "bench.gateway", "--as", *role]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
+    paths = {"PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}"} if folder else {}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env=os.environ | paths
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdin is not None
         try:
-            yield _Part(process.stdout.readline().strip(), process)
+            yield Part(running.stdout.readline().strip(), running)
         finally:
-            process.stdin.close()
-            process.wait(20)
+            running.stdin.close()
+            running.wait(20)
 
 
 def _wait(url: str) -> None:
@@ -192,10 +195,10 @@ def _gateway(upstream: str, home: str, window: str = "") -> None:
     from compact.server.state import ServerState
     from compact.settings.server import ServerSettings
 
-    os.environ |= {"COMPACT_HOME": home, "OPENAI_API_KEY": "a-key-of-the-vendor"}
+    os.environ |= dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "a-key-of-the-vendor") | {"COMPACT_HOME": home}
     if window:
         os.environ["COMPACT_MAX_CONTEXT_TOKENS"] = window
-    settings = ServerSettings(token=TOKEN, upstream_openai=f"{upstream}/v1")
+    settings = ServerSettings(token=TOKEN, upstream_openai=f"{upstream}/v1", upstream_anthropic=upstream)
     with running(ServerState(Path(home), settings=settings)) as url:
         settle()
         _wait(url)
