@@ -46,7 +46,7 @@ def test_every_error_has_one_form_and_no_trace(state: ServerState, name: str) ->
     app = create_app(state)
     router = APIRouter()
 
-    @router.get("/raise")
+    @router.get("/api/raise")
     async def fails() -> None:
         raise error
 
@@ -54,7 +54,7 @@ def test_every_error_has_one_form_and_no_trace(state: ServerState, name: str) ->
 
     async def ask() -> httpx2.Response:
         async with httpx2.AsyncClient(transport=transport(app), base_url="http://localhost") as client:
-            return await client.get("/raise")
+            return await client.get("/api/raise")
 
     answer = asyncio.run(ask())
     told = answer.json()["error"]

@@ -350,7 +350,7 @@ def test_privileges_websockets_are_not_spoken(served: Served) -> None:
         "sec-websocket-version": "13",
     }
     answer = httpx2.get(f"{served.url}/api/openapi.json", headers=headers)
-    assert answer.status_code == 401
+    assert answer.status_code == 426
 
 
 def test_csrf_no_cookie_is_used(served: Served) -> None:

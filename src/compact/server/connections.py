@@ -123,6 +123,9 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         self.refuse(Refusal(400, msg.rstrip("."), "Send HTTP/1.1."))
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Log nothing: the client gets a 426."""
+
     @property
     def waiting(self) -> bool:
         """Whether there is no request to be answered."""

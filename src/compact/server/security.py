@@ -11,7 +11,7 @@ import asyncio
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -46,6 +46,8 @@ MOST_CONTAINERS: Final = 1_000_000
 """Arrays and objects in a body: a few bytes of text for each, but a hundred of memory."""
 # The body was not read to its end, so the connection cannot be used for another request.
 _HANGING_UP: Final = {"connection": "close"}
+# After a 426, clients go on over HTTP where no header speaks of the connection.
+_REFUSING: Final[Mapping[int, dict[str, str]]] = {401: _HANGING_UP | {"www-authenticate": "Bearer"}, 426: {}}
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ROOM: Final = "compact.largest_body"
 _UNFOLDS: Final = "compact.unfolds"
@@ -88,6 +90,7 @@ _OTHER_HOST: Final = Refusal(
     421, "this server is not known by that name", "Use the address that `compact serve` printed."
 )
 _OTHER_SITE: Final = Refusal(403, "the request comes from another site", "Open the page of this server, and ask there.")
+_NO_WEBSOCKETS: Final = Refusal(426, "websockets are not supported", "Send the request over HTTP.")
 _NOT_UTF8: Final = Refusal(400, "the body is not UTF-8", "Write it in UTF-8.")
 _TOO_MANY: Final = Refusal(400, f"the body holds more than {MOST_CONTAINERS:,} values", "Send less at once.")
 
@@ -121,8 +124,9 @@ class Guard:
         if refusal is not None:
             kind = "Unauthorized" if refusal.status == 401 else "Refused"
             told = self._tell(scope, refusal.status, error_body(kind, str(refusal), remedy=refusal.remedy))
-            headers = _HANGING_UP | ({"www-authenticate": "Bearer"} if refusal.status == 401 else {})
-            await JSONResponse(told, refusal.status, headers)(scope, receive, guarded)
+            await JSONResponse(told, refusal.status, _REFUSING.get(refusal.status, _HANGING_UP))(
+                scope, receive, guarded
+            )
             return
         body = _Body(scope, receive, self._state.settings.body_seconds)
         await self._app(scope, body, guarded)
@@ -137,6 +141,8 @@ class Guard:
         own = (f"http://{hosts[0]}".lower(), f"https://{hosts[0]}".lower())
         if any(origin.lower() not in own for origin in headers.getlist("origin")):
             return _OTHER_SITE
+        if headers.get("upgrade", "").strip().lower() == "websocket":
+            return _NO_WEBSOCKETS
         stranger: Refusal | None = scope[_STRANGER]
         return None if scope["method"] in _SAFE else stranger
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import Headers
-from starlette.routing import Match
 
 from compact.errors import CompactError
 from compact.messages import Json
@@ -111,8 +110,8 @@ for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/
 
 
 def in_form_for(scope: Scope, status: int, told: dict[str, Json]) -> dict[str, Json]:
-    """An error of the server in the form that the client expects: its vendor's where the gateway was asked."""
-    if not any(route.matches(scope)[0] is Match.FULL for route in router.routes):
+    """An error of the server in the form that the client expects: its vendor's wherever a vendor may be meant."""
+    if scope["path"] == "/ingest" or scope["path"].startswith("/api/"):
         return told
     return refused(_speaks(_path(scope), Headers(scope=scope)), status, told["error"]["message"])
 

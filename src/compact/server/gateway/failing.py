@@ -43,6 +43,7 @@ _REFUSED: Final = {
     403: ("permission_error", "permission_denied"),
     404: ("not_found_error", "not_found"),
     413: ("request_too_large", "request_too_large"),
+    426: ("invalid_request_error", "upgrade_required"),
 }
 _ANSWERS: Final[Mapping[type[CompactError], tuple[int, str, str]]] = {
     InsufficientBudget: (400, "invalid_request_error", "context_length_exceeded"),
