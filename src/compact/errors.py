@@ -80,10 +80,10 @@ class EditError(CompactError, ValueError):
 
 
 class InsufficientBudget(CompactError, RuntimeError):
-    """What must stay takes `needed` tokens where only `budget` may be used."""
+    """What must stay takes `needed` tokens, and the answer `answer` more, where only `budget` may be used."""
 
-    def __init__(self, problem: str, *, needed: int, budget: int) -> None:
-        self.needed, self.budget = needed, budget
+    def __init__(self, problem: str, *, needed: int, budget: int, answer: int = 0) -> None:
+        self.needed, self.budget, self.answer = needed, budget, answer
         super().__init__(problem)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from anthropic import Anthropic, BadRequestError
-from openai import APIStatusError, OpenAI
+from anthropic import Anthropic
+from openai import OpenAI
 
 from compact import parse
 from compact.app.counting import counter_for
@@ -153,35 +153,14 @@ def test_what_the_server_refuses_is_told_in_the_vendors_form(narrow: Served, mon
         ]
         assert [answer.status_code for answer in answers] == [401, 400, 413]
         told = [answer.json() for answer in answers]
-        kinds = [each["error"]["type"] for each in told]
-        assert kinds == ["authentication_error", "invalid_request_error", "request_too_large"]
-        assert "x-api-key" in told[0]["error"]["message"]
         anthropic = path == "/v1/messages"
+        kinds = [each["error"]["type"] for each in told]
+        wrong_key = "authentication_error" if anthropic else "invalid_request_error"
+        assert kinds == [wrong_key, "invalid_request_error", "request_too_large"]
+        assert "x-api-key" in told[0]["error"]["message"]
         assert all(each.get("type") == ("error" if anthropic else None) for each in told)
         assert all(("code" in each["error"]) != anthropic for each in told)
     assert narrow.strange("PUT", "/api/settings", json={}).json()["error"]["type"] == "Unauthorized"
-
-
-def test_the_wrong_token_is_an_authentication_error_to_the_sdk(narrow: Served) -> None:
-    with (
-        OpenAI(base_url=f"{narrow.url}/v1", api_key="wrong", max_retries=0) as client,
-        pytest.raises(APIStatusError) as caught,
-    ):
-        client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": "Hi"}])
-    assert caught.value.status_code == 401
-
-
-def test_what_cannot_fit_is_told_in_the_vendors_form(anthropic: Anthropic, openai: OpenAI, vendor: FakeVendors) -> None:
-    before = len(vendor.requests)
-    huge = "This is how it is done. " * 2_000
-    with pytest.raises(BadRequestError, match="the budget is 6,500 of 8,000") as caught:
-        anthropic.messages.create(model=CLAUDE, messages=[{"role": "user", "content": "Hi"}], max_tokens=5, system=huge)
-    assert caught.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]  # JSON
-    assert caught.value.response.headers["x-compact-reason"] in caught.value.body["error"]["message"]  # type: ignore[index]  # JSON
-    with pytest.raises(APIStatusError) as refused:
-        openai.chat.completions.create(model="gpt-4o", messages=[{"role": "system", "content": huge}])
-    assert (refused.value.status_code, getattr(refused.value, "code", "")) == (400, "context_length_exceeded")
-    assert len(vendor.requests) == before
 
 
 def test_an_answer_that_breaks_off_breaks_off_for_the_client(narrow: Served, vendor: FakeVendors) -> None:

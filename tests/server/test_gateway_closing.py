@@ -40,7 +40,7 @@ class Watched(list[tuple[str, str]]):
 def test_no_body_is_read_on_the_loop(tmp_path: Path) -> None:
     async def passed() -> int:
         gateway = Gateway(state)
-        answer = await gateway.pass_through(Call("POST", "embeddings", "", headers, b'{"model": "m"}'), "openai")
+        answer = await gateway.pass_through(Call("POST", "embeddings", "", headers, b'{"model": "m"}'), "openai-chat")
         await gateway.close()
         return answer.status_code
 

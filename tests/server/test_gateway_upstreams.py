@@ -9,7 +9,7 @@ import pytest
 
 from compact.errors import NotFound
 from compact.policies import Profile
-from compact.server.gateway.failing import Overflow, overflow_in, overflow_told
+from compact.server.gateway.overflow import Overflow, parse_overflow, read_overflow
 from compact.server.gateway.upstreams import Upstream
 
 AZURE = "https://me.openai.azure.com"
@@ -145,15 +145,15 @@ def test_no_path_reaches_another_deployment() -> None:
 )
 def test_what_vendors_say_of_a_long_request(message: str, found: Overflow | None) -> None:
     for error in ({"error": {"message": message}}, {"type": "error", "message": message}):
-        assert overflow_told(error) == found
-        assert overflow_in(400, json.dumps(error).encode()) == found
-    assert overflow_told({"response": {"error": {"message": message}}}) == found
-    assert overflow_in(429, json.dumps({"error": {"message": message}}).encode()) is None
+        assert parse_overflow(error) == found
+        assert read_overflow(400, json.dumps(error).encode()) == found
+    assert parse_overflow({"response": {"error": {"message": message}}}) == found
+    assert read_overflow(429, json.dumps({"error": {"message": message}}).encode()) is None
 
 
 @pytest.mark.parametrize("told", [None, [], "x", {}, {"error": "prompt is too long"}, {"response": []}, {"message": 1}])
 def test_what_is_no_error_says_nothing(told: Any) -> None:
-    assert overflow_told(told) is None
+    assert parse_overflow(told) is None
 
 
 @pytest.mark.parametrize(

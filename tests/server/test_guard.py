@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fastapi import Request
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from compact.errors import InvalidInput
@@ -37,6 +38,10 @@ TOKEN = "t" * 40
 SAFE = [("host", "localhost:8080")]
 OWN = [*SAFE, ("authorization", f"Bearer {TOKEN}")]
 Given = Sequence[tuple[str, str]]
+
+
+def respond(_: Any, status: int, body: dict[str, Any], headers: Any) -> JSONResponse:
+    return JSONResponse({"status": status, **body}, status, headers)
 
 
 class Asked:
@@ -82,12 +87,9 @@ class Asked:
         async def send(message: Any) -> None:
             self.sent.append(message)
 
-        def tell(_: Any, status: int, body: dict[str, Any]) -> dict[str, Any]:
-            return {"status": status, **body}
-
         self.sent.clear()
         self.body = b""
-        asyncio.run(Guard(self._app, self.state, tell)(scope, receive, send))
+        asyncio.run(Guard(self._app, self.state, respond)(scope, receive, send))
         return int(self.sent[0].get("status", 0)) if self.sent else 0
 
     @property
@@ -270,7 +272,7 @@ async def _never(slow: Asked) -> None:
 
     async def send(_: Any) -> None: ...
 
-    await Guard(slow._app, slow.state, lambda _, __, body: body)(scope, receive, send)
+    await Guard(slow._app, slow.state, respond)(scope, receive, send)
 
 
 def _raw(headers: Given) -> list[tuple[bytes, bytes]]:

@@ -21,9 +21,8 @@ from starlette.requests import ClientDisconnect
 
 from compact import errors
 from compact.app import dump_json
-from compact.messages import Json
 from compact.server import ingest, routes
-from compact.server.gateway.endpoints import GONE, in_form_for
+from compact.server.gateway.endpoints import GONE, error_response
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
 from compact.server.security import Guard, authorised, error_body, json_only, unfolds
@@ -93,7 +92,7 @@ def create_app(state: ServerState) -> FastAPI:
     )
     app.state.compact = state
     app.add_middleware(SessionPaths)
-    app.add_middleware(Guard, state=state, tell=in_form_for)
+    app.add_middleware(Guard, state=state, respond=error_response)
     _tell_errors(app)
     # First, because routes are tried in turn, and here milliseconds count.
     app.include_router(gateway_router, dependencies=[Depends(authorised), Depends(unfolds)])
@@ -117,21 +116,17 @@ def _routers() -> list[APIRouter]:
 def _tell_errors(app: FastAPI) -> None:
     """Every error reaches clients in one form, the gateway's in their vendor's, and none with a stack trace."""
 
-    def told(request: Request, status: int, body: dict[str, Json]) -> JSONResponse:
-        return JSONResponse(in_form_for(request.scope, status, body), status)
-
     @app.exception_handler(errors.CompactError)
     async def ours(request: Request, error: errors.CompactError) -> JSONResponse:
         status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
         field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
-        return told(request, status, error_body(type(error).__name__, str(error), field, remedy))
+        return error_response(request.scope, status, error_body(type(error).__name__, str(error), field, remedy))
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
         phrase = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
-        answer = told(request, error.status_code, error_body(phrase, str(error.detail)))
-        answer.headers.update(error.headers or {})
-        return answer
+        told = error_body(phrase, str(error.detail))
+        return error_response(request.scope, error.status_code, told, error.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def gone(_: Request, __: ClientDisconnect) -> Response:
@@ -142,12 +137,14 @@ def _tell_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         field = ".".join(str(step) for step in first["loc"] if step not in ("body", "query", "path"))
         said = errors.InvalidInput(str(first["msg"]), field=field, remedy="Correct it, and ask again.")
-        return told(request, 400, error_body("InvalidInput", str(said), field, said.remedy))
+        return error_response(request.scope, 400, error_body("InvalidInput", str(said), field, said.remedy))
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, _: Exception) -> JSONResponse:
         remedy = "The server's log says more."
-        return told(request, 500, error_body("InternalError", f"Something went wrong here. {remedy}", remedy=remedy))
+        return error_response(
+            request.scope, 500, error_body("InternalError", f"Something went wrong here. {remedy}", remedy=remedy)
+        )
 
 
 _open = APIRouter(tags=["server"])

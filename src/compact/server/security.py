@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request, Security
-from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic_core import from_json
 from starlette.datastructures import Headers, MutableHeaders
@@ -32,9 +31,10 @@ from compact.server.memory import LARGE, give_back
 from compact.server.state import ServerState
 
 if TYPE_CHECKING:
+    from fastapi.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    Tell: TypeAlias = Callable[[Scope, int, dict[str, Json]], dict[str, Json]]
+    Respond: TypeAlias = Callable[[Scope, int, dict[str, Json], Mapping[str, str]], JSONResponse]
 
 LARGEST_BODY: Final = 32 * 1024 * 1024
 LARGEST_UPLOAD: Final = 100 * 1024 * 1024
@@ -98,11 +98,11 @@ _TOO_MANY: Final = Refusal(400, f"the body holds more than {MOST_CONTAINERS:,} v
 class Guard:
     """Serves only what was meant for this server, and tells browsers what they may do with the answer.
 
-    `tell` puts an error into the form that the client expects.
+    `respond` makes an answer of an error, in the form that the client expects.
     """
 
-    def __init__(self, app: ASGIApp, state: ServerState, tell: Tell) -> None:
-        self._app, self._state, self._tell = app, state, tell
+    def __init__(self, app: ASGIApp, state: ServerState, respond: Respond) -> None:
+        self._app, self._state, self._respond = app, state, respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -123,10 +123,9 @@ class Guard:
         refusal = self._refusal(scope)
         if refusal is not None:
             kind = "Unauthorized" if refusal.status == 401 else "Refused"
-            told = self._tell(scope, refusal.status, error_body(kind, str(refusal), remedy=refusal.remedy))
-            await JSONResponse(told, refusal.status, _REFUSING.get(refusal.status, _HANGING_UP))(
-                scope, receive, guarded
-            )
+            told = error_body(kind, str(refusal), remedy=refusal.remedy)
+            headers = _REFUSING.get(refusal.status, _HANGING_UP)
+            await self._respond(scope, refusal.status, told, headers)(scope, receive, guarded)
             return
         body = _Body(scope, receive, self._state.settings.body_seconds)
         await self._app(scope, body, guarded)

@@ -19,8 +19,8 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import FORMATS
 from compact.messages import Json, meta_of, without_meta
 from compact.policies import Profile, check_session_id
-from compact.server.gateway.failing import Overflow
 from compact.server.gateway.managers import LEAST, Managers
+from compact.server.gateway.overflow import Overflow
 from compact.server.gateway.session_matcher import Match, SessionMatcher
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState

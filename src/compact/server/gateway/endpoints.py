@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import Headers
 
 from compact.errors import CompactError
 from compact.messages import Json
-from compact.server.gateway.failing import in_words_of, refused
+from compact.server.gateway.error_bodies import server_error, vendor_error
 from compact.server.gateway.relaying import Gateway
 from compact.server.gateway.sending import Call
-from compact.server.gateway.upstreams import Speaks
 from compact.server.state import state_of
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Response]) ->
         if not answering.done():
             answering.cancel()
     if answering.cancelled() and stopping.now:
-        return in_words_of(_speaks(_path(request.scope), request.headers), CompactError(_STOPPING))
+        return vendor_error(_format(_path(request.scope), request.headers), CompactError(_STOPPING))
     return answering.result() if answering.done() else Response(status_code=GONE)
 
 
@@ -102,18 +101,20 @@ async def others(request: Request) -> Response:
     gateway = cast("Gateway", request.app.state.gateway)
     path = _path(request.scope)
     call = await _call(request, path)
-    return await _unless_gone(request, gateway.pass_through(call, _speaks(path, request.headers)))
+    return await _unless_gone(request, gateway.pass_through(call, _format(path, request.headers)))
 
 
 for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/{path:path}", "/embeddings"):
     router.add_api_route(_place, others, methods=_METHODS, include_in_schema=False, response_class=Response)
 
 
-def in_form_for(scope: Scope, status: int, told: dict[str, Json]) -> dict[str, Json]:
-    """An error of the server in the form that the client expects: its vendor's wherever a vendor may be meant."""
+def error_response(
+    scope: Scope, status: int, told: dict[str, Json], headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """An error of the server in the form that the client expects: its vendor's, save below `/api` and at `/ingest`."""
     if scope["path"] == "/ingest" or scope["path"].startswith("/api/"):
-        return told
-    return refused(_speaks(_path(scope), Headers(scope=scope)), status, told["error"]["message"])
+        return JSONResponse(told, status, headers)
+    return server_error(_format(_path(scope), Headers(scope=scope)), status, told["error"]["message"], headers)
 
 
 def _path(scope: Scope) -> str:
@@ -122,6 +123,8 @@ def _path(scope: Scope) -> str:
     return path.removeprefix("/").removeprefix("v1/").removeprefix("v1/")
 
 
-def _speaks(path: str, headers: Headers) -> Speaks:
-    """Whose client this seems to be."""
-    return "anthropic" if path.startswith("messages") or "anthropic-version" in headers else "openai"
+def _format(path: str, headers: Headers) -> str:
+    """The format in which the client seems to speak."""
+    if path.startswith("messages") or "anthropic-version" in headers:
+        return "anthropic-messages"
+    return "openai-responses" if path.startswith("responses") else "openai-chat"

@@ -14,9 +14,10 @@ from compact.formats import FORMATS
 from compact.messages import Json
 from compact.server.connections import limits_of
 from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
-from compact.server.gateway.failing import Overflow, farewell, in_words_of, overflow_in, overflow_told
+from compact.server.gateway.error_bodies import closing_event, vendor_error
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_opening, told_by
+from compact.server.gateway.overflow import Overflow, parse_overflow, read_overflow
 from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
 from compact.server.gateway.sending import (
     LARGEST_ERROR,
@@ -82,17 +83,16 @@ class Gateway:
             response = await self._answer(call, ready)
         except CompactError as error:
             told = {"x-compact-compaction": "none"} | told_reason(str(error))
-            return in_words_of(SPEAKS[format], error, told)
+            return vendor_error(format, error, told)
         return response
 
-    async def pass_through(self, call: Call, speaks: Speaks) -> Response:
-        """The vendor's answer to anything else."""
+    async def pass_through(self, call: Call, format: str) -> Response:
+        """The vendor's answer to anything else; errors are in the format."""
         try:
-            upstream = await self._in_thread(self._upstream, call, speaks)
+            upstream = await self._in_thread(self._upstream, call, SPEAKS[format])
             response = await self._line.send(call, upstream)
         except CompactError as error:
-            return in_words_of(speaks, error)
-        format = "anthropic-messages" if speaks == "anthropic" else "openai-chat"
+            return vendor_error(format, error)
         return Relayed(response, {}, self._until_stopped(response, format, pieces_of(response)))
 
     async def _in_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -121,7 +121,7 @@ class Gateway:
         if response.status_code < 400:
             return await self._begun(call, ready, response)
         content = await read_raw(response, LARGEST_ERROR)
-        forced = await self._forced(ready, overflow_in(response.status_code, _decoded(response, content)))
+        forced = await self._forced(ready, read_overflow(response.status_code, _decoded(response, content)))
         if forced.done != "forced":
             return whole(response, content, forced.headers)
         return await self._answer_plainly(call, replace(ready, outgoing=forced))
@@ -132,7 +132,7 @@ class Gateway:
         if _is_stream(response):
             try:
                 opening = await read_opening(pieces)
-                outgoing = await self._forced(ready, overflow_told(opening.error))
+                outgoing = await self._forced(ready, parse_overflow(opening.error))
             except BaseException:
                 await response.aclose()
                 raise
@@ -190,7 +190,7 @@ class Gateway:
         """The pieces; a stream says in its vendor's form that it ends because the server stops."""
         if not _is_stream(response):
             return pieces
-        return self._state.stopping.events(pieces, farewell(format, _STOPPING))
+        return self._state.stopping.events(pieces, closing_event(format, _STOPPING))
 
     def _recalled(self, outgoing: Outgoing, reply: Reply) -> list[str]:
         if outgoing.manager is None:
@@ -233,8 +233,8 @@ def _is_stream(response: httpx2.Response) -> bool:
 def _overflow(response: httpx2.Response, content: bytes) -> Overflow | None:
     """What an answer that has been read says about the length of the request."""
     if response.status_code < 400:
-        return overflow_told(told_by(content, ended=True)[1]) if _is_stream(response) else None
-    return overflow_in(response.status_code, _decoded(response, content))
+        return parse_overflow(told_by(content, ended=True)[1]) if _is_stream(response) else None
+    return read_overflow(response.status_code, _decoded(response, content))
 
 
 def _decoded(response: httpx2.Response, content: bytes) -> bytes:
