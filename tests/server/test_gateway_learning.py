@@ -19,12 +19,12 @@ from compact.server.gateway.learning import Learning, _Ends, _learn, tokens_repo
 from compact.server.gateway.managers import Managers
 from compact.settings import load_calibrations
 from compact.testing.vendors.wire import Answer
-from tests.server.conftest import Recorder, Served, long_history
+from tests.server.conftest import Recorder, Serve, Served, long_history
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 EVENTS = {"content-type": "text/event-stream"}
 WHOLE = {"content-type": "application/json"}
-HISTORY: list[dict[str, Any]] = long_history(10, first="learning")
+HISTORY: list[dict[str, Any]] = long_history(45, first="learning")
 
 
 def samples(model: str) -> int:
@@ -78,6 +78,62 @@ def test_the_vendors_count_is_learned_after_its_answer(
     assert samples(model) == 1
 
 
+def counted(served: Served, model: str, history: list[dict[str, Any]] = HISTORY) -> int:
+    """What the gateway counts for a request."""
+    body = {"model": model, "messages": history, "max_tokens": 9}
+    answer = served.ask("POST", MESSAGES, json=body)
+    assert answer.status_code == 200, answer.text
+    return int(answer.headers["x-compact-tokens-before"])
+
+
+def report(served: Served, recorder: Recorder, model: str, factor: float, history: list[dict[str, Any]]) -> None:
+    """Let the vendor report so many times what we count, and wait until that was taken in."""
+    seen, usage = samples(model), {"input_tokens": round(count_tokens(history, model=model) * factor)}
+    recorder.answers.extend(told(usage)["whole"])
+    counted(served, model, history)
+    until = monotonic() + 2
+    while samples(model) == seen and monotonic() < until:
+        sleep(0.01)
+
+
+def test_a_small_request_teaches_nothing(recorded: Served, recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "_EVERY", 0.0)
+    model, small = "claude-opus-4-1", long_history(20)
+    assert count_tokens(small, model=model) < 8_000 < count_tokens(HISTORY, model=model)
+    for _ in range(2):
+        recorder.answers.extend(told({"input_tokens": 4_000})["whole"])
+        counted(recorded, model, small)
+    report(recorded, recorder, model, 1.2, HISTORY)
+    assert samples(model) == 1
+
+
+def test_a_factor_holds_after_the_next_start_once_three_samples_agree(
+    serve: Serve, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "_EVERY", 0.0)
+    model, first = "claude-opus-4-5", serve(recorder.url)
+    before = counted(first, model)
+    for factor in (0.759, 0.75, 1.3, 1.32):
+        report(first, recorder, model, factor, HISTORY)
+        assert counted(serve(recorder.url), model) == before
+    report(first, recorder, model, 1.31, HISTORY)
+    assert counted(first, model) == before
+    assert counted(serve(recorder.url), model) == pytest.approx(before * 1.3, rel=0.02)
+
+
+def test_what_an_overflow_teaches_holds_for_the_next_request(recorded: Served, recorder: Recorder) -> None:
+    model = "claude-sonnet-4-5"
+    before = counted(recorded, model)
+    vendors = round(before * 1.4)
+    message = f"prompt is too long: {vendors} tokens > {vendors - 500} maximum"
+    error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    recorder.answers.append(Answer(400, WHOLE, (json.dumps(error).encode(),)))
+    another = long_history(45, first="another")
+    asked = recorded.ask("POST", MESSAGES, json={"model": model, "messages": another, "max_tokens": 9})
+    assert asked.headers["x-compact-compaction"] == "forced"
+    assert counted(recorded, model, long_history(45, first="a third one")) == pytest.approx(vendors, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("answer", "tokens"),
     [
@@ -126,7 +182,7 @@ def test_models_whose_tokenizer_is_known_are_not_watched(tmp_path: Any, recorded
         asked = Asked("openai-chat", b"", {"model": model, "messages": HISTORY})
         pieces = nothing()
         with managers.using(model, None) as manager:
-            outgoing = Outgoing(asked, "none", 3_000, 3_000, None, manager)
+            outgoing = Outgoing(asked, "none", 9_000, 9_000, None, manager)
         watched[model] = watching.watch(outgoing, httpx2.Response(200), pieces) is not pieces
     watching.close()
     managers.close()

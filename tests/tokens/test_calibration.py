@@ -31,7 +31,39 @@ def test_observing_leaves_the_old_value_alone() -> None:
     before = Calibration(1.2)
     after = before.observe(1000, 1500)
     assert before == Calibration(1.2)
-    assert after == Calibration(1.5, samples=1, recent=(1.5,))
+    assert after == Calibration(1.2, samples=1, recent=(1.5,))
+
+
+def test_a_factor_holds_once_three_samples_agree() -> None:
+    calibration = Calibration()
+    for reported in (7_590, 12_000, 12_100):
+        calibration = calibration.observe(10_000, reported)
+        assert (calibration.settled, calibration.factor) == (False, 1.0)
+    calibration = calibration.observe(10_000, 12_900)
+    assert (calibration.settled, calibration.factor) == (True, 1.205)
+    # From then on it moves only where three agree again.
+    assert calibration.observe(10_000, 20_000).factor == 1.205
+
+
+def test_three_samples_agree_within_fifteen_percent() -> None:
+    assert _learned([(10_000, 10_000), (10_000, 11_500), (10_000, 10_700)]).settled
+    assert not _learned([(10_000, 10_000), (10_000, 11_510), (10_000, 10_700)]).settled
+
+
+def test_a_certain_observation_holds_at_once() -> None:
+    learned = _learned([(10_000, 12_000)] * 20)
+    certain = learned.observe(10_000, 15_000, certain=True)
+    assert certain == Calibration(1.5, samples=21, recent=(1.5,), settled=True)
+    assert certain.observe(10_000, 12_000).observe(10_000, 15_600).factor == 1.5
+    assert certain.observe(10_000, 15_200).observe(10_000, 15_600).factor == 1.52
+    assert Calibration().observe(1_000, 1_300, certain=True).factor == 1.3
+
+
+def test_what_was_learned_before_samples_had_to_agree_holds_where_they_do() -> None:
+    """Files of earlier versions do not say whether the factor holds."""
+    assert not Calibration.from_json('{"version": 1, "factor": 0.759, "samples": 2, "recent": [0.76, 0.758]}').settled
+    kept = Calibration.from_json('{"version": 1, "factor": 1.2, "samples": 9, "recent": [0.8, 1.2, 1.21, 1.19]}')
+    assert (kept.settled, kept.factor) == (True, 1.2)
 
 
 def test_outliers_do_not_move_it() -> None:
@@ -78,6 +110,7 @@ GOOD = {"version": 1, "factor": 1.2, "samples": 2, "recent": [1.1, 1.3]}
         ({"samples": 1.5}, "calibration.samples", "1.5 is not a whole number"),
         ({"samples": 1}, "calibration.samples", "1 is less than the 2 observations"),
         ({"recent": {}}, "calibration.recent", "not a list of numbers"),
+        ({"settled": 1}, "calibration.settled", "1 is neither true nor false"),
         ({"recent": [1.1, "x"]}, "calibration.recent", "not a list of numbers"),
         ({"recent": [1.1, 9]}, r"calibration.recent[1]", "9 is not between"),
     ],

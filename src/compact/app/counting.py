@@ -36,7 +36,7 @@ def meter_for(model: str) -> Meter:
     if facts.exact:
         return Meter(facts.id, facts.vendor, facts.encoding)
     learned = settings.load_calibrations().get(facts.id)
-    if learned is not None and learned.samples:
+    if learned is not None and learned.settled:
         return Meter(facts.id, facts.vendor, facts.encoding, learned.factor, "calibrated")
     return Meter(facts.id, facts.vendor, facts.encoding, facts.prior, "estimate")
 

@@ -21,8 +21,11 @@ class Learned:
     samples: int
 
 
-def learn_calibration(conversation: Conversation, model: str, reported: int) -> Learned:
-    """Take the vendor's count of the conversation into the model's calibration, and keep it."""
+def learn_calibration(conversation: Conversation, model: str, reported: int, *, certain: bool = True) -> Learned:
+    """Take the vendor's count of the conversation into the model's calibration, and keep it.
+
+    The factor holds at once; one that is not certain waits for others that agree.
+    """
     meter = meter_for(model)
     text = counter_for(model).count_text
     tools = formats.tools_of(conversation)
@@ -42,5 +45,7 @@ def learn_calibration(conversation: Conversation, model: str, reported: int) -> 
         raise InvalidInput(
             f"{plain:,} tokens are too few to learn from", field="file", remedy="Use a request of 200 tokens or more."
         )
-    updated = settings.update_calibration(meter.model, lambda known: known.observe(plain - fixed, reported - fixed))
+    updated = settings.update_calibration(
+        meter.model, lambda known: known.observe(plain - fixed, reported - fixed, certain=certain)
+    )
     return Learned(meter.model, counted, updated.factor, updated.samples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Final, TypeGuard
@@ -16,6 +17,9 @@ LOWEST, HIGHEST = 0.5, 3.0
 
 _REMEMBERED: Final = 15
 _TOO_SMALL: Final = 200
+_AGREEING: Final = 3
+"""Observations in a row that must agree before their factor holds."""
+_TOLERANCE: Final = 1.15
 _REMEDY: Final = "Delete this model's calibration; it is learned again from the next answers"
 
 
@@ -23,14 +27,15 @@ _REMEDY: Final = "Delete this model's calibration; it is learned again from the 
 class Calibration:
     """How many of the model's tokens one of ours makes, as far as is known.
 
-    The factor is the median of the last few observations, so single outliers do not move it and a change at the
-    vendor is followed within some requests. Before the first observation it is an assumption.
+    The factor is the median of the last few observations. It moves only where the last three agree, so outliers do not
+    move it and a change at the vendor is followed within some requests. It is an assumption until it is `settled`.
     """
 
     factor: float = 1.0
     samples: int = 0
     recent: tuple[float, ...] = ()
     version: int = VERSION
+    settled: bool = False
 
     def __post_init__(self) -> None:
         if self.version != VERSION:
@@ -43,17 +48,18 @@ class Calibration:
         if self.samples < len(self.recent):
             raise _invalid("samples", f"{self.samples} is less than the {len(self.recent)} observations in `recent`")
 
-    def observe(self, local: int, reported: int) -> Calibration:
+    def observe(self, local: int, reported: int, *, certain: bool = False) -> Calibration:
         """What is known after the vendor reported `reported` input tokens for what we count as `local`.
 
         Both are without overheads, and `reported` includes tokens read from and written to a cache. Requests too
-        small to tell anything are passed over.
+        small to tell anything are passed over. One that is certain holds at once, in place of what was known.
         """
         if local < _TOO_SMALL or reported <= 0:
             return self
         ratio = min(max(reported / local, LOWEST), HIGHEST)
-        recent = (*self.recent, ratio)[-_REMEMBERED:]
-        return replace(self, factor=median(recent), samples=self.samples + 1, recent=recent)
+        recent = (ratio,) if certain else (*self.recent, ratio)[-_REMEMBERED:]
+        seen = replace(self, samples=self.samples + 1, recent=recent)
+        return replace(seen, factor=median(recent), settled=True) if certain or _agree(recent) else seen
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -76,7 +82,10 @@ class Calibration:
             raise _invalid("samples", f"{samples!r} is not a whole number")
         if not isinstance(recent, list) or not all(map(_is_number, recent)):
             raise _invalid("recent", "not a list of numbers")
-        return cls(factor, samples, tuple(recent))
+        settled = fields.get("settled", _agree(recent))  # earlier versions did not say
+        if not isinstance(settled, bool):
+            raise _invalid("settled", f"{settled!r} is neither true nor false")
+        return cls(factor, samples, tuple(recent), settled=settled)
 
 
 def anchored(usage: int, factor: float, new: int, overhead: int = 0) -> int:
@@ -86,6 +95,11 @@ def anchored(usage: int, factor: float, new: int, overhead: int = 0) -> int:
     came after it, `new` of our tokens, is estimated, so an error of the factor weighs little.
     """
     return usage + math.ceil(factor * new) + overhead
+
+
+def _agree(recent: Sequence[float]) -> bool:
+    last = recent[-_AGREEING:]
+    return len(last) == _AGREEING and max(last) <= min(last) * _TOLERANCE
 
 
 def _is_number(value: object) -> TypeGuard[float]:

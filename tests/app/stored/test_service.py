@@ -237,7 +237,7 @@ def test_a_learned_factor_that_hardly_moves_counts_nothing_anew(
     model = find_model("claude-sonnet-4-5")
 
     def after_learning(factor: float) -> tuple[int, set[str]]:
-        update_calibration(model.id, lambda _: Calibration(factor, 1, (factor,)))
+        update_calibration(model.id, lambda _: Calibration(factor, 1, (factor,), settled=True))
         tokens = desk.sessions.context("a").tokens
         return tokens, {one.counter.split("*")[1] for one in desk.sessions.history("a")}
 

@@ -12,12 +12,14 @@ from operator import is_
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
+from compact.app import learn_calibration
 from compact.app.preflight import Preflight
 from compact.engine.projection import BreakCause
 from compact.engine.telling import told_error
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
-from compact.formats import FORMATS
+from compact.formats import FORMATS, parse
 from compact.messages import Json, meta_of, without_meta
+from compact.models import find_model
 from compact.policies import Profile, check_session_id
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
@@ -53,6 +55,10 @@ class Asked:
     @property
     def model(self) -> str:
         return model_in(self.body)
+
+    @property
+    def catalogue_name(self) -> str:
+        return self.profile.catalogue_name if self.profile else self.model
 
     @property
     def key(self) -> str:
@@ -175,6 +181,18 @@ class Compactor:
         except Exception as error:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
             return replace(sent, reason=_logged("a request that was too long was not compacted", error))
         return replace(forced, done="forced", cause="compaction") if shorter else replace(sent, reason=_NOTHING_SHORTER)
+
+    def learn(self, sent: Outgoing, overflow: Overflow) -> None:
+        """Take the vendor's own count of a request that was too long into its model's calibration."""
+        asked = sent.asked
+        if not overflow.input or sent.manager is None or find_model(asked.catalogue_name).exact:
+            return
+        try:
+            learn_calibration(parse(asked.body, format=asked.format), asked.catalogue_name, overflow.input)
+        except Exception as error:  # noqa: BLE001 - a door: the request is answered without it
+            _logged("nothing was learned from an overflow", error)
+        else:
+            self._managers.renew(asked.model, asked.profile)
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
         scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))

@@ -26,8 +26,8 @@ _EVERY: Final = 60.0
 """Seconds between two observations of a model: a factor is the median of a few, and a count takes its time."""
 _MOST: Final = 64
 """Models that are observed: what a client calls a model must not fill the file."""
-_LEAST: Final = 500
-"""Tokens of a request that tells something."""
+_LEAST: Final = 8_000
+"""Tokens of a request that is learned from: in a smaller one, what the vendor adds around the texts weighs too much."""
 _HEAD, _TAIL = 512 * 1024, 256 * 1024
 _LARGEST: Final = 8 * 1024 * 1024
 
@@ -46,7 +46,11 @@ class Learning:
         self, outgoing: Outgoing, response: httpx2.Response, pieces: AsyncIterator[bytes]
     ) -> AsyncIterator[bytes]:
         """The same pieces; what they say of usage is learned from where it is time for it."""
-        if outgoing.manager is None or (outgoing.after or 0) < _LEAST or not self._is_due(_name(outgoing.asked)):
+        if (
+            outgoing.manager is None
+            or (outgoing.after or 0) < _LEAST
+            or not self._is_due(outgoing.asked.catalogue_name)
+        ):
             return pieces
         return self._watched(outgoing.asked, response, pieces)
 
@@ -95,16 +99,12 @@ class _Ends:
         return b"".join((*self._head, *self._tail))
 
 
-def _name(asked: Asked) -> str:
-    return asked.profile.catalogue_name if asked.profile else asked.model
-
-
 def _learn(asked: Asked, headers: httpx2.Headers, ends: _Ends) -> None:
     try:
         content = inflated(headers.get("content-encoding", ""), ends.content, _LARGEST)
         tokens = next((found for answer in _answers(content) if (found := tokens_reported(answer))), 0)
         if tokens:
-            learn_calibration(parse(asked.body, format=asked.format), _name(asked), tokens)
+            learn_calibration(parse(asked.body, format=asked.format), asked.catalogue_name, tokens, certain=False)
     except CompactError as error:
         _log.debug("nothing was learned from an answer: %s", error)
     except Exception:  # noqa: BLE001 - a door: whoever was answered does not need to know

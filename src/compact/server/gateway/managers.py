@@ -102,17 +102,22 @@ class Managers:
             yield manager
 
     def narrow(self, model: str, profile: Profile | None, window: int) -> None:
-        """Know from now on that the model's window is smaller than was thought.
-
-        The earlier manager stays open for those that still work with it; what it kept, the new one finds.
-        """
+        """Know from now on that the model's window is smaller than was thought."""
         key = _key(model, profile)
         with self._lock:
             self._windows[key] = max(window, LEAST)
             self._windows.move_to_end(key)
             if len(self._windows) > _WINDOWS:
                 self._windows.popitem(last=False)
-            left = self._leave(key)
+        self.renew(model, profile)
+
+    def renew(self, model: str, profile: Profile | None) -> None:
+        """Make the model's manager anew for the next request, with the window and the calibration known by then.
+
+        The earlier manager stays open for those that still work with it; what it kept, the new one finds.
+        """
+        with self._lock:
+            left = self._leave(_key(model, profile))
         for manager in left:
             manager.close()
 

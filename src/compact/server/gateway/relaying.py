@@ -147,6 +147,7 @@ class Gateway:
         if overflow is None:
             return ready.outgoing
         forced = await self._in_thread(self._compactor.force, ready.outgoing, ready.original, overflow)
+        await self._in_thread(self._compactor.learn, ready.outgoing, overflow)
         if forced.done == "forced":
             self._tell(forced)
         return forced
