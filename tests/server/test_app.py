@@ -76,16 +76,17 @@ def test_the_page_is_served_from_its_folder(state: ServerState) -> None:
     async def ask() -> list[httpx2.Response]:
         app = create_app(state)
         async with httpx2.AsyncClient(transport=transport(app), base_url="http://localhost") as client:
-            paths = ("/", "/chat/one", "/assets/app-1a2b.js", "/assets/gone.js", "/%2e%2e/secret")
-            return [*[await client.get(path) for path in paths], await client.head("/")]
+            paths = ("/", "/index.html", "/assets/app-1a2b.js", "/assets/gone.js", "/%2e%2e/secret")
+            deep = await client.get("/chat/one", headers={"accept": "text/html"})
+            return [*[await client.get(path) for path in paths], await client.head("/"), deep]
 
-    index, deep, script, gone, outside, head = asyncio.run(ask())
+    index, named, script, gone, outside, head, deep = asyncio.run(ask())
     assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(index.content)))
-    assert index.text == deep.text == outside.text == "<p>the page</p>"
+    assert index.text == named.text == deep.text == "<p>the page</p>"
     assert index.headers["cache-control"] == "no-cache"
     assert script.text == "let x"
     assert "immutable" in script.headers["cache-control"]
-    assert gone.status_code == 404
+    assert [answer.status_code for answer in (index, gone, outside, deep)] == [200, 404, 404, 404]
 
 
 def test_without_a_build_the_page_says_how_to_build_it(state: ServerState) -> None:

@@ -31,7 +31,8 @@ def serve(
     from compact.settings.server import load_server_settings
 
     try:
-        from compact.server.serving import address_of, check_home, check_host, listen
+        from compact.server.health import check_home
+        from compact.server.serving import address_of, check_host, listen
         from compact.server.serving import serve as run
         from compact.server.state import LOCAL, ServerState
     except ImportError as error:

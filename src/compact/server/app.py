@@ -22,9 +22,10 @@ from starlette.requests import ClientDisconnect
 from compact import errors
 from compact.app import dump_json
 from compact.server import ingest, routes
-from compact.server.gateway.endpoints import GONE, error_response
+from compact.server.gateway.endpoints import GONE, error_response, unknown_path
 from compact.server.gateway.endpoints import router as gateway_router
 from compact.server.gateway.relaying import Gateway
+from compact.server.health import router as health_router
 from compact.server.security import Guard, authorised, error_body, json_only, unfolds
 from compact.server.session_paths import SessionPaths
 from compact.server.state import ServerState, State, state_of
@@ -102,6 +103,7 @@ def create_app(state: ServerState) -> FastAPI:
     for router in (_core, *_routers(), _rest):
         app.include_router(router, prefix="/api", dependencies=private, responses=failed)  # type: ignore[arg-type]  # as above
     app.include_router(ingest.router, dependencies=private, responses=failed)  # type: ignore[arg-type]  # as above
+    app.include_router(health_router)
     app.include_router(_page)
     return app
 
@@ -183,17 +185,20 @@ async def unknown(path: str) -> None:
     raise errors.NotFound(f"there is no /api/{path[:80]}", remedy="/api/openapi.json says what there is.")
 
 
-@_page.api_route("/{path:path}", methods=["GET", "HEAD"])
+@_page.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 def page(path: str, request: Request) -> Response:
-    """Show the page: a file of it, else its first one, for what follows in the address is the page's own affair."""
+    """Show a file of the page; what follows `#` in its address is its own affair, so other paths are not found."""
     root = state_of(request).page
     # Looked up among the files there are: no path leads out of the folder.
     files = {file.relative_to(root).as_posix(): file for file in root.rglob("*") if file.is_file()}
-    if path in files:
+    asked = path or "index.html"
+    if request.method not in ("GET", "HEAD"):
+        raise unknown_path(request.scope)
+    if asked in files:
         kept = "public, max-age=31536000, immutable" if path.startswith("assets/") else "no-cache"
-        return FileResponse(files[path], headers={"cache-control": kept})
-    if path.startswith("assets/"):
-        raise HTTPException(404, f"there is no {path[:80]}. Reload the page.")
+        return FileResponse(files[asked], headers={"cache-control": kept})
+    if path and "text/html" not in request.headers.get("accept", ""):
+        raise unknown_path(request.scope)
     if "index.html" in files:
-        return FileResponse(files["index.html"], headers={"cache-control": "no-cache"})
-    return HTMLResponse(_NO_PAGE)
+        return FileResponse(files["index.html"], 404, headers={"cache-control": "no-cache"})
+    return HTMLResponse(_NO_PAGE, 404 if path else 200)

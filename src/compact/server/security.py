@@ -156,6 +156,11 @@ async def authorised(
         raise HTTPException(refusal.status, str(refusal))
 
 
+def has_token(request: Request) -> bool:
+    """Whether the request comes with the token, for routes that serve others, too."""
+    return request.scope.get(_STRANGER, _NO_TOKEN) is None
+
+
 async def json_only(request: Request) -> None:
     """A dependency that takes no form: what a browser sends by itself from another site is never JSON."""
     kind = request.headers.get("content-type", "")
@@ -343,7 +348,7 @@ def _presented(headers: Headers) -> Iterator[bytes]:
         scheme, _, token = value.partition(" ")
         if scheme.lower() == "bearer":
             yield token.strip().encode("latin-1", "replace")
-    for name in ("x-api-key", "api-key"):
+    for name in ("x-api-key", "api-key", "x-goog-api-key"):
         yield from (value.encode("latin-1", "replace") for value in headers.getlist(name))
 
 

@@ -12,8 +12,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
 from types import FrameType
@@ -47,19 +45,6 @@ def check_host(host: str, state: ServerState) -> None:
             field="--host",
             remedy="Set COMPACT_TOKEN to a secret of at least 16 characters, or stay with 127.0.0.1.",
         )
-
-
-def check_home(home: Path) -> None:
-    """Make the folder for Compact's files; InvalidConfiguration says why nothing can be kept there."""
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        TemporaryFile(dir=home).close()
-    except OSError as error:
-        raise InvalidConfiguration(
-            f"cannot be written: {error.strerror or error}",
-            field=str(home),
-            remedy="Choose another folder with --home or COMPACT_HOME, or let this one be written.",
-        ) from None
 
 
 def listen(host: str, port: int) -> socket.socket:

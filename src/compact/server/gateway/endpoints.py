@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from compact.errors import CompactError
 from compact.messages import Json
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 router = APIRouter(tags=["gateway"])
+_GEMINIS: Final = re.compile(
+    r"^v1(?:alpha|beta)\d*/|:(?:generate|streamGenerate|embed|batchEmbed)Contents?$|:countTokens$"
+)
+"""Paths of Gemini's API, with a version or a method that only Google has."""
 _METHODS: Final = ["GET", "POST", "DELETE", "PUT", "PATCH"]
 GONE: Final = 499
 """The status of an answer that nobody reads."""
@@ -100,6 +107,8 @@ async def others(request: Request) -> Response:
     """Pass on anything else as it is."""
     gateway = cast("Gateway", request.app.state.gateway)
     path = _path(request.scope)
+    if _GEMINIS.search(path):
+        raise unknown_path(request.scope)
     call = await _call(request, path)
     return await _unless_gone(request, gateway.pass_through(call, _format(path, request.headers)))
 
@@ -114,7 +123,14 @@ def error_response(
     """An error of the server in the form that the client expects: its vendor's, save below `/api` and at `/ingest`."""
     if scope["path"] == "/ingest" or scope["path"].startswith("/api/"):
         return JSONResponse(told, status, headers)
-    return server_error(_format(_path(scope), Headers(scope=scope)), status, told["error"]["message"], headers)
+    return server_error(_error_format(scope), status, told["error"]["message"], headers)
+
+
+def unknown_path(scope: Scope) -> HTTPException:
+    """The error of a path that nothing is at."""
+    path = ascii(scope["path"][:80])[1:-1]
+    served = "The gateway serves the paths of OpenAI and Anthropic below /v1, not yet those of Gemini and Azure"
+    return HTTPException(404, f"there is no {path}. {served}. /api/openapi.json says what else there is.")
 
 
 def _path(scope: Scope) -> str:
@@ -123,8 +139,21 @@ def _path(scope: Scope) -> str:
     return path.removeprefix("/").removeprefix("v1/").removeprefix("v1/")
 
 
+def _error_format(scope: Scope) -> str:
+    """The format in which an error is told: by the path, and where the gateway does not serve it, by the headers."""
+    path, headers = _path(scope), Headers(scope=scope)
+    format = _format(path, headers)
+    if format != "openai-chat":
+        return format
+    served = any(route.matches(scope)[0] is Match.FULL for route in router.routes)
+    google = not served and any(name.startswith("x-goog-") for name in headers)
+    return "google-gemini" if google or _GEMINIS.search(path) else format
+
+
 def _format(path: str, headers: Headers) -> str:
     """The format in which the client seems to speak."""
     if path.startswith("messages") or "anthropic-version" in headers:
         return "anthropic-messages"
-    return "openai-responses" if path.startswith("responses") else "openai-chat"
+    if path.startswith("responses"):
+        return "openai-responses"
+    return "openai-chat"

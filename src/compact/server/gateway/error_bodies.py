@@ -39,6 +39,8 @@ _REFUSALS: Final = {
     426: ("invalid_request_error", "upgrade_required"),
 }
 """Type and code of what the server refuses, by status."""
+_STATUSES: Final = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND"}
+"""Google's names of statuses."""
 _WORTH_RETRYING: Final = frozenset({408, 409, 429})
 _PARAMS: Final = {"openai-chat": "messages", "openai-responses": "input"}
 _SEPARATOR: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -131,6 +133,9 @@ def _response(format: str, error: _Error, *, final: bool, headers: Mapping[str, 
 
 
 def _envelope(format: str, error: _Error) -> Json:
+    if format == "google-gemini":
+        status = _STATUSES.get(error.status, "INVALID_ARGUMENT" if error.status < 500 else "INTERNAL")
+        return {"error": {"code": error.status, "message": error.message, "status": status}}
     if format == "anthropic-messages":
         return {"type": "error", "error": {"type": error.type, "message": error.message}, "request_id": None}
     return {"error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code}}

@@ -19,7 +19,7 @@ from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
 from compact.policies import CompactConfig, EffectiveThreshold, Profile, model_of
-from compact.settings.compaction import find_file, gather
+from compact.settings.compaction import Gathered, find_file, gather
 from compact.settings.recipes import default_recipe
 
 LEAST: Final = 1000
@@ -227,11 +227,9 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
 
     Each model has a folder of its own, below the one that is configured or else below Compact's home.
     """
-    file = find_file() or find_file(home)
-    gathered = gather(file, overrides={"model": profile.catalogue_name if profile else model})
+    gathered = gather(find_file() or find_file(home), overrides={"model": profile.catalogue_name if profile else model})
     config = gathered.config()
-    own = next(value for value in gathered.values if value.setting.path == "storage.path")
-    root = home / "gateway" if own.origin.kind == "default" else Path(config.storage.path)
+    root = _root(gathered, home)
     storage = config.storage.model_copy(update={"path": str(root / folder_name(model, profile))})
     policy = config.policy.triggered_by(_threshold(config, profile))
     if profile and profile.recipe:
@@ -242,6 +240,16 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
         window = model_of(profile).max_input
     changes = {"storage": storage, "policy": policy, "variant": variant, "max_context_tokens": window}
     return config.model_copy(update=changes)
+
+
+def storage_root(home: Path) -> Path:
+    """The folder with the models' folders; InvalidConfiguration where the configuration cannot be read."""
+    return _root(gather(find_file() or find_file(home)), home)
+
+
+def _root(gathered: Gathered, home: Path) -> Path:
+    own = next(value for value in gathered.values if value.setting.path == "storage.path")
+    return home / "gateway" if own.origin.kind == "default" else Path(str(own.value))
 
 
 def folder_name(model: str, profile: Profile | None) -> str:

@@ -35,8 +35,8 @@ _PER_CONNECTION: Final = frozenset(
 )
 # The client's token for us, what it says to a browser's server, and what has been dealt with.
 _OURS: Final = frozenset(
-    {"host", "content-length", "content-encoding", "expect", "authorization", "x-api-key", "api-key", "cookie"}
-    | {"accept-encoding", "origin", "referer", "forwarded", "via"}
+    {"host", "content-length", "content-encoding", "expect", "cookie", "accept-encoding", "origin", "referer"}
+    | {"authorization", "x-api-key", "api-key", "x-goog-api-key", "forwarded", "via"}
 )
 _OUR_PREFIXES: Final = ("x-compact-", "x-forwarded-", "sec-", "x-real-", "proxy-")
 # A vendor's cookies and policies are for its own address, not for ours.

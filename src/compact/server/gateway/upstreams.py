@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
-from compact.errors import NotFound
+from compact.errors import InvalidConfiguration, NotFound
 from compact.policies import Profile, Profiles
 from compact.settings.keys import Key
 from compact.settings.profiles import load_profiles, profiles_path
@@ -99,6 +99,18 @@ class Upstreams:
         """
         profile = self.profile(speaks, model) or self._defaults[speaks]
         return Upstream(profile, speaks, key_of(profile))
+
+    def check(self) -> None:
+        """InvalidConfiguration where no request could be served: neither a vendor's key is there nor a profile's."""
+        missing: list[InvalidConfiguration] = []
+        for profile in (*self._defaults.values(), *self._current().for_conversation()):
+            try:
+                key_of(profile)
+            except InvalidConfiguration as error:
+                missing.append(error)
+            else:
+                return
+        raise missing[0]
 
     def profile(self, speaks: Speaks, model: str) -> Profile | None:
         """The first profile for conversations with that model."""
