@@ -107,6 +107,19 @@ def test_a_small_request_teaches_nothing(recorded: Served, recorder: Recorder, m
     assert samples(model) == 1
 
 
+def test_what_the_vendor_may_leave_out_teaches_nothing(
+    recorded: Served, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "_EVERY", 0.0)
+    model = "claude-3-7-sonnet-20250219"
+    for edit in ({"type": "clear_tool_uses_20250919"}, {"type": "compact_20260112"}):
+        recorder.answers.extend(told({"input_tokens": 9_000})["whole"])
+        options = {"max_tokens": 9, "context_management": {"edits": [edit]}}
+        recorded.ask("POST", MESSAGES, json={"model": model, "messages": HISTORY, **options})
+    report(recorded, recorder, model, 1.2, HISTORY)
+    assert samples(model) == 1
+
+
 def test_a_factor_holds_after_the_next_start_once_three_samples_agree(
     serve: Serve, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from time import monotonic, perf_counter
 from compact import models
 from compact.app.counting import counter_for
 from compact.app.keeping import Keeper, storing
-from compact.app.preflight import Call, Preflight
+from compact.app.preflight import Call, Preflight, listed
 from compact.app.questions import Questions
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
@@ -37,7 +37,6 @@ from compact.errors import (
     CompactionBlocked,
     EditError,
     InvalidConfiguration,
-    InvalidConversation,
     InvalidInput,
     NotFound,
 )
@@ -110,11 +109,13 @@ class CompactManager(Closeable):
         *,
         system: Json = None,
         tools: Sequence[Json] | None = None,
+        only_if_needed: bool = False,
     ) -> Preflight:
         """What to send: the messages as they are, or compacted where they have reached the trigger.
 
         A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
-        After `undo`, a session is compacted again only when the request would not fit otherwise.
+        After `undo`, a session is compacted again only when the request would not fit otherwise; with `only_if_needed`,
+        any session is.
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
         forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
@@ -128,14 +129,16 @@ class CompactManager(Closeable):
                 session.projection = None
                 own = self._follow(call, messages, system, tools)
                 decision = self._decide(call)
-            held = decision.triggered and decision.used <= decision.budget and self._keeper.undone(session_id)
+            fits = decision.used <= decision.budget
+            held = decision.triggered and fits and (only_if_needed or self._keeper.undone(session_id))
             if decision.triggered and not held:
                 self._compact(call, decision, note="")
             else:
-                reason = "the last compaction was undone, and the request still fits"
+                reason = "the last compaction was undone" if not only_if_needed else "it is left to the vendor"
+                reason += ", and the request still fits"
                 shown = replace(decision, triggered=False, reason=reason) if held else decision
                 call.emit(told_decision(shown, self.config.policy, self.threshold))
-                if not held:
+                if not (held or only_if_needed):
                     self._prefetch(session, decision)
             return self._sent(call, own, decision.used)
 
@@ -265,8 +268,8 @@ class CompactManager(Closeable):
             format, system = chosen.name, system if own is None else own
         known = session.unfit
         with storing():
-            beside = None if tools is None else _listed(tools, "tools")
-            own = session.follow(_listed(messages), system, beside, self._keeper.originals, format)
+            beside = None if tools is None else listed(tools, "tools")
+            own = session.follow(listed(messages), system, beside, self._keeper.originals, format)
         for error in session.unfit if session.unfit is not known else ():
             call.emit(told_error(type(error).__name__, str(error), "as if it was not compacted"))
         self._keeper.keep_early(session.id, session.unkept, call.emit)
@@ -386,13 +389,3 @@ def _round(session: Session, decision: Decision) -> Round:
 def _relayed(keeper: Keeper, session: str, event: Event) -> None:
     for translated in keeper.translated(event):
         keeper.emit(session, translated)
-
-
-def _listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InvalidConversation(
-            f"must be a list of {what}, not {type(given).__name__}",
-            field=what,
-            remedy=f"Pass the {what} of the request.",
-        )
-    return list(given)

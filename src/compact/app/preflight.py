@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from compact.app.keeping import Keeper
 from compact.engine import Report
 from compact.engine.projection import BreakCause
 from compact.engine.sessions import Session
+from compact.errors import InvalidConversation
 from compact.messages import Json
 from compact.ports import Event
 
@@ -50,3 +52,14 @@ class Call:
         """Pass on an event of the engine."""
         for translated in self.keeper.translated(event):
             self.emit(translated)
+
+
+def listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
+    """Return the items as a list; InvalidConversation where they are none."""
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise InvalidConversation(
+            f"must be a list of {what}, not {type(given).__name__}",
+            field=what,
+            remedy=f"Pass the {what} of the request.",
+        )
+    return list(given)

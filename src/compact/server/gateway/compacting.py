@@ -51,6 +51,13 @@ class Asked:
     body: dict[str, Json] = field(repr=False)
     session: str = ""
     profile: Profile | None = None
+    vendor_compacts: bool = False
+    """Whether the client asked its vendor to compact."""
+
+    @property
+    def scope(self) -> str:
+        """What sessions are never shared across."""
+        return "\n".join((self.format, self.model, self.profile.name if self.profile else ""))
 
     @property
     def model(self) -> str:
@@ -195,13 +202,12 @@ class Compactor:
             self._managers.renew(asked.model, asked.profile)
 
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
-        scope = "\n".join((asked.format, asked.model, asked.profile.name if asked.profile else ""))
         with self._managers.using(asked.model, asked.profile) as manager:
-            found = self._sessions.find(scope, asked.format, messages, asked.session)
+            found = self._sessions.find(asked.scope, asked.format, messages, asked.session)
             session = found.session
             try:
                 with self._failing(session):
-                    done = manager.prepare(session, asked.request)
+                    done = manager.prepare(session, asked.request, only_if_needed=asked.vendor_compacts)
             finally:  # a session that was refused is held, too
                 self._managers.hold(manager, session, len(asked.raw))
         return self._outgoing(asked, done, found, manager)

@@ -103,6 +103,11 @@ async def messages(request: Request) -> Response:
     return await _converse(request, "messages", "anthropic-messages")
 
 
+async def compact(request: Request) -> Response:
+    """Pass on a conversation that OpenAI shall compact; it is compacted here first where it would not fit."""
+    return await _converse(request, "responses/compact", "openai-responses")
+
+
 async def others(request: Request) -> Response:
     """Pass on anything else as it is."""
     gateway = cast("Gateway", request.app.state.gateway)
@@ -113,6 +118,8 @@ async def others(request: Request) -> Response:
     return await _unless_gone(request, gateway.pass_through(call, _format(path, request.headers)))
 
 
+for _root in ("", "/v1", "/v1/v1"):
+    router.add_api_route(f"{_root}/responses/compact", compact, methods=["POST"], include_in_schema=False)
 for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/{path:path}", "/embeddings"):
     router.add_api_route(_place, others, methods=_METHODS, include_in_schema=False, response_class=Response)
 

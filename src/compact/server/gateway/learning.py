@@ -17,6 +17,7 @@ from compact.messages import Json
 from compact.models import find_model
 from compact.server.gateway.compacting import Asked, Outgoing
 from compact.server.gateway.sending import inflated
+from compact.server.gateway.vendor_compaction import may_shorten
 
 if TYPE_CHECKING:
     import httpx2
@@ -46,13 +47,11 @@ class Learning:
         self, outgoing: Outgoing, response: httpx2.Response, pieces: AsyncIterator[bytes]
     ) -> AsyncIterator[bytes]:
         """The same pieces; what they say of usage is learned from where it is time for it."""
-        if (
-            outgoing.manager is None
-            or (outgoing.after or 0) < _LEAST
-            or not self._is_due(outgoing.asked.catalogue_name)
-        ):
+        asked = outgoing.asked
+        counted = outgoing.manager is not None and (outgoing.after or 0) >= _LEAST
+        if not counted or asked.vendor_compacts or may_shorten(asked.body) or not self._is_due(asked.catalogue_name):
             return pieces
-        return self._watched(outgoing.asked, response, pieces)
+        return self._watched(asked, response, pieces)
 
     def _is_due(self, model: str) -> bool:
         now = monotonic()

@@ -32,6 +32,7 @@ from compact.server.gateway.sending import (
 )
 from compact.server.gateway.threads import Threads
 from compact.server.gateway.upstreams import SPEAKS, Speaks, Upstream, Upstreams
+from compact.server.gateway.vendor_compaction import asks_to_compact
 from compact.server.security import LARGEST_BODY, may_be_json, unfold
 from compact.server.state import ServerState
 
@@ -104,7 +105,9 @@ class Gateway:
 
     def _prepare(self, call: Call, format: str, session: str) -> _Ready:
         body = _json_in(call)
-        asked = Asked(format, call.content, body if isinstance(body, dict) else {}, session)
+        told = body if isinstance(body, dict) else {}
+        asks = asks_to_compact(call.path, format, told)
+        asked = Asked(format, call.content, told, session, vendor_compacts=asks)
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
         # The vendors' own addresses have no profile of the operator's.
         asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
@@ -112,9 +115,14 @@ class Gateway:
         self._tell(outgoing)
         return _Ready(asked, outgoing, upstream)
 
+    def _recalls(self, outgoing: Outgoing) -> bool:
+        """Whether the model may look up what was removed; a vendor that compacts is sent no other tools."""
+        compacted = outgoing.done == "applied" and not outgoing.asked.vendor_compacts
+        return compacted and self._state.settings.gateway_recall
+
     async def _answer(self, call: Call, ready: _Ready) -> Response:
         outgoing = ready.outgoing
-        if self._state.settings.gateway_recall and outgoing.done == "applied" and outgoing.manager is not None:
+        if self._recalls(outgoing) and outgoing.manager is not None:
             return await self._recalling(call, ready)
         call = _for(call, outgoing)
         response = await self._line.send(call, ready.upstream)
