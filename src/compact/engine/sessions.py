@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from itertools import takewhile
 from threading import Lock, RLock
@@ -15,7 +16,7 @@ from compact.engine.recorded import UNUSABLE, chain_of, log_of, mismatch, plan_o
 from compact.engine.report import Report
 from compact.engine.variants import choose_variant
 from compact.errors import InvalidConversation, NotFound, StoredPlanMismatch
-from compact.formats import detect, parse, recognise, render, tools_of
+from compact.formats import detect, parse, parts_of, recognise, render, tools_of
 from compact.formats.identity import with_cache_marks, without_cache_marks
 from compact.messages import Conversation, Json, Metas, assuming, common_prefix, freeze, wires_of, without_meta
 from compact.ports import Originals, Record
@@ -99,6 +100,14 @@ class Session:
         new = [line.message.wire for line in reversed(_fresh(before, self.projection))]
         self.unkept += [wire for wire in new if self._metas.add(wire)]
         return own
+
+    def project(self, request: Mapping[str, Json], originals: Originals | None) -> list[Json]:
+        """The messages of a whole request as they would be sent now; the session stays as it is."""
+        format, messages, system, tools = parts_of(request)
+        aside = copy(self)
+        aside.unkept, aside._metas = list(self.unkept), self._metas.copy()  # noqa: SLF001 - of this very class
+        aside.learn(request)
+        return aside.sent(aside.follow(messages, system, tools, originals, format.name))
 
     def _outdated(self, frame: Conversation) -> bool:
         known = {key: value for key, value in frame.assumed.items() if key != "variant"}

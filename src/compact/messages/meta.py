@@ -52,6 +52,12 @@ class Metas:
         self._known[key] = deepcopy(meta)
         return new
 
+    def copy(self) -> Metas:
+        """The same, to be added to without changing these."""
+        other = Metas(clean=self._clean)
+        other._known.update(self._known)
+        return other
+
     def lacks(self, other: Metas) -> bool:
         """Whether the others know of something that is not known here, or is known otherwise."""
         return any(self._known.get(key) != meta for key, meta in other._known.items())

@@ -171,6 +171,19 @@ class Compactor:
                 asked.bare, "failed", reason=_logged("a request was not compacted, and goes as it is", error)
             )
 
+    def project(self, asked: Asked) -> Outgoing:
+        """What to send where tokens are counted: the request as it would be sent if nothing more was compacted."""
+        if asked.session:
+            check_session_id(asked.session)
+        messages = asked.messages
+        if not messages or not asked.model or len(messages) > MOST_MESSAGES:
+            return Outgoing(asked.bare)
+        try:
+            session = asked.session or self._sessions.peek(asked.scope, asked.format, messages)
+            return self._projected(asked, messages, session) if session else Outgoing(asked.bare)
+        except Exception as error:  # noqa: BLE001 - a door: what was not compacted may still be counted
+            return Outgoing(asked.bare, "failed", reason=_logged("a request is counted as it is", error))
+
     def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
         """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
         if sent.manager is None or sent.found is None or original.messages is None:
@@ -212,6 +225,16 @@ class Compactor:
                 self._managers.hold(manager, session, len(asked.raw))
         return self._outgoing(asked, done, found, manager)
 
+    def _projected(self, asked: Asked, messages: list[Json], session: str) -> Outgoing:
+        with self._managers.using(asked.model, asked.profile) as manager:
+            try:
+                sent = manager.project(session, asked.request)
+            finally:
+                self._managers.hold(manager, session, len(asked.raw))
+        if _same(sent, messages):
+            return Outgoing(asked)
+        return Outgoing(asked.with_messages(sent), "applied")
+
     def _fitted(self, found: Match, asked: Asked, window: int, *, told: bool) -> Outgoing:
         """The request, compacted for this once into a smaller window, far below it where none was told."""
         session = found.session
@@ -233,7 +256,7 @@ class Compactor:
         outgoing = Outgoing(
             asked, "none", done.tokens_before, done.tokens_after, found, manager, cause=done.break_cause
         )
-        if len(sent) == len(messages) and all(map(is_, messages, sent)):
+        if _same(sent, messages):
             return outgoing
         return replace(outgoing, asked=asked.with_messages(sent), done="applied")
 
@@ -245,6 +268,11 @@ class Compactor:
         except Exception as error:  # whatever it is, it is reported before it is raised
             self._tracer.emit(session, told_error(type(error).__name__, str(error)))
             raise
+
+
+def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
+    """Whether these are the very messages that the client sent."""
+    return len(sent) == len(messages) and all(map(is_, messages, sent))
 
 
 def told_reason(reason: str) -> dict[str, str]:

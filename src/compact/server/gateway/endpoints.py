@@ -108,6 +108,16 @@ async def compact(request: Request) -> Response:
     return await _converse(request, "responses/compact", "openai-responses")
 
 
+async def input_tokens(request: Request) -> Response:
+    """Have OpenAI count a conversation as it would be sent."""
+    return await _converse(request, "responses/input_tokens", "openai-responses")
+
+
+async def count_tokens(request: Request) -> Response:
+    """Have Anthropic count a conversation as it would be sent."""
+    return await _converse(request, "messages/count_tokens", "anthropic-messages")
+
+
 async def others(request: Request) -> Response:
     """Pass on anything else as it is."""
     gateway = cast("Gateway", request.app.state.gateway)
@@ -119,7 +129,12 @@ async def others(request: Request) -> Response:
 
 
 for _root in ("", "/v1", "/v1/v1"):
-    router.add_api_route(f"{_root}/responses/compact", compact, methods=["POST"], include_in_schema=False)
+    for _below, _endpoint in {
+        "/responses/compact": compact,
+        "/responses/input_tokens": input_tokens,
+        "/messages/count_tokens": count_tokens,
+    }.items():
+        router.add_api_route(f"{_root}{_below}", _endpoint, methods=["POST"], include_in_schema=False)
 for _place in ("/v1/{path:path}", "/models", "/models/{path:path}", "/responses/{path:path}", "/embeddings"):
     router.add_api_route(_place, others, methods=_METHODS, include_in_schema=False, response_class=Response)
 

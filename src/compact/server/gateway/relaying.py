@@ -48,6 +48,9 @@ _STOPPING: Final = "Compact: the server is stopping. Ask again in a moment."
 _ROUNDS: Final = 4
 """How often a model may recall before it answers."""
 
+_COUNTING: Final = frozenset({"messages/count_tokens", "responses/input_tokens"})
+"""Paths at which vendors count a request's tokens."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -111,9 +114,18 @@ class Gateway:
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
         # The vendors' own addresses have no profile of the operator's.
         asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
+        if call.path in _COUNTING:
+            return _Ready(asked, self._offering(self._compactor.project(asked)), upstream)
         outgoing = self._compactor.prepare(asked)
         self._tell(outgoing)
         return _Ready(asked, outgoing, upstream)
+
+    def _offering(self, outgoing: Outgoing) -> Outgoing:
+        """What is counted, with our tools where they would be sent."""
+        body = _with_recall(outgoing.asked) if self._recalls(outgoing) else None
+        if body is None:
+            return outgoing
+        return replace(outgoing, asked=replace(outgoing.asked, body=body, raw=written(body)))
 
     def _recalls(self, outgoing: Outgoing) -> bool:
         """Whether the model may look up what was removed; a vendor that compacts is sent no other tools."""
@@ -163,11 +175,9 @@ class Gateway:
     async def _recalling(self, call: Call, ready: _Ready) -> Response:
         """The answer after our tools have answered the model's calls of them; it is read whole to see them."""
         outgoing, asked = ready.outgoing, ready.outgoing.asked
-        tools_key = FORMATS[asked.format].tools_key
-        tools = asked.body.get(tools_key)
-        if not offers(asked.format, tools):
+        body = _with_recall(asked)
+        if body is None:
             return await self._answer_plainly(call, ready)
-        body = {**asked.body, tools_key: [*(tools or []), *recall_tools(asked.format)]}
         messages: list[Json] = list(asked.body[asked.key])
         for recalls in count():
             response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
@@ -212,6 +222,15 @@ class Gateway:
             told = {"model": outgoing.asked.model, "session": outgoing.session, "compaction": outgoing.done}
             counts = {"tokens_before": outgoing.before, "tokens_after": outgoing.after}
             self._state.events.publish("gateway", {**told, **counts})
+
+
+def _with_recall(asked: Asked) -> dict[str, Json] | None:
+    """The request with our tools; None where a client's own could be taken for them."""
+    tools_key = FORMATS[asked.format].tools_key
+    tools = asked.body.get(tools_key)
+    if not offers(asked.format, tools):
+        return None
+    return {**asked.body, tools_key: [*(tools or []), *recall_tools(asked.format)]}
 
 
 def _json_in(call: Call) -> Json:

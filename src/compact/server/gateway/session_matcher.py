@@ -91,6 +91,14 @@ class SessionMatcher:
             self._move(known, tuple(chains[length - 1] for length in tail or [len(chains)]))
         return Match(known, chains)
 
+    def peek(self, scope: str, format: str, messages: Sequence[Json]) -> str:
+        """The session that the messages continue, empty if there is none; nothing is remembered of them."""
+        answer, chains = _first_answer(FORMATS[format], messages), self._chained(scope, FORMATS[format], messages)
+        with self._lock:
+            self._load()
+            known = self._joined(chains, answer)
+        return known.session if known else ""
+
     def settle(self, match: Match, reach: int) -> None:
         """Remember that a compaction depends on that many of the first messages."""
         if not 0 < reach <= len(match.chains):
