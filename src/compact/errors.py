@@ -80,7 +80,7 @@ class EditError(CompactError, ValueError):
 
 
 class InsufficientBudget(CompactError, RuntimeError):
-    """What must stay takes `needed` tokens, and the answer `answer` more, where only `budget` may be used."""
+    """The messages that must stay have `needed` tokens and the answer `answer`; only `budget` may be used for both."""
 
     def __init__(self, problem: str, *, needed: int, budget: int, answer: int = 0) -> None:
         self.needed, self.budget, self.answer = needed, budget, answer

@@ -65,7 +65,7 @@ ANTHROPICS = [messages, messages_stream]
 
 
 def retries(error: openai.APIStatusError | anthropic.APIStatusError) -> int:
-    """How often the SDK had asked again; it is allowed to ask twice."""
+    """The number of retries; the SDK is allowed two."""
     return int(error.request.headers["x-stainless-retry-count"])
 
 

@@ -79,7 +79,7 @@ def test_the_vendors_count_is_learned_after_its_answer(
 
 
 def counted(served: Served, model: str, history: list[dict[str, Any]] = HISTORY) -> int:
-    """What the gateway counts for a request."""
+    """The tokens that the gateway counts for a request."""
     body = {"model": model, "messages": history, "max_tokens": 9}
     answer = served.ask("POST", MESSAGES, json=body)
     assert answer.status_code == 200, answer.text

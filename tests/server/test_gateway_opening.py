@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compact.server.gateway import opening
-from compact.server.gateway.opening import read_opening, told_by
+from compact.server.gateway.opening import read_first_event, read_opening
 from compact.testing.vendors.wire import Answer
 from tests.server.conftest import Recorder, Served, long_history
 
@@ -111,13 +111,13 @@ def test_a_stream_is_whole_however_it_is_cut(stream: bytes, cuts: list[int]) -> 
 
 @pytest.mark.parametrize("first", [b'data: {"i', b"event: m", b": ", b"id: 1\n", b"retry: 3\n", b'{"error"'])
 def test_content_is_known_by_its_first_bytes(first: bytes) -> None:
-    assert told_by(first) == ("content", None)
+    assert read_first_event(first) == ("content", None)
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
 def test_errors_are_read_with_any_spacing(end: bytes) -> None:
     for data in (b'data:{ "error" : {"a": 1} }', b"event:error" + end[: len(end) // 2] + b'data: {"error": {"a": 1}}'):
-        assert told_by(data + end) == ("error", {"error": {"a": 1}})
+        assert read_first_event(data + end) == ("error", {"error": {"a": 1}})
 
 
 def test_a_preface_is_not_held_back_for_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 
 
 def form(answer: httpx2.Response) -> str:
-    """Whose error it is."""
+    """The vendor whose form the error has."""
     told: dict[str, Any] = json.loads(answer.content)
     if told.get("type") == "error":
         return "anthropic" if told["error"]["type"] == "not_found_error" else "?"

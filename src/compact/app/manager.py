@@ -145,7 +145,7 @@ class CompactManager(Closeable):
     aprepare = in_thread(prepare)
 
     def project(self, session_id: str, request: Mapping[str, Json]) -> list[Json]:
-        """The messages of a whole request as they would be sent if nothing more was compacted; nothing is changed."""
+        """The messages of a whole request as `prepare` would give them without a new compaction; nothing changes."""
         with self._sessions.hold(check_session_id(session_id)) as session, storing():
             return session.project(request, self._keeper.originals)
 

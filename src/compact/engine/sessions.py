@@ -102,7 +102,7 @@ class Session:
         return own
 
     def project(self, request: Mapping[str, Json], originals: Originals | None) -> list[Json]:
-        """The messages of a whole request as they would be sent now; the session stays as it is."""
+        """The messages of a whole request as they would be sent now; the session does not change."""
         format, messages, system, tools = parts_of(request)
         aside = copy(self)
         aside.unkept, aside._metas = list(self.unkept), self._metas.copy()  # noqa: SLF001 - of this very class

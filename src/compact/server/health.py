@@ -1,4 +1,4 @@
-"""Probes: whether the process is up, and whether it can do its work. No vendor is asked."""
+"""Probes: the process is up, and it can do its work. No vendor is asked."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ async def authorised(
 
 
 def has_token(request: Request) -> bool:
-    """Whether the request comes with the token, for routes that serve others, too."""
+    """True if the request has the token; for routes that also serve requests without it."""
     return request.scope.get(_STRANGER, _NO_TOKEN) is None
 
 

@@ -129,8 +129,8 @@ class Stopping:
         finally:
             self._answering.discard(task)
 
-    async def events(self, pieces: AsyncIterator[bytes], farewell: bytes) -> AsyncIterator[bytes]:
-        """The pieces of a stream as they arrive; where the server stops before the last, the farewell ends them.
+    async def events(self, pieces: AsyncIterator[bytes], closing: bytes) -> AsyncIterator[bytes]:
+        """The pieces of a stream as they arrive; if the server stops before the last, the closing event ends them.
 
         An event that has begun gets a moment to end.
         """
@@ -149,7 +149,7 @@ class Stopping:
                 return
             yield piece
             inside = not piece.endswith((b"\n\n", b"\r\n\r\n"))
-        yield farewell
+        yield closing
 
 
 class ServerState:

@@ -49,7 +49,7 @@ class Calibration:
             raise _invalid("samples", f"{self.samples} is less than the {len(self.recent)} observations in `recent`")
 
     def observe(self, local: int, reported: int, *, certain: bool = False) -> Calibration:
-        """What is known after the vendor reported `reported` input tokens for what we count as `local`.
+        """The calibration after the vendor reported `reported` input tokens for what we count as `local`.
 
         Both are without overheads, and `reported` includes tokens read from and written to a cache. Requests too
         small to tell anything are passed over. One that is certain holds at once, in place of what was known.

@@ -52,11 +52,11 @@ class Asked:
     session: str = ""
     profile: Profile | None = None
     vendor_compacts: bool = False
-    """Whether the client asked its vendor to compact."""
+    """True if the client asked its vendor to compact."""
 
     @property
     def scope(self) -> str:
-        """What sessions are never shared across."""
+        """The format, the model and its profile: requests that differ in one share no session."""
         return "\n".join((self.format, self.model, self.profile.name if self.profile else ""))
 
     @property
@@ -172,7 +172,7 @@ class Compactor:
             )
 
     def project(self, asked: Asked) -> Outgoing:
-        """What to send where tokens are counted: the request as it would be sent if nothing more was compacted."""
+        """The request to count: as it would be sent if nothing more was compacted."""
         if asked.session:
             check_session_id(asked.session)
         messages = asked.messages
@@ -271,7 +271,7 @@ class Compactor:
 
 
 def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
-    """Whether these are the very messages that the client sent."""
+    """True if these are the very messages that the client sent."""
     return len(sent) == len(messages) and all(map(is_, messages, sent))
 
 

@@ -162,7 +162,7 @@ def _path(scope: Scope) -> str:
 
 
 def _error_format(scope: Scope) -> str:
-    """The format in which an error is told: by the path, and where the gateway does not serve it, by the headers."""
+    """The format of an error: by the path, and if the gateway does not serve that, by the headers."""
     path, headers = _path(scope), Headers(scope=scope)
     format = _format(path, headers)
     if format != "openai-chat":

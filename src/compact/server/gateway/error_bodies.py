@@ -51,7 +51,7 @@ _NO_DETAILS: Final = "what must stay does not fit; the header x-compact-reason s
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """What an envelope holds."""
+    """An error, before it is put into a vendor's envelope."""
 
     status: int
     type: str

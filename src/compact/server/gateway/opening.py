@@ -74,7 +74,7 @@ async def read_opening(stream: AsyncIterator[bytes]) -> Opening:
         piece = arriving.result()
         read.append(piece)
         begun += piece
-        told, error = told_by(begun, ended=not piece)
+        told, error = read_first_event(begun, ended=not piece)
         if told in ("content", "error"):
             return Opening(tuple(read), error, rest=stream)
         if told == "preface" and not until:
@@ -101,8 +101,8 @@ async def _after(arriving: asyncio.Future[bytes], stream: AsyncIterator[bytes]) 
         arriving.cancel()
 
 
-def told_by(begun: bytes, *, ended: bool = False) -> tuple[Told, Json]:
-    """What the beginning of a stream tells, and the JSON of an error."""
+def read_first_event(begun: bytes, *, ended: bool = False) -> tuple[Told, Json]:
+    """Say what a stream begins with, and give the JSON of an error."""
     preface = False
     while True:
         begun = begun.lstrip(b"\r\n")

@@ -1,4 +1,4 @@
-"""How vendors say that a request is too long."""
+"""Find out from a vendor's error that a request is too long, and by how much."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Overflow:
     answer: int = 0
 
     def window(self, used: int) -> int:
-        """What the input has room in, in our own counting, by which it had `used` tokens; 0 where there is no room."""
+        """Tokens that the input may have, in our own counting, by which it had `used`; 0 if there is no room."""
         room = max(self.limit - self.answer, 0)
         if not self.limit or room >= self.input > 0:
             return used
@@ -53,7 +53,7 @@ class Overflow:
 
 
 def read_overflow(status: int, body: bytes) -> Overflow | None:
-    """What a vendor's error says about the length of the request; None where it is about something else."""
+    """Read a vendor's error; None if it is not about the length of the request."""
     if status not in _STATUSES:
         return None
     try:
@@ -64,7 +64,7 @@ def read_overflow(status: int, body: bytes) -> Overflow | None:
 
 
 def parse_overflow(told: Json) -> Overflow | None:
-    """The same for an error in a stream, where there is no status."""
+    """Read an error in a stream, where there is no status."""
     error = _error_in(told)
     message = str(error.get("message"))[:2000]
     if limit := _figure(_LIMIT, message):

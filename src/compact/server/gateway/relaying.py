@@ -16,7 +16,7 @@ from compact.server.connections import limits_of
 from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
 from compact.server.gateway.error_bodies import closing_event, vendor_error
 from compact.server.gateway.learning import Learning
-from compact.server.gateway.opening import read_opening, told_by
+from compact.server.gateway.opening import read_first_event, read_opening
 from compact.server.gateway.overflow import Overflow, parse_overflow, read_overflow
 from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
 from compact.server.gateway.sending import (
@@ -25,10 +25,10 @@ from compact.server.gateway.sending import (
     Line,
     Relayed,
     UpstreamFailed,
+    buffered_response,
     inflated,
     pieces_of,
     read_raw,
-    whole,
 )
 from compact.server.gateway.threads import Threads
 from compact.server.gateway.upstreams import SPEAKS, Speaks, Upstream, Upstreams
@@ -121,14 +121,14 @@ class Gateway:
         return _Ready(asked, outgoing, upstream)
 
     def _offering(self, outgoing: Outgoing) -> Outgoing:
-        """What is counted, with our tools where they would be sent."""
+        """The request to count, with our tools if they would be sent."""
         body = _with_recall(outgoing.asked) if self._recalls(outgoing) else None
         if body is None:
             return outgoing
         return replace(outgoing, asked=replace(outgoing.asked, body=body, raw=written(body)))
 
     def _recalls(self, outgoing: Outgoing) -> bool:
-        """Whether the model may look up what was removed; a vendor that compacts is sent no other tools."""
+        """True if the model gets tools to look up removed messages; a vendor that compacts gets none of ours."""
         compacted = outgoing.done == "applied" and not outgoing.asked.vendor_compacts
         return compacted and self._state.settings.gateway_recall
 
@@ -143,7 +143,7 @@ class Gateway:
         content = await read_raw(response, LARGEST_ERROR)
         forced = await self._forced(ready, read_overflow(response.status_code, _decoded(response, content)))
         if forced.done != "forced":
-            return whole(response, content, forced.headers)
+            return buffered_response(response, content, forced.headers)
         return await self._answer_plainly(call, replace(ready, outgoing=forced))
 
     async def _begun(self, call: Call, ready: _Ready, response: httpx2.Response) -> Response:
@@ -188,7 +188,7 @@ class Gateway:
                     return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
             reply = read_reply(asked.format, content, stream=body.get("stream") is True)
             if reply is None or recalls == _ROUNDS:
-                return whole(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
+                return buffered_response(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
             messages += reply.answered(await self._in_thread(self._recalled, outgoing, reply))
             # In the last round nothing may be called, so that there is an answer.
             last = {"tool_choice": no_calls(asked.format)} if recalls + 1 == _ROUNDS else {}
@@ -261,7 +261,7 @@ def _is_stream(response: httpx2.Response) -> bool:
 def _overflow(response: httpx2.Response, content: bytes) -> Overflow | None:
     """What an answer that has been read says about the length of the request."""
     if response.status_code < 400:
-        return parse_overflow(told_by(content, ended=True)[1]) if _is_stream(response) else None
+        return parse_overflow(read_first_event(content, ended=True)[1]) if _is_stream(response) else None
     return read_overflow(response.status_code, _decoded(response, content))
 
 

@@ -82,7 +82,7 @@ class Line:
 
     async def send(self, call: Call, upstream: Upstream) -> httpx2.Response:
         """The vendor's answer, its body still to be read; whoever gets it closes it."""
-        headers = {**passed_on(call.headers), **upstream.headers}
+        headers = {**forwarded_headers(call.headers), **upstream.headers}
         headers["accept-encoding"] = _encodings(call)
         pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
         try:
@@ -126,7 +126,7 @@ class Relayed(StreamingResponse):
             await self._response.aclose()
 
 
-def whole(response: httpx2.Response, content: bytes, told: Mapping[str, str]) -> Response:
+def buffered_response(response: httpx2.Response, content: bytes, told: Mapping[str, str]) -> Response:
     """A vendor's answer that has been read, as it came."""
     answer = Response(content, response.status_code)
     headers = [pair for pair in answer_headers(response, told) if pair[0] != b"content-length"]
@@ -194,7 +194,7 @@ def _encodings(call: Call) -> str:
     return ", ".join(part for part in parts if part.partition(";")[0].strip().lower() in _INFLATED) or "identity"
 
 
-def passed_on(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+def forwarded_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The client's headers that are for the vendor; names are in lower case."""
     given = list(headers)
     named = {one.strip().lower() for name, value in given if name == "connection" for one in value.split(",")}

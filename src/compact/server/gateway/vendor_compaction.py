@@ -12,7 +12,7 @@ COMPACTING: Final = "responses/compact"
 
 
 def asks_to_compact(path: str, format: str, body: Mapping[str, Json]) -> bool:
-    """Whether the vendor compacts the conversation: on demand now, or by itself from a threshold on."""
+    """True if the vendor compacts the conversation: on demand now, or by itself from a threshold on."""
     kinds = [str(edit.get("type")) for edit in _edits(body)]
     if format == "anthropic-messages":
         return isinstance(body.get("compaction"), dict) or any(kind.startswith("compact_") for kind in kinds)
@@ -23,13 +23,13 @@ def asks_to_compact(path: str, format: str, body: Mapping[str, Json]) -> bool:
 
 
 def may_shorten(body: Mapping[str, Json]) -> bool:
-    """Whether the vendor may read less than the request holds, so that its usage says nothing of our counts."""
+    """True if the vendor may read less than the request holds: its usage then says nothing about our counts."""
     # Claude Code asks with every request to keep all thinking.
     return body.get("truncation") == "auto" or any(edit.get("keep") != "all" for edit in _edits(body))
 
 
 def _edits(body: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """What `context_management` asks for: a list with OpenAI, a list of edits with Anthropic."""
+    """The entries of `context_management`: a list with OpenAI, a list of edits with Anthropic."""
     asked = body.get("context_management")
     edits = asked.get("edits") if isinstance(asked, dict) else asked
     yield from (edit for edit in (edits if isinstance(edits, list) else ()) if isinstance(edit, dict))
