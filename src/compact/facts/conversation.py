@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from compact.facts.fact import Fact, Kind, Origin, Source
 from compact.facts.scan import extract, normal_command
-from compact.messages import Json, Message, Speaker, Text, ToolCall, ToolResult, spoken
+from compact.messages import Json, Message, Speaker, Text, ToolCall, ToolResult, script_in, spoken
 
 _SHELL = re.compile(r"bash|shell|terminal|command|console|powershell|exec|(?:^|_)(?:run|sh|cmd)(?:_|$)", re.IGNORECASE)
-_COMMAND_KEYS = ("command", "cmd", "script", "code", "commands")
+_SEVERAL = "commands"
+_COMMAND_KEYS = ("command", "cmd", "script", "code", _SEVERAL)
+_OPTIONS = (["-c"], ["-lc"])
 _PATH_KEYS = "path file_path filePath filepath file filename file_name notebook_path target_file absolute_path abs_path"
 _POSITIONS = frozenset(("offset", "limit", "line", "line_number", "start_line", "end_line", "timeout", "head_limit"))
 _path_keys = frozenset(_PATH_KEYS.split())
@@ -68,8 +70,13 @@ def mentions_of(messages: Iterable[Message]) -> Iterator[Mention]:
 
 def only_reads(call: ToolCall) -> bool:
     """Whether a call shows files or finds things, rather than running or changing something."""
-    command = command_of(call)
-    return bool(_READING.match(command.lstrip()) if command else _READER.search(call.name))
+    commands = commands_of(call)
+    return all(map(only_shows, commands)) if commands else _READER.search(call.name) is not None
+
+
+def only_shows(command: str) -> bool:
+    """Whether a command shows files or finds things, rather than running or changing something."""
+    return _READING.match(command.lstrip()) is not None
 
 
 def written_by(message: Message) -> Source:
@@ -81,19 +88,27 @@ def written_by(message: Message) -> Source:
     return Source.SYSTEM if message.role in ("system", "developer") else Source.TOOL
 
 
-def command_of(call: ToolCall) -> str | None:
-    """The shell command that a call runs, as it was written; None where it runs none."""
+def commands_of(call: ToolCall) -> tuple[str, ...]:
+    """The shell commands that a call runs, as they were written; none where it runs none."""
+    if scripted := script_in(call).commands:
+        return scripted
     arguments = call.arguments
     if not _SHELL.search(call.name) or not isinstance(arguments, dict):
-        return None
-    commands = (command_in(arguments.get(key)) for key in _COMMAND_KEYS)
-    return next((command for command in commands if command and command.strip()), None)
+        return ()
+    for key in _COMMAND_KEYS:
+        value = arguments.get(key)
+        commands = [command_in(value)]
+        if key == _SEVERAL and isinstance(value, list) and value[1:2] not in _OPTIONS:
+            commands = value
+        if given := tuple(command for command in commands if isinstance(command, str) and command.strip()):
+            return given
+    return ()
 
 
 def command_in(value: Json) -> str | None:
     """A command as one text, be it given as that or word by word; None where it is neither."""
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
+        return value[-1] if len(value) == 3 and value[1:2] in _OPTIONS else " ".join(value)
     return value if isinstance(value, str) else None
 
 
@@ -113,7 +128,7 @@ def strings_in(value: Json) -> Iterator[tuple[str, str]]:
 
 
 def _facts_in_call(call: ToolCall, origin: Origin) -> Iterator[Fact]:
-    if command := command_of(call):
+    for command in commands_of(call):
         yield Fact(Kind.COMMAND, normal_command(command), origin.message_id)
     arguments = call.arguments
     for key, text in strings_in(call.raw if arguments is None else arguments):

@@ -6,14 +6,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from compact.facts import command_of, core_command, only_reads, strings_in
+from compact.facts import commands_of, core_command, only_reads, only_shows, strings_in
 from compact.history.marks import is_cut, unmarked
 from compact.history.outcomes.commands import Run, understand
 from compact.history.outcomes.outcome import NOTHING, Outcome
 from compact.history.quoting import enclose, quote
 from compact.history.shell import read_shell
-from compact.messages import ToolCall
+from compact.messages import ToolCall, ToolResult, script_in
 
 CHANGES = ("edited", "wrote", "deleted", "moved")
 
@@ -31,6 +32,7 @@ _ORDERS = ("command", "action", "operation", "mode")
 _ORDER = re.compile(r"[A-Za-z_-]{2,30}")
 _VIEWING = re.compile(r"(?:^|[_-])(?:view|read|show|list|get|find|search|open|cat|stat|info)", re.IGNORECASE)
 _FILES = ("file_path", "filePath", "path", "filename", "file", "notebook_path", "target_file", "absolute_path")
+_LISTS = ("paths", "file_paths", "files")
 _SOURCES = ("source", "source_path", "src", "from", "old_path", "oldPath", "old_name")
 _DESTINATIONS = (
     "destination",
@@ -76,7 +78,8 @@ class Action:
     """A call: what kind of thing it did, to what, and what came of it.
 
     `kind` is edited, wrote, deleted, moved, ran, read or called; `subject` is a file, or a command where `is_command`
-    says so. `result` is what was `answered`. `superseded` says that a later action does the same again;
+    says so. One of several that a call was to do has the number of its `part`. `answer` is what the call got, and
+    `result` what was printed about this. `superseded` says that a later action does the same again;
     `mended_by` is the index of the message by which a failed one came right; `rerun` is
     what it printed when it was done again and nothing says how that went, in the message at `rerun_by`. `usual` are the
     arguments that this tool is always called with.
@@ -90,8 +93,9 @@ class Action:
     is_command: bool = False
     run: Run | None = None
     outcome: Outcome = NOTHING
+    part: int = 0
+    answer: ToolResult | None = None
     result: str = ""
-    answered: bool = False
     superseded: bool = False
     mended_by: int | None = None
     rerun: str | None = None
@@ -113,29 +117,39 @@ class Action:
 
 def actions_of(call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
     """One action a call, but one a file where it touches several, and one for what a command runs beside that."""
-    command = command_of(call)
-    if command is not None and not (command := unmarked(command)).strip():
+    commands = commands_of(call)
+    for part, command in enumerate(map(unmarked, commands)):
+        for action in _by_command(command, call, index, message_id):
+            action.part = part
+            yield action
+    patches = script_in(call).patches
+    touched = chain.from_iterable(map(_patched, patches)) if commands or patches else _changed(call)
+    changed = [(kind, path) for kind, path in touched if path]
+    for kind, path in changed:
+        yield Action(index, message_id, kind, path, call, part=max(len(commands) - 1, 0))
+    if changed or commands:
+        return
+    edits = _EDITING.search(call.name) is not None
+    paths = [_named(call, _FILES)] if edits else _listed(call) or [_named(call, _FILES)]
+    for part, path in enumerate(paths):
+        reads = _VIEWING.search(_order(call)) if edits else path or only_reads(call)
+        yield Action(index, message_id, "read" if reads else "called", path if reads else "", call, part=part)
+
+
+def _by_command(command: str, call: ToolCall, index: int, message_id: str) -> Iterator[Action]:
+    """The files that a command writes, and what else it does."""
+    if not command.strip():
         yield Action(index, message_id, "called", "", call)
         return
-    if command is not None:
-        shell = read_shell(command)
-        run = understand(shell)
-        for path in shell.written:
-            kind = "wrote" if path in shell.anew else "edited"
-            yield Action(index, message_id, kind, quote(path, _LONGEST_PATH), call, run=run)
-        if shell.rest or not shell.written:
-            kind = "read" if only_reads(call) and not shell.written else "ran"
-            rest = shell.rest if shell.written else command
-            yield Action(index, message_id, kind, rest, call, is_command=True, run=run)
-        return
-    changed = [(kind, path) for kind, path in _changed(call) if path]
-    for kind, path in changed:
-        yield Action(index, message_id, kind, path, call)
-    if not changed:
-        path = _named(call, _FILES)
-        edits = _EDITING.search(call.name) is not None
-        reads = _VIEWING.search(_order(call)) if edits else path or only_reads(call)
-        yield Action(index, message_id, "read" if reads else "called", path if reads else "", call)
+    shell = read_shell(command)
+    run = understand(shell)
+    for path in shell.written:
+        kind = "wrote" if path in shell.anew else "edited"
+        yield Action(index, message_id, kind, quote(path, _LONGEST_PATH), call, run=run)
+    if shell.rest or not shell.written:
+        kind = "read" if only_shows(command) and not shell.written else "ran"
+        rest = shell.rest if shell.written else command
+        yield Action(index, message_id, kind, rest, call, is_command=True, run=run)
 
 
 def note_usual(actions: Sequence[Action]) -> None:
@@ -231,6 +245,15 @@ def _plain_path(path: str) -> str:
     return enclose(path.removeprefix("./") if len(path) > 2 else path)
 
 
+def _listed(call: ToolCall) -> list[str]:
+    """The files that a call names in a list."""
+    arguments = call.arguments
+    given = (arguments.get(key) for key in _LISTS) if isinstance(arguments, dict) else ()
+    listed = next((value for value in given if isinstance(value, list)), [])
+    paths = [entry.get("path") if isinstance(entry, dict) else entry for entry in listed]
+    return [quote(path, _LONGEST_PATH) for path in paths if isinstance(path, str) and not is_cut(path)]
+
+
 def _changed(call: ToolCall) -> Iterator[tuple[str, str]]:
     """The files that a tool changes, and how."""
     order = _order(call)
@@ -245,7 +268,8 @@ def _changed(call: ToolCall) -> Iterator[tuple[str, str]]:
         kind = "wrote" if _WRITING.search(does) else "edited"
         yield ("deleted" if _DELETING.search(does) else kind), path
     else:
-        yield from _patched(call)
+        for _, text in strings_in(call.raw if call.arguments is None else call.arguments):
+            yield from _patched(text)
 
 
 def _order(call: ToolCall) -> str:
@@ -265,9 +289,9 @@ def _named(call: ToolCall, keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _patched(call: ToolCall) -> Iterator[tuple[str, str]]:
-    for _, text in strings_in(call.raw if call.arguments is None else call.arguments):
-        for match in _PATCHED.finditer(unmarked(text)):
-            path = quote(match[2] or match[3], _LONGEST_PATH)
-            if not is_cut(path) and not path.startswith("/dev/"):
-                yield _BY_PATCH.get(match[1], "edited"), path
+def _patched(text: str) -> Iterator[tuple[str, str]]:
+    """The files that a patch changes, and how."""
+    for match in _PATCHED.finditer(unmarked(text)):
+        path = quote(match[2] or match[3], _LONGEST_PATH)
+        if not is_cut(path) and not path.startswith("/dev/"):
+            yield _BY_PATCH.get(match[1], "edited"), path

@@ -10,7 +10,7 @@ from compact.facts import Source, Strength, directives_in, sentences_in, written
 from compact.history.actions import Action, actions_of, note_usual
 from compact.history.marks import unmarked, without_summaries
 from compact.history.outcomes.later import look_ahead
-from compact.history.outcomes.verdicts import judge
+from compact.history.outcomes.verdicts import note_answer
 from compact.history.plans import Plan, newest_plan
 from compact.history.quoting import enclose, quote
 from compact.history.speech import QUESTION_MARKS, asks, corrects, generalizes, narrates, orders
@@ -27,6 +27,8 @@ from compact.messages import (
     is_summary,
     pairs,
     spoken,
+    together,
+    unwrap,
     words_in,
 )
 
@@ -94,16 +96,17 @@ def read(messages: Sequence[Message]) -> Reading:
             elif not isinstance(block, ToolResult):
                 continue
             elif call := answers.get((index, position)):
-                done = by_place[call]
-                alone, text = not any(action.kind == "ran" for action in done), block.text
-                for action in done:
-                    action.outcome = judge(action, block, alone=alone)
-                    action.result, action.answered = text, True
-            elif (text := _spoken(block.text)).strip():
+                note_answer(by_place[call], block)
+            elif (text := _spoken(_within(block.text))).strip():
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)
     note_usual(reading.actions)
     return reading
+
+
+def _within(text: str) -> str:
+    """What a text says without the wrapper of a program around it."""
+    return together(unwrap(text)).text
 
 
 def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Passage]) -> None:
@@ -124,7 +127,8 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
     for passage in heard:
         told = passage.speaker in _TOLD or (not said and passage.speaker is not Speaker.PERSON)
-        if told and (text := _spoken(passage.text)).strip():
+        text = _within(passage.text) if passage.speaker is Speaker.OBSERVATION else passage.text
+        if told and (text := _spoken(text)).strip():
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
 
 

@@ -82,14 +82,19 @@ from compact.messages.seals import (
     version_of,
 )
 from compact.messages.speakers import (
+    FAILED,
     Passage,
+    Printed,
     Speaker,
     is_persons,
     observations,
     passages,
     persons,
     persons_words,
+    script_in,
     spoken,
+    together,
+    unwrap,
     words_in,
 )
 from compact.messages.texts import message_texts, texts
@@ -97,6 +102,7 @@ from compact.messages.turns import Alternation, Before, is_bridge, order_of, par
 from compact.messages.written import digest_of, message_bytes, plan_from_json, plan_to_json
 
 __all__ = [
+    "FAILED",
     "MOVING_TAIL",
     "NEWEST",
     "RECALL_TOOL",
@@ -128,6 +134,7 @@ __all__ = [
     "Path",
     "Place",
     "Plan",
+    "Printed",
     "Problem",
     "Reasoning",
     "Reference",
@@ -194,6 +201,7 @@ __all__ = [
     "references_of",
     "removed_marker",
     "restore",
+    "script_in",
     "seen",
     "segments",
     "settle",
@@ -202,10 +210,12 @@ __all__ = [
     "stands_for",
     "summary_handle",
     "texts",
+    "together",
     "turns_of",
     "unfold",
     "unresolved",
     "untouchable",
+    "unwrap",
     "version_of",
     "visible",
     "wires_of",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from compact.facts import failures_in
 from compact.history.actions import CHANGES, Action
@@ -15,7 +13,7 @@ from compact.history.outcomes.answers import judge_answer, judge_edit, refused, 
 from compact.history.outcomes.commands import Run
 from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.history.outcomes.signs import Found, Signs, complaints, plain, signs_in
-from compact.messages import ToolResult
+from compact.messages import FAILED, Printed, ToolResult, together, unwrap
 
 _CODE = r"(?:exit(?:ed)?(?: with)?(?: code| status|code)?|return ?code|rc)[ \t:=>(]{0,4}(-?\d{1,5})\b"
 # A whole line, at the beginning or the end: other texts speak of exit codes as well.
@@ -24,24 +22,14 @@ _STATUS = re.compile(
     rf"{_CODE}[^\w\n]{{0,20}}(?:</\w+>)?[^\w\n]{{0,4}}$",
     re.IGNORECASE | re.MULTILINE,
 )
-_FRAME = re.compile(
-    r"^(?:</?(?:output|stdout|stderr)>|Wall time: [^\n]*|Total output lines: \d+|Output:|Chunk ID: \w+|"
-    r"Original token count: \d+|Shell cwd was reset to [^\n]*)$",
-    re.MULTILINE,
-)
-_FRAMES = ("put>", "std", "Wall", "utput", "Shell cwd")
-_JSON_KEYS = ("exit_code", "exitCode", "returncode", "return_code", "status_code")
 _ASKING = ("$?", "PIPESTATUS")
 _EMPTY = re.compile(
     r"\s*+(?:\(?(?:no output|empty|Bash completed with no output|Tool ran without output or errors)[^\n]{0,80})?\s*+"
 )
-_BACKGROUND = re.compile(r"\s*Command running in background|\s*Process (?:is )?(?:still )?running")
+_BACKGROUND = re.compile(r"\s*Command (?:running in|moved to) background|\s*Process (?:is )?(?:still )?running")
 _ABOUT_STATUS = re.compile(
     r"^(?:exit status \d+|exit code:? \d+|FAIL|FAILED|error: script .* exited with code \d+)$", re.IGNORECASE
 )
-_TAGGED = re.compile(r"<(?:returncode|exit_code)>(-?\d{1,5})</\w+>")
-_SOME = 255
-"""Stands for a status of which only is known that it is not 0."""
 _ANSWERS = (1, 123)
 """What those end with that ask for something and find nothing; the second is what xargs makes of it."""
 _TELLING = re.compile(r"[^\W_]")
@@ -53,37 +41,48 @@ _NO_OUTPUT = "no output"
 _FATAL = "fatal: "
 
 
-class _Answer(NamedTuple):
-    """What a command printed; whether an agent calls that an error, and whether it did nothing beside the action."""
+def note_answer(done: Sequence[Action], answer: ToolResult) -> None:
+    """Note of each action of a call what came of it.
 
-    text: str
-    error: bool
-    alone: bool
+    Where the wrapper does not say what belongs to which of several, all of it is the last one's.
+    """
+    alone = not any(action.kind == "ran" for action in done)
+    last = max((action.part for action in done), default=0)
+    parts = unwrap(answer.text)
+    printed = parts if len(parts) == last + 1 else (*(None for _ in range(last)), together(parts))
+    for action in done:
+        if (mine := printed[action.part]) is not None:
+            action.outcome = _judge(action, mine, error=answer.error, alone=alone)
+            action.answer, action.result = answer, mine.text
 
 
-def judge(action: Action, result: ToolResult, *, alone: bool) -> Outcome:
-    """How an action went; `alone` says that the call did nothing beside it."""
-    whole = result.text
-    text = unmarked(whole)
-    if text is not whole and whole.strip() and not text.strip():
-        return Outcome(Verdict.FAILED) if result.error else NOTHING
+def _judge(action: Action, printed: Printed, *, error: bool, alone: bool) -> Outcome:
+    """How an action went; `error` says that an agent calls it one, `alone` that the call did nothing beside it."""
+    text = unmarked(printed.text)
+    if text is not printed.text and printed.text.strip() and not text.strip():
+        return Outcome(Verdict.FAILED) if error else NOTHING
     reads = action.kind == "read"
-    if (result.error or not reads) and (refusal := refused(text)):
-        return replace(refusal, claimed=not result.error)
+    if (error or not reads) and (refusal := refused(text)):
+        return replace(refusal, claimed=not error)
     if action.run is not None:
-        return _judge_command(action, action.run, _Answer(text, result.error, alone))
+        return _judge_command(action, action.run, replace(printed, text=text), error=error, alone=alone)
+    error = error or bool(printed.status)
     if action.kind in CHANGES:
-        return judge_edit(text, error=result.error, writes=action.kind == "wrote")
-    return judge_answer(action.call.name, text, error=result.error, reads=reads)
+        outcome = judge_edit(text, error=error, writes=action.kind == "wrote")
+        done = printed.status == 0 and outcome.kind is Verdict.UNKNOWN
+        return replace(outcome, kind=Verdict.OK) if done else outcome
+    return judge_answer(action.call.name, text, error=error, reads=reads)
 
 
-def _judge_command(action: Action, run: Run, answer: _Answer) -> Outcome:
-    status, output = _status(plain(answer.text), asked=any(sign in action.subject for sign in _ASKING))
-    if answer.error and status is None:
-        status = _SOME
+def _judge_command(action: Action, run: Run, printed: Printed, *, error: bool, alone: bool) -> Outcome:
+    status, output = printed.status, plain(printed.text).strip("\n")
+    if status is None:
+        status, output = _status(output, asked=any(sign in action.subject for sign in _ASKING))
+    if error and status is None:
+        status = FAILED
     if not action.is_command:
-        return _judge_shell_edit(run, status, output, alone=answer.alone)
-    if _BACKGROUND.match(output):
+        return _judge_shell_edit(run, status, output, alone=alone)
+    if printed.running or _BACKGROUND.match(output):
         return Outcome(Verdict.UNKNOWN, _tail(output))
     if run.shows:
         return _judge_shown(run, status, output)
@@ -192,16 +191,11 @@ def _tail(output: str) -> str:
 
 def tells_status(line: str) -> bool:
     """Whether a line tells nothing but the status that a command ended with."""
-    return _TAGGED.fullmatch(line) is not None or _STATUS.fullmatch(line) is not None
+    return _STATUS.fullmatch(line) is not None
 
 
 def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
-    """The status that an agent tells with an output, and the output without it."""
-    if text[:1] == "{" and (told := _status_in_json(text)):
-        return told
-    if "</" in text[:_LOOK_BACK] and (tagged := _TAGGED.search(text[:_LOOK_BACK])):
-        return int(tagged[1]), _unframed(text[: tagged.start()] + text[tagged.end() :])
-    text = _unframed(text)
+    """The status that an agent tells with an output in no form that is known, and the output without it."""
     ends = text[:_ENDS] + text[-_ENDS:]
     if "xit" not in ends and "eturn" not in ends and "rc" not in ends:
         return None, text
@@ -216,26 +210,6 @@ def _status(text: str, *, asked: bool) -> tuple[int | None, str]:
     return int(found[1]), (text[: found.start()] + text[found.end() :]).strip("\n")
 
 
-def _unframed(text: str) -> str:
-    """The text without what agents put before and after an output."""
-    if not any(sign in text[:_ENDS] or sign in text[-_ENDS:] for sign in _FRAMES):
-        return text.strip("\n")
-    return _FRAME.sub("", text).strip("\n")
-
-
 def _is_agents(line: str, *, asked: bool) -> bool:
     """Whether the line is an agent's, or the command asked for it; a status of 1 that a tool tells is one too."""
     return asked or not re.search(r"\b0\b", line) or line.strip()[:1] in "[(<" or "ommand" in line or "rocess" in line
-
-
-def _status_in_json(text: str) -> tuple[int | None, str] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
-    places = [value, *(entry for entry in value.values() if isinstance(entry, dict))]
-    status = next((place[key] for place in places for key in _JSON_KEYS if isinstance(place.get(key), int)), None)
-    texts = [value[key] for key in ("output", "stdout", "stderr", "content") if isinstance(value.get(key), str)]
-    return (status, "\n".join(texts)) if status is not None and texts else None

@@ -10,15 +10,21 @@ from compact.messages.speakers.people import (
     spoken,
     words_in,
 )
+from compact.messages.speakers.results import FAILED, Printed, script_in, together, unwrap
 
 __all__ = [
+    "FAILED",
     "Passage",
+    "Printed",
     "Speaker",
     "is_persons",
     "observations",
     "passages",
     "persons",
     "persons_words",
+    "script_in",
     "spoken",
+    "together",
+    "unwrap",
     "words_in",
 ]

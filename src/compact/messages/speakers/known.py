@@ -76,13 +76,19 @@ def plain_name(tag: str) -> str:
 
 
 @cache
-def known() -> Known:
-    """The forms that ship with this release."""
+def load(name: str = "known.toml") -> dict[str, Any]:
+    """A data file of this package."""
     # Both are imported when the first message is read: `import compact` needs neither.
     import pkgutil
     import tomllib
 
-    data = tomllib.loads((pkgutil.get_data("compact.messages.speakers", "known.toml") or b"").decode())
+    return tomllib.loads((pkgutil.get_data("compact.messages.speakers", name) or b"").decode())
+
+
+@cache
+def known() -> Known:
+    """The forms that ship with this release."""
+    data = load()
     sections = [(_form(entry), entry.get("line", False)) for entry in data["section"]]
     at_start = tuple(form for form, line in sections if not line)
     at_line = tuple(form for form, line in sections if line)

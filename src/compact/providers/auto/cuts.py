@@ -7,7 +7,7 @@ from functools import cached_property
 
 from compact.history.actions import written_by
 from compact.history.outcomes.outcome import NOTHING, Outcome
-from compact.messages import Where, with_handle
+from compact.messages import Where, together, unwrap, with_handle
 from compact.providers.auto.excerpts import Excerpts
 from compact.providers.auto.interest import Interest
 from compact.providers.auto.ladders import WORTH_CUTTING, Cuttable, Ladder
@@ -46,7 +46,8 @@ class Cuts:
                 rules = each.where.message in self._rules
                 asked, outcome = self._ladders[-1].told.asked, self._outcomes.get(each.source, NOTHING)
                 interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome, each.said)
-                made = Excerpts(each.source, self._measure.text(each.source), interest)
+                text = _readable(each.source)
+                made = Excerpts(text, self._measure.text(text), interest)
                 self._sources[source] = made
             text = made.within(room, self._measure.text)
             self._excerpts[key] = with_handle(text, each.source) if self._handles else text
@@ -61,7 +62,7 @@ class Cuts:
     def _outcomes(self) -> dict[str, Outcome]:
         """What came of the commands that were run, by what they printed."""
         actions = (action for ladder in self._ladders for action in ladder.told.actions)
-        return {action.result: action.outcome for action in actions if action.kind == "ran"}
+        return {action.answer.text: action.outcome for action in actions if action.kind == "ran" and action.answer}
 
     @cached_property
     def _mentioned(self) -> set[str]:
@@ -84,3 +85,9 @@ class Cuts:
         """The words that the searches of each exchange looked for."""
         searches = [ladder for ladder in self._ladders if ladder.told.sought]
         return {self._messages[index].id: ladder.told.sought for ladder in searches for index in ladder.group}
+
+
+def _readable(text: str) -> str:
+    """The text; of JSON around what was printed, which has no lines of its own, what was printed."""
+    printed = together(unwrap(text)).text
+    return text if printed in text else printed

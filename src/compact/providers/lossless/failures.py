@@ -7,7 +7,7 @@ import re
 from compact.history.actions import actions_of
 from compact.history.outcomes.answers import judge_answer
 from compact.history.outcomes.outcome import Outcome, Verdict
-from compact.history.outcomes.verdicts import judge
+from compact.history.outcomes.verdicts import note_answer
 from compact.messages import Conversation, Text, ToolCall, ToolResult, once, pairs
 
 # What is read may begin so and be no failure; but then it only stays.
@@ -58,8 +58,8 @@ class Failures:
         if not isinstance(call, ToolCall):
             return [judge_answer("", result.text, error=False, reads=False)]
         actions = list(actions_of(call, at, self._messages[at].id))
-        alone = not any(action.kind == "ran" for action in actions)
-        return [judge(action, result, alone=alone) for action in actions]
+        note_answer(actions, result)
+        return [action.outcome for action in actions]
 
 
 def _is_error_record(text: str) -> bool:

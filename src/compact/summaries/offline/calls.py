@@ -64,11 +64,12 @@ def describe_call(action: Action, room: Room, told: Told) -> str:
         shown = _answer(action, times * room.answer, told, scripted=scripted)
     elif room.reads and (record := told.records.get(id(action))):
         shown = fields_in(record, room.reads)
-    if not action.result.strip() and action.is_command and action.answered:
-        return f"{did}: no output"
     if shown:
         return f"{did}: {in_quotes(shown, code=action.kind in CHANGES)}"
-    return f"{did}: ok" if action.kind == "ran" and action.outcome.kind is Verdict.OK else did
+    if action.kind == "ran" and action.outcome.kind is Verdict.OK:
+        return f"{did}: ok"
+    silent = action.is_command and action.answer is not None and not action.result.strip()
+    return f"{did}: no output" if silent else did
 
 
 def _script(action: Action, longest: int) -> str:

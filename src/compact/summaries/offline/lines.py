@@ -130,7 +130,7 @@ class Told:
     @property
     def changed(self) -> bool:
         """Whether it changes files, and no tool reports an error."""
-        answered = all(action.answered and succeeded(action) for action in self.actions)
+        answered = all(action.answer is not None and succeeded(action) for action in self.actions)
         return answered and any(action.kind in CHANGES for action in self.actions)
 
     @property
