@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from compact.messages import AccountItem, Message, body_of, is_own, is_summary
+from compact.messages import AccountItem, Message, body_of, count_of, is_own, is_summary
 
 NO_ROOM = "there is no room to tell of them"
 LONGEST_ITEM = 1_600
@@ -17,6 +17,7 @@ _FRAMING = re.compile(
     r"|from here on: what came after the first (?:\d+ messages|message) below"
     r"|the first (?:\d+ messages below were|message below was) sent before (?:the last things told here|this point))\))"
 )
+_UNLISTED = re.compile(r"- \((\d{1,9}) messages? (?:are|is) not described[,)]")
 _ASKED = re.compile(r' \(in answer to ["“](.{1,200}?)["”]\)')
 _MANY = 10
 _SINCE = "## After that"
@@ -33,6 +34,15 @@ def unlisted(count: int, by_user: int | None = None, in_row: int = 0) -> str:
     whose = f", {by_user or 'none'} of them the user's" if by_user is not None and count >= _MANY else ""
     where = f", at most {in_row} in a row" if whose and 0 < in_row < count else ""
     return f"- ({count} message{'s are' if count != 1 else ' is'} not described{whose}{where})"
+
+
+def undescribed_in(message: Message) -> int:
+    """How many of its messages an earlier account says that it does not describe."""
+    body, count = body_of(message), count_of(message)
+    if body == NO_ROOM:
+        return count
+    told = (found for line in body.split("\n") if (found := _UNLISTED.match(line)))
+    return min(sum(int(found[1]) for found in told), count)
 
 
 def kept_below(count: int) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import dropwhile, groupby
+from itertools import dropwhile
 
 from compact.messages import (
     AccountItem,
@@ -33,6 +33,7 @@ from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, alloca
 from compact.providers.auto.cuts import Cuts
 from compact.providers.auto.ladders import LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
+from compact.providers.auto.undescribed import Removal, count_undescribed
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.quantities import counted
@@ -287,19 +288,15 @@ class Composition:
             told.levels[at] = Level.CUT  # its marker tells of it
         items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
         lines = [summary] if summary else join_lines(items)
-        known, removed = {id for item in items for id in item.sources}, {message.id for message in gone}
-        untold = [message for message in gone if message.id not in known and not is_summary(message)]
-        silent = sum(map(stands_for, untold))
         if not summary and (older := self._older(gone, done.levels)):
             place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
             newer = (at for at, item in enumerate(items) if any(place.get(id, -1) > older[-1] for id in item.sources))
             if (first := next(newer, None)) is not None:
                 lines.insert(len(join_lines(items[:first])), kept_below(len(older)))
-        if silent and not summary:
-            by_user = (at for at, ladder in enumerate(self.ladders) if ladder.told.from_user)
-            unsaid = sum(any(id in removed and id not in known for id in self._ids[at]) for at in by_user)
-            in_row = self._in_row({message.id for message in untold}) if silent == len(untold) else 0
-            lines.insert(0, unlisted(silent, unsaid if self.target >= _ROOMY else None, in_row))
+        missing = None if summary else count_undescribed(self.task, self._removal(gone, done.levels), items)
+        if missing and missing.count:
+            by_user = missing.by_user if self.target >= _ROOMY else None
+            lines.insert(0, unlisted(missing.count, by_user, missing.in_row))
         count = sum(map(stands_for, gone))
         following = self._following(gone, done.levels) if summary else None
         text = frame_account("\n".join(lines), count, self._frame(following))
@@ -314,10 +311,10 @@ class Composition:
         """The ids of those of the messages that come after the last one removed."""
         return tuple(self.task.conversation.messages[at].id for at in sorted(set(positions)) if at > last)
 
-    def _in_row(self, silent: AbstractSet[str]) -> int:
-        """How many of these messages stand in a row at most."""
-        runs = groupby(self.task.conversation.messages, key=lambda message: message.id in silent)
-        return max((len(list(run)) for among, run in runs if among), default=0)
+    def _removal(self, gone: Sequence[Message], levels: Sequence[Level]) -> Removal:
+        marked = {id for at in self._late(levels) for id in self._ids[at]}
+        out = (ladder for at, ladder in enumerate(self.ladders) if ladder.text and levels[at] is Level.NONE)
+        return Removal(gone, marked, [self._earlier[ladder.at] for ladder in out])
 
     def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages that the summarizing model has read stand behind the account."""

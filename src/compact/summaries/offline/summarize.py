@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from compact.history.quoting import close_quotes, shorten, without_marks
 from compact.history.reading import read
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
-from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, unlisted
+from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, undescribed_in, unlisted
 from compact.summaries.offline.emphasis import EVEN, Emphasis
 from compact.summaries.offline.lines import ROOMS, tell
 from compact.summaries.offline.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
@@ -29,7 +29,7 @@ _MOST_TRIED = 3
 class _Statement:
     """What one line can tell, in each of its lengths: an exchange, or what an earlier account said.
 
-    `messages` are those that no line tells of where this one is left out.
+    `messages` are those that no line tells of where this one is left out: of an earlier account's at least one.
     """
 
     texts: tuple[str, ...]
@@ -63,7 +63,7 @@ def summarize_offline(
     of messages that go on standing beside it: they are not told.
     """
     earlier = earlier_items(messages, {}, max(min(LONGEST_ITEM, budget), 1))
-    silent = sum(map(stands_for, filter(is_pruned, messages)))
+    silent = sum(map(stands_for, filter(is_pruned, messages))) + sum(map(undescribed_in, messages))
     told = list(_told(messages, kept, emphasis))
     statements = [*_carried(earlier, {each.texts[-1] for each in told}, emphasis), *told]
     return _Choice(statements, silent, budget, count).text if statements else ""
@@ -74,7 +74,7 @@ def _carried(items: Sequence[AccountItem], told: AbstractSet[str], emphasis: Emp
     texts = ("\n".join(map(without_marks, item.text.split("\n"))) for item in items)
     for text in dict.fromkeys(texts):
         if text not in told:
-            yield _Statement((text,), weigh_item(text, emphasis))
+            yield _Statement((text,), weigh_item(text, emphasis), messages=1)
 
 
 def _told(messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis) -> Iterator[_Statement]:
