@@ -24,7 +24,8 @@ PROGRAMS = {
     "--- END OF DEMONSTRATION ---\n",
     "a summary by another program": "This session is being continued from a previous conversation that ran out of "
     "context. The conversation is summarized below:\nThe user wants a zebra.",
-    "rules from a file": "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nNever feed the zebra.\n</INSTRUCTIONS>",
+    "rules of the project, read in /w/AGENTS.md": "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n"
+    "Never feed the zebra.\n</INSTRUCTIONS>",
     "a pasted text": LOG,
 }
 

@@ -13,6 +13,7 @@ from compact.history.outcomes.later import look_ahead
 from compact.history.outcomes.verdicts import note_answer
 from compact.history.plans import Plan, newest_plan
 from compact.history.quoting import enclose, quote
+from compact.history.rules import RulesFile, given_files, read_files
 from compact.history.speech import QUESTION_MARKS, asks, corrects, generalizes, narrates, orders
 from compact.messages import (
     Attachment,
@@ -68,13 +69,15 @@ class Reading:
     """What the messages say and do, in their order.
 
     `sent` are messages of users that are nothing but images and files, `printed` results whose calls are not there, and
-    what programs wrote in the user's role.
+    what programs wrote in the user's role. `rules` are the files of the project's rules that programs gave there, or
+    that tools read.
     """
 
     utterances: list[Utterance] = field(default_factory=list)
     sent: list[Utterance] = field(default_factory=list)
     printed: list[Utterance] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
+    rules: list[RulesFile] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan | None:
@@ -101,6 +104,8 @@ def read(messages: Sequence[Message]) -> Reading:
                 reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)
     note_usual(reading.actions)
+    reading.rules += read_files(reading.actions)
+    reading.rules.sort(key=lambda file: file.index)
     return reading
 
 
@@ -126,8 +131,12 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
     for passage in heard:
-        told = passage.speaker in _TOLD or (not said and passage.speaker is not Speaker.PERSON)
+        given = list(given_files(passage, index))
+        reading.rules += given
+        told = passage.speaker in _TOLD or (not said and not given and passage.speaker is not Speaker.PERSON)
         text = _within(passage.text) if passage.speaker is Speaker.OBSERVATION else passage.text
+        for file in given:
+            text = text.replace(file.text, "")
         if told and (text := _spoken(text)).strip():
             reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True, speaker=passage.label))
 

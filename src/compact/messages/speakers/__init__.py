@@ -11,17 +11,21 @@ from compact.messages.speakers.people import (
     words_in,
 )
 from compact.messages.speakers.results import FAILED, Printed, script_in, together, unwrap
+from compact.messages.speakers.rules import is_foreign, is_rules_file, rules_given
 
 __all__ = [
     "FAILED",
     "Passage",
     "Printed",
     "Speaker",
+    "is_foreign",
     "is_persons",
+    "is_rules_file",
     "observations",
     "passages",
     "persons",
     "persons_words",
+    "rules_given",
     "script_in",
     "spoken",
     "together",

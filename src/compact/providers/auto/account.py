@@ -11,13 +11,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import groupby
 
+from compact.history.rules import RulesFile
 from compact.messages import AccountItem
-from compact.ports import Measure
 from compact.providers.auto.allocation import Allocation
 from compact.providers.auto.ladders import LINES, Ladder, Level
-from compact.summaries.accounts import AFTER_STEPS
+from compact.providers.provider import Task
+from compact.summaries.accounts import AFTER_STEPS, earlier_items
 from compact.summaries.offline.emphasis import Emphasis
 from compact.summaries.offline.lines import Told
+from compact.summaries.offline.rules import SHARE, is_rules, quotes_of, rules_to_quote
 from compact.summaries.offline.worth import OLDEST, weigh_item
 
 _READ, _EDITED, _TELLING = "read ", "edited ", re.compile(': "| → ')
@@ -27,23 +29,52 @@ _MOST_STEPS = 3
 _BELOW, _ANSWERED, _UNANSWERED = "answered below", "answered", "no answer before the next message"
 
 
-def carry(items: Sequence[AccountItem], measure: Measure, emphasis: Emphasis) -> list[Ladder]:
-    """The items of earlier accounts as exchanges that can only be told as they stand, or not."""
+def carry(
+    task: Task, own: Sequence[Ladder], sizes: tuple[int, int], emphasis: Emphasis
+) -> tuple[list[Ladder], list[tuple[str, ...]]]:
+    """Wrap what the account says beside the exchanges as candidates, with the messages that each is from.
+
+    These are quotes of files of rules, and lines of earlier accounts, which stay verbatim or go. `sizes` are the target
+    and what must stay.
+    """
+    target, floor = sizes
+    earlier = earlier_items(task.conversation.messages, task.items)
+    shown = (file for ladder in own for file in ladder.told.rules)
+    files, items = rules_to_quote(earlier, shown, task.originals)
+    files = _keep_shown(files, own, sizes)
+    room = min(target, 2 * (target - floor)) // max(len(files), 1)
+    stated = [*(quotes_of(file, room) for file in files), *((item.text,) * len(LINES) for item in items)]
     ladders = []
-    for number, item in enumerate(items):
-        size = measure.text(item.text) + 1
-        ladder = Ladder(number - len(items), (), Told(""), size, text=item.text, lines=(size,) * len(LINES))
-        ladder.worth, ladder.recency = weigh_item(item.text, emphasis), OLDEST
+    for at, texts in enumerate(stated, -len(stated)):
+        prices = tuple(task.measure.text(text) + 1 for text in texts)
+        ladder = Ladder(at, (), Told(""), prices[-1], text=texts[-1], texts=texts, lines=prices)
+        ladder.worth, ladder.recency = weigh_item(ladder.text, emphasis), OLDEST
+        ladder.binding = is_rules(ladder.text)
         ladders.append(ladder)
-    return ladders
+    return ladders, [*(file.sources for file in files), *(item.sources for item in items)]
 
 
-def account_lines(
-    ladders: Sequence[Ladder], done: Allocation, ids: Mapping[int, tuple[str, ...]], earlier: Sequence[AccountItem]
-) -> list[AccountItem]:
-    """The lines that tell of what is not shown, in order; `earlier` are the items that were carried over."""
+def _keep_shown(files: Sequence[RulesFile], own: Sequence[Ladder], sizes: tuple[int, int]) -> list[RulesFile]:
+    """Fix the exchanges that show files of rules where they are small beside the target; return the other files."""
+    target, floor = sizes
+    room = min(int(target * SHARE), (target - floor) // 3)
+    shows = {index: ladder for ladder in own if ladder.told.rules for index in ladder.group}
+    others: list[RulesFile] = []
+    for file in reversed(files):
+        ladder = shows.get(file.index)
+        if ladder is not None and not ladder.fixed and ladder.whole <= room:
+            room -= ladder.whole
+            ladder.fixed, ladder.island = True, False
+            ladder.cuttable, ladder.bulky, ladder.thoughts, ladder.thought = (), False, (), 0
+        if ladder is None or not ladder.fixed:
+            others.append(file)
+    return others[::-1]
+
+
+def account_lines(ladders: Sequence[Ladder], done: Allocation, ids: Mapping[int, tuple[str, ...]]) -> list[AccountItem]:
+    """The lines that tell of what is not shown, in order; `ids` are the messages that each tells of."""
     carried = (at for at, ladder in enumerate(ladders) if ladder.text and _is_line(done.levels[at]))
-    lines = [earlier[ladders[at].at + len(earlier)] for at in carried]
+    lines = [AccountItem(ladders[at].texts[done.levels[at] - 1], ids[at]) for at in carried]
     turns, since = _turns_of(ladders)
     open_ = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].text.endswith(_BELOW)), -1)
     if open_ >= 0:

@@ -6,20 +6,20 @@ of what is whole; what is left of the room goes to longer lines and longer excer
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isinf
 from typing import NamedTuple
 
-from compact.providers.auto.ladders import BINDING, LINES, RECENT, Ladder, Level
+from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
 from compact.summaries.offline.worth import LEAST_STEP
 
 _LEAST_QUOTE = 12
 """Tokens of a quote that can say something."""
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
-_SMALL, _SMALL_ISLAND, _SMALL_RULES, _SMALL_RECENT = 20, 4, 6, 3
+_SMALL, _SMALL_ISLAND, _SMALL_RECENT = 20, 4, 3
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
@@ -49,7 +49,7 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
     """All steps, the most worth for each token first; of two alike the newer one. `floor` is what stays anyway.
 
     Without `lines`, an exchange is shown as messages or not at all: a model tells the rest, about as well as long
-    lines would, so that only what messages show beyond that counts.
+    lines would, so that only what messages show beyond that counts. Files of rules are quoted all the same.
     """
     steps: list[Step] = []
     keys = _boundary(ladders, lines=lines)
@@ -67,15 +67,14 @@ def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> 
         if ladder.fixed:
             steps += _upgrades(ladder, place, float("inf"))
             continue
-        steps += _lines(ladder, place, least.get(ladder.at, {})) if lines else ()
+        steps += _lines(ladder, place, least.get(ladder.at, {})) if lines or ladder.binding else ()
         if ladder.text:
             continue
         if place in keys:
             steps.append(Step(keys[place], place, Level.CUT))
             steps += _upgrades(ladder, place, keys[place])
         if ladder.island:
-            told = replace(ladder, boost=BINDING) if ladder.binding else ladder
-            steps.append(Step(rate(told, Level.SHORT if lines else Level.LONG, Level.WHOLE), place, Level.WHOLE))
+            steps.append(Step(rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE), place, Level.WHOLE))
     return _deferred(sorted(steps, key=lambda step: (-step.key, -step.at, step.level)), ladders, floor)
 
 
@@ -109,8 +108,6 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> l
 
 def _beside(ladder: Ladder) -> int:
     """How many times its size is shown before an exchange that is whole or not: what is recent comes sooner."""
-    if ladder.binding:
-        return _SMALL_RULES
     if ladder.boost >= RECENT:
         return _SMALL_RECENT
     return _SMALL_ISLAND if ladder.cuttable and not ladder.bulky else _SMALL
@@ -291,3 +288,41 @@ def _quote(ladder: Ladder, at: int, full: Allocation) -> None:
     if more > 0:
         full.quotes[at] = shown + more
         full.left -= more // _PER_TOKEN
+
+
+def lower(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
+    """The allocation with so many tokens less: lines go first, those worth least for each token, then messages.
+
+    A line goes after those that would be out of date without it.
+    """
+    levels = list(done.levels)
+    needed: defaultdict[int, list[tuple[int, Level]]] = defaultdict(list)
+    for at, ladder in enumerate(ladders):
+        for newer, shown in ladder.after:
+            needed[newer].append((at, shown))
+    for step, (limit, lower) in enumerate(_LOWER, 1):
+        loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
+        loose = [at for at in loose if not ladders[at].binding or step == len(_LOWER)]
+        waiting = deque(sorted(loose, key=lambda at: rate(ladders[at], less, limit)))
+        passed = 0
+        while excess > 0 and passed < len(waiting):
+            at = waiting.popleft()
+            if any(Level.NONE < levels[one] < Level.CUT and less < shown for one, shown in needed[at]):
+                waiting.append(at)
+                passed += 1
+                continue
+            passed = 0
+            excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(less)
+            levels[at] = less
+    return Allocation(levels, left=0)
+
+
+_LOWER = (
+    (Level.LONG, Level.MIDDLE),
+    (Level.MIDDLE, Level.SHORT),
+    (Level.MORE, Level.CUT),
+    (Level.SHORT, Level.NONE),
+    (Level.CUT, Level.SHORT),
+    (Level.WHOLE, Level.SHORT),
+    (Level.SHORT, Level.NONE),
+)

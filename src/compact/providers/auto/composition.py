@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -29,7 +28,7 @@ from compact.messages import (
     version_of,
 )
 from compact.providers.auto.account import account_lines, carry, later_messages
-from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, rate
+from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, lower
 from compact.providers.auto.cuts import Cuts
 from compact.providers.auto.ladders import LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.settings import AutoSettings
@@ -37,9 +36,10 @@ from compact.providers.auto.undescribed import Removal, count_undescribed
 from compact.providers.folding import standing
 from compact.providers.provider import Task
 from compact.quantities import counted
-from compact.summaries.accounts import NO_ROOM, earlier_items, join_lines, kept_below, read_items, unlisted
+from compact.summaries.accounts import NO_ROOM, join_lines, kept_below, read_items, unlisted
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import FULL, LONG, SHORT
+from compact.summaries.offline.rules import is_rules
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _ROOMY = 2_000
@@ -75,7 +75,6 @@ class Composition:
         self._read = 0
         self._steady = steady
         messages = task.conversation.messages
-        self._earlier = [] if steady else earlier_items(messages, task.items)
         own = _ladders(task, settings)
         for ladder in own:
             stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
@@ -83,26 +82,31 @@ class Composition:
                 ladder.cuttable, ladder.bulky, ladder.thoughts, ladder.thought = (), False, (), 0
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
-            elif ladder.binding:
-                ladder.island = True
-        self.ladders = [*carry(self._earlier, task.measure, emphasis_of(settings.strategy)), *own]
         stay = (index for ladder in own if ladder.fixed for index in ladder.group)
         self._first_request = next((index for index in stay if messages[index].from_user), -1)
-        self._cuts = Cuts(self.ladders, task, settings)
-        for ladder in own:
-            ladder.saved = self._cuts.saved
-        self._ids = {at: tuple(messages[index].id for index in ladder.group) for at, ladder in enumerate(self.ladders)}
         self._base = task.measure.conversation(task.conversation.with_messages(()))
         if steady:
             self._base += sum(task.measure.message(message) for message in messages if _stands_for_others(message))
-        self.floor = self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
+        self._cuts = Cuts(own, task, settings)
+        for ladder in own:
+            ladder.saved = self._cuts.saved
+        floor = self._floor(own)
+        self.within_reach = target >= floor
+        # Out of reach: what must stay, and a short account of the rest.
+        self.target = target if self.within_reach else floor + max(_LEAST, floor // _SHARE_OF_FLOOR)
+        carried, sources = (
+            ([], []) if steady else carry(task, own, (self.target, floor), emphasis_of(settings.strategy))
+        )
+        self.ladders = [*carried, *own]
+        ids = [*sources, *(tuple(messages[index].id for index in ladder.group) for ladder in own)]
+        self._ids = dict(enumerate(ids))
+        self.floor = self._floor(own)
         self._path = build_path(self.ladders, self.floor)
-        self.target = target
-        self.within_reach = target >= self.floor
         if not self.within_reach:
-            # Out of reach: what must stay, and a short account of the rest.
-            self.target = self.floor + max(_LEAST, self.floor // _SHARE_OF_FLOOR)
             self._path = [step for step in self._path if step.level <= Level.LONG]
+
+    def _floor(self, own: Sequence[Ladder]) -> int:
+        return self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
 
     @property
     def holds(self) -> bool:
@@ -155,11 +159,14 @@ class Composition:
         self._read = read
         gone = {message.id for message in removed}
         path = build_path(self.ladders, self.floor, lines=False)
-        told = [step for step in path if gone.intersection(self._ids[step.at])]
-        path = [step for step in path if not gone.intersection(self._ids[step.at])]
+        told = [step for step in path if self._tells_of(gone, step)]
+        path = [step for step in path if not self._tells_of(gone, step)]
         if self._settings.recent_turns or self._settings.tool_pairs:
             path += told
         return self._closest(path, self.frame + self.task.measure.text(text), text) or self.least()
+
+    def _tells_of(self, gone: AbstractSet[str], step: Step) -> bool:
+        return not self.ladders[step.at].text and not gone.isdisjoint(self._ids[step.at])
 
     def _allocated(self, path: Sequence[Step], account: int, *, beyond: bool = False) -> Allocation:
         """What is shown where the account takes so many tokens beside its lines."""
@@ -182,7 +189,7 @@ class Composition:
             if 0 <= left <= tolerance or (left > 0 and done.left > left):
                 break
             if left < 0 and base.left + spare <= 0:
-                base = _less(self.ladders, base, -left)
+                base = lower(self.ladders, base, -left)
                 continue
             # What is cut does not always shrink as wished: each time more is asked for.
             spare += left if left >= 0 else (left - 2) * 2**trial
@@ -201,7 +208,9 @@ class Composition:
             return Pass(PASS, (), ("nothing may go",))
         marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)), self.task.account.seal)
         ids = tuple(message.id for message in gone)
-        fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role)
+        # What there is no room to quote now may be quoted again later.
+        rules = [AccountItem(one.text, self._ids[at]) for at, one in enumerate(self.ladders) if one.binding]
+        fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role, items=tuple(rules))
         return Pass(PASS, (fold,), ("no room for an account",))
 
     def _size(self, edits: tuple[Edit, ...]) -> int:
@@ -286,11 +295,17 @@ class Composition:
         told = Allocation([*done.levels], quotes=done.quotes)
         for at in self._late(done.levels):
             told.levels[at] = Level.CUT  # its marker tells of it
-        items = read_items(summary) if summary else account_lines(self.ladders, told, self._ids, self._earlier)
-        lines = [summary] if summary else join_lines(items)
+        written = account_lines(self.ladders, told, self._ids)
+        rules = [item for item in written if is_rules(item.text) and not self._shows(item, done)]
+        items = [*rules, *(read_items(summary) if summary else (item for item in written if not is_rules(item.text)))]
+        lines = [*(item.text for item in rules), summary] if summary else join_lines(items)
         if not summary and (older := self._older(gone, done.levels)):
             place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
-            newer = (at for at, item in enumerate(items) if any(place.get(id, -1) > older[-1] for id in item.sources))
+            newer = (
+                at
+                for at, item in enumerate(items)
+                if any(place.get(id, -1) > older[-1] for id in item.sources) and not is_rules(item.text)
+            )
             if (first := next(newer, None)) is not None:
                 lines.insert(len(join_lines(items[:first])), kept_below(len(older)))
         missing = None if summary else count_undescribed(self.task, self._removal(gone, done.levels), items)
@@ -303,18 +318,25 @@ class Composition:
         ids = tuple(message.id for message in gone)
         messages, role = self.task.conversation.messages, self.task.account.role
         behind = messages[self._first_request].id if self._first_request >= 0 else ""
-        later = [self._read - 1] if summary else later_messages(self.ladders, told)
-        refers_to = self._below(max(at for at, one in enumerate(messages) if one.id == ids[-1]), later)
+        place = {message.id: at for at, message in enumerate(messages)}
+        later = [place[id] for item in items for id in item.sources if id in place]
+        later += [self._read - 1] if summary else later_messages(self.ladders, told)
+        refers_to = self._below(place[ids[-1]], later)
         return Fold(ids, text, EditKind.SUMMARIZED, role, items=tuple(items), behind=behind, refers_to=refers_to)
 
     def _below(self, last: int, positions: Iterable[int]) -> tuple[str, ...]:
         """The ids of those of the messages that come after the last one removed."""
         return tuple(self.task.conversation.messages[at].id for at in sorted(set(positions)) if at > last)
 
+    def _shows(self, item: AccountItem, done: Allocation) -> bool:
+        """Whether the last messages that a statement tells of are shown whole."""
+        own = ((at, ids) for at, ids in self._ids.items() if not self.ladders[at].text)
+        return any(item.sources[-len(ids) :] == ids and self._is_whole(at, done) for at, ids in own)
+
     def _removal(self, gone: Sequence[Message], levels: Sequence[Level]) -> Removal:
         marked = {id for at in self._late(levels) for id in self._ids[at]}
-        out = (ladder for at, ladder in enumerate(self.ladders) if ladder.text and levels[at] is Level.NONE)
-        return Removal(gone, marked, [self._earlier[ladder.at] for ladder in out])
+        out = (at for at, ladder in enumerate(self.ladders) if ladder.text and levels[at] is Level.NONE)
+        return Removal(gone, marked, [AccountItem(self.ladders[at].text, self._ids[at]) for at in out])
 
     def _following(self, gone: Sequence[Message], levels: Sequence[Level]) -> int:
         """How many messages that the summarizing model has read stand behind the account."""
@@ -349,40 +371,3 @@ def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:
 
 def _stands_for_others(message: Message) -> bool:
     return is_summary(message) or is_pruned(message)
-
-
-def _less(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
-    """The allocation with so many tokens less: lines go first, those worth least for each token, then messages.
-
-    A line goes after those that would be out of date without it.
-    """
-    levels = list(done.levels)
-    needed: defaultdict[int, list[tuple[int, Level]]] = defaultdict(list)
-    for at, ladder in enumerate(ladders):
-        for newer, shown in ladder.after:
-            needed[newer].append((at, shown))
-    for limit, lower in _LOWER:
-        loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
-        waiting = deque(sorted(loose, key=lambda at: rate(ladders[at], lower, limit)))
-        passed = 0
-        while excess > 0 and passed < len(waiting):
-            at = waiting.popleft()
-            if any(Level.NONE < levels[one] < Level.CUT and lower < shown for one, shown in needed[at]):
-                waiting.append(at)
-                passed += 1
-                continue
-            passed = 0
-            excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(lower)
-            levels[at] = lower
-    return Allocation(levels, left=0)
-
-
-_LOWER = (
-    (Level.LONG, Level.MIDDLE),
-    (Level.MIDDLE, Level.SHORT),
-    (Level.MORE, Level.CUT),
-    (Level.SHORT, Level.NONE),
-    (Level.CUT, Level.SHORT),
-    (Level.WHOLE, Level.SHORT),
-    (Level.SHORT, Level.NONE),
-)

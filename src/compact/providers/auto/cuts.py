@@ -56,7 +56,7 @@ class Cuts:
     @cached_property
     def _rules(self) -> set[str]:
         """The messages that show files of rules."""
-        return {self._messages[index].id for ladder in self._ladders if ladder.binding for index in ladder.group}
+        return {self._messages[index].id for ladder in self._ladders if ladder.told.rules for index in ladder.group}
 
     @cached_property
     def _outcomes(self) -> dict[str, Outcome]:

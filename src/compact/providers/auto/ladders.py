@@ -16,7 +16,6 @@ from itertools import pairwise
 
 from compact.facts import Source
 from compact.history.reading import read
-from compact.history.rules import rules_read
 from compact.history.speech import corrects
 from compact.messages import (
     ROLES_NEVER_PRUNED,
@@ -73,7 +72,7 @@ _BULKY_SCRIPT = 800
 """The same for a script that a program is fed with: what it prints says more than its code."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS, BINDING = 10.0, 4.0, 12.0
+RECENT, _FOCUS = 10.0, 4.0
 _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
 _OUTLINED = 0.5
@@ -106,7 +105,7 @@ class Ladder:
     """One exchange: what each level costs and is worth. A `fixed` one always stands as messages.
 
     An `island` stays whole or goes, wherever the boundary lies. A `bulky` one has arguments that are too long to stay
-    where it is not whole. A `binding` one shows a file of the project's rules.
+    where it is not whole. A `binding` one quotes a file of the project's rules.
     """
 
     at: int
@@ -224,7 +223,6 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.thoughts = tuple(where for where, _ in thoughts)
         ladder.thought = sum(task.measure.text(text) for _, text in thoughts)
         ladder.island = not stays and at in focus
-        ladder.binding = any(rules_read(action) and not action.superseded for action in told[at].actions)
         ladder.bulky = not stays and _is_bulky(shown, group, told[at])
         ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)

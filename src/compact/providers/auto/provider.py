@@ -7,16 +7,15 @@ summary; those after it stand as messages, with long results cut to excerpts.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any
 
 from compact.messages import MOVING_TAIL, ROLES_NEVER_PRUNED, Fold, Message, Pass, exchanges, is_summary
 from compact.ports import Event
 from compact.providers.auto.composition import PASS, Composition
 from compact.providers.auto.settings import AutoSettings
+from compact.providers.auto.steady import steady_prefixes
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
 from compact.summaries.model.strategy import Style
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
@@ -24,8 +23,6 @@ from compact.summaries.offline.lines import tell_following
 
 _ROUNDS = 4
 _USER = "user"
-_STEADY = (0.7, 0.55, 0.4, 0.25)
-"""Shares of the target that may stay as they are at the front when a session is compacted again."""
 _SHARE = 4
 """A summary takes at most this part of the target, and of what the summarizing model reads at once."""
 _READABLE = 0.9
@@ -133,28 +130,12 @@ def _put_first(proposal: Pass) -> Pass:
 
 def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generator[Step, Any, bool]:
     """Cut only what is new, if that is enough: what stands at the front stays in the vendor's cache."""
-    for steady in _steady_prefixes(task, target):
+    for steady in steady_prefixes(task, target):
         composition = Composition(task, settings, target, steady=steady)
         if composition.holds:
             verdict = yield from propose(composition.fitted())
             return isinstance(verdict, Applied)
     return False
-
-
-def _steady_prefixes(task: Task, target: int) -> Iterator[int]:
-    """How many messages at the front may stay as they are, a vendor having them in its cache: most first.
-
-    Only where an account stands among them: what follows it was made smaller before.
-    """
-    messages = task.conversation.messages
-    accounts = [index for index, message in enumerate(messages) if is_summary(message)]
-    if not accounts:
-        return
-    sizes = list(accumulate(map(task.measure.message, messages)))
-    for share in _STEADY:
-        count = bisect_right(sizes, int(target * share))
-        if count > accounts[0] + 1:
-            yield count
 
 
 def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:

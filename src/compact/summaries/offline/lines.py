@@ -7,15 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from compact.facts import Source, sentences_in
 from compact.history.actions import CHANGES, Action
 from compact.history.outcomes.outcome import Verdict
 from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, retell_checks, succeeded, tasks_of
-from compact.history.quoting import enclose, in_quotes, quote
+from compact.history.quoting import in_quotes, quote
 from compact.history.reading import Reading, Utterance, read
-from compact.history.rules import rules_read, rules_text
+from compact.history.rules import RulesFile
 from compact.history.speech import QUESTION_MARKS, answers, common_words, leans, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
@@ -38,7 +37,6 @@ from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
 _WHO = {Source.USER: USER, Source.ASSISTANT: ASSISTANT, Source.TOOL: TOOL}
 NO_TEXT = "(no text)"
-_REMEMBERED = 16
 _REMARK = 24
 """Characters of what is said beside a deed and says nothing by itself."""
 _GREETING = 120
@@ -65,8 +63,8 @@ _ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 class Room:
     """How many characters of what was said are quoted, and of each answer of a tool; how many calls are told.
 
-    `rules` are the characters quoted of a file of rules, `found` those of what the latest request asks for, `written`
-    those of what was put into a file, and `reads` those of the fields of a record that was read.
+    `rules` are the characters quoted of the rules that a person gave, `found` those of what the latest request asks
+    for, `written` those of what was put into a file, and `reads` those of the fields of a record that was read.
     """
 
     words: int
@@ -94,7 +92,7 @@ class Told:
     them is told first. `taken_up` are the words of what was said next. `lists` maps the id of a call or an
     utterance to the list of tasks in it; `planned` is the message with the newest list. `question_before` is the last
     thing that the assistant asked right before it, and `records` maps the id of a call to the record that it returned.
-    It only `comments` where nobody has asked for anything.
+    It only `comments` where nobody has asked for anything. The files of `rules` that it shows are no part of its line.
     """
 
     role: str
@@ -109,6 +107,7 @@ class Told:
     question_before: str = ""
     records: Mapping[int, Record] = field(default_factory=dict, repr=False)
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
+    rules: Sequence[RulesFile] = ()
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
 
     @property
@@ -146,7 +145,6 @@ class Told:
                 len(action.result) <= min(room.answer, room.found)
                 and action.kind not in CHANGES
                 and not (action.run and action.run.script)
-                and not rules_read(action)
                 for action in distinct(self.actions)[: room.calls + 1]
             )
             and len(self.actions) <= room.calls
@@ -202,7 +200,7 @@ class Told:
         parts = [self._quoted(spoken, room) for spoken in self.said]
         actions = distinct(self.actions)
         shown = self._foremost(actions, room.calls)
-        done = [self._rules(action, room) or describe_call(action, room, self) for action in shown]
+        done = [describe_call(action, room, self) for action in shown]
         if len(actions) > len(shown):
             done.append(f"and {len(actions) - len(shown)} more")
         words = "- " + "; ".join(said) if (said := [part.removeprefix("- ") for part in parts if part]) else ""
@@ -222,13 +220,6 @@ class Told:
         ]
         chosen = sorted(range(len(actions)), key=lambda at: (not wanted[at], at))[:most]
         return [actions[at] for at in sorted(chosen)]
-
-    def _rules(self, action: Action, room: Room) -> str:
-        """What a file of rules says, as the project's."""
-        if not (path := rules_read(action)):
-            return ""
-        rules = _rules_said(rules_text(action)).quote_rules(room.rules)
-        return f"rules of the project, read in {enclose(path)}: {in_quotes(rules)}"
 
     def _quoted(self, spoken: Utterance, room: Room) -> str:
         """What was said; without what was only announced where the deed stands beside it."""
@@ -266,12 +257,6 @@ def _pick(action: Action, wanted: AbstractSet[str], room: Room) -> str:
     return quote(pick(action.result, wanted, room.found), room.found)
 
 
-@lru_cache(_REMEMBERED)
-def _rules_said(text: str) -> Speech:
-    """A file of rules, to be quoted; the same one is read before every compaction."""
-    return Speech(text)
-
-
 def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
     """What each exchange holds, in order; the reading is of these messages."""
     said: defaultdict[int, list[Utterance]] = defaultdict(list)
@@ -289,6 +274,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     lists, records = _lists(reading), _records(reading, request)
     words = [[spoken for index in group for spoken in said[index]] for group in groups]
     vocabulary = Vocabulary([spoken.text for spoken in each] for each in words)
+    rules = _rules(messages, groups, reading)
     return [
         Told(
             messages[group[0]].role,
@@ -303,11 +289,22 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             question,
             records,
             vocabulary,
+            rules.get(group[0], ()),
         )
         for group, spoken, next_words, comments, question in zip(
             groups, words, _taken_up(words), _comments(words), _questions(words), strict=True
         )
     ]
+
+
+def _rules(messages: Sequence[Message], groups: Sequence[Exchange], reading: Reading) -> dict[int, list[RulesFile]]:
+    """The files of rules that each exchange shows, by its first message."""
+    found: defaultdict[int, list[RulesFile]] = defaultdict(list)
+    owner = {index: group for group in groups for index in group} if reading.rules else {}
+    for file in reading.rules:
+        group = owner[file.index]
+        found[group[0]].append(replace(file, sources=tuple(messages[index].id for index in group)))
+    return found
 
 
 def _lists(reading: Reading) -> dict[int, Plan]:

@@ -129,17 +129,18 @@ class Speech:
             return [own]
         return [[opener, *own], own] if best else [[opener, *own]]
 
-    def quote_rules(self, longest: int) -> str:
-        """What of a file directs, in at most so many characters; half of them may go to the rest, by what it says."""
+    def quote_rules(self, longest: int, rest: int) -> str:
+        """What of a file directs, in at most so many characters; and what else it says, up to `rest` in all."""
         found, weights, directs = self._passages, self._weights, self._directs
         chosen: set[int] = set()
-        left = longest
+        taken = 0
         for at in sorted(range(len(found)), key=lambda at: (not directs[at], 0.0 if directs[at] else -weights[at], at)):
             price = len(found[at].text) + len(_GAP) + (0 if at - 1 in chosen else len(found[at].lead))
-            if price <= (left if directs[at] else left - longest // 2):
+            if taken + price <= (longest if directs[at] else min(longest, rest)):
                 chosen.add(at)
-                left -= price
-        return quote(" ".join(_runs(found, chosen)), longest) if chosen else self.quote(longest)
+                taken += price
+        most = max(longest, rest)
+        return quote(" ".join(_runs(found, chosen)), most) if chosen else self.quote(most)
 
     @property
     def share_of_rules(self) -> float:

@@ -10,11 +10,13 @@ from typing import NamedTuple, TypeAlias
 
 from compact.history.quoting import close_quotes, shorten, without_marks
 from compact.history.reading import read
+from compact.history.rules import RulesFile
 from compact.messages import AccountItem, Message, exchanges, is_pruned, is_summary, stands_for
 from compact.summaries.accounts import LONGEST_ITEM, earlier_items, join_lines, undescribed_in, unlisted
 from compact.summaries.offline.emphasis import EVEN, Emphasis
 from compact.summaries.offline.lines import ROOMS, tell
-from compact.summaries.offline.worth import LEAST_STEP, OLDEST, Worth, fade, fade_line, weigh, weigh_item
+from compact.summaries.offline.rules import quotes_of, rules_to_quote
+from compact.summaries.offline.worth import LEAST_STEP, OLDEST, RULES, Worth, fade, fade_line, weigh, weigh_item
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -64,8 +66,10 @@ def summarize_offline(
     """
     earlier = earlier_items(messages, {}, max(min(LONGEST_ITEM, budget), 1))
     silent = sum(map(stands_for, filter(is_pruned, messages))) + sum(map(undescribed_in, messages))
-    told = list(_told(messages, kept, emphasis))
-    statements = [*_carried(earlier, {each.texts[-1] for each in told}, emphasis), *told]
+    told, shown = _told(messages, kept, emphasis)
+    files, others = rules_to_quote(earlier, shown, {})
+    rules = [_Statement(quotes_of(file, budget // len(files)), RULES, 1.0) for file in files]
+    statements = [*rules, *_carried(others, {each.texts[-1] for each in told}, emphasis), *told]
     return _Choice(statements, silent, budget, count).text if statements else ""
 
 
@@ -77,17 +81,26 @@ def _carried(items: Sequence[AccountItem], told: AbstractSet[str], emphasis: Emp
             yield _Statement((text,), weigh_item(text, emphasis), messages=1)
 
 
-def _told(messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis) -> Iterator[_Statement]:
-    """The exchanges that hold something to tell."""
+def _told(
+    messages: Sequence[Message], kept: Collection[str], emphasis: Emphasis
+) -> tuple[list[_Statement], list[RulesFile]]:
+    """The exchanges that hold something to tell, and the files of rules that they show."""
     groups, reading = exchanges(messages), read(messages)
+    statements: list[_Statement] = []
+    files: list[RulesFile] = []
     for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
         members = [messages[index] for index in group]
-        if not (told.said or told.actions) or all(message.id in kept for message in members):
+        if all(message.id in kept for message in members) or any(map(_stands_for_others, members)):
             continue
-        if not any(is_summary(message) or is_pruned(message) for message in members):
-            recency = fade(at, len(groups))
-            worth = weigh(told, emphasis)
-            yield _Statement(tuple(map(told.line, ROOMS)), worth, recency, len(members))
+        files += told.rules
+        if told.said or told.actions:
+            texts = tuple(map(told.line, ROOMS))
+            statements.append(_Statement(texts, weigh(told, emphasis), fade(at, len(groups)), len(members)))
+    return statements, files
+
+
+def _stands_for_others(message: Message) -> bool:
+    return is_summary(message) or is_pruned(message)
 
 
 class _Choice:

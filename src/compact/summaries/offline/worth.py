@@ -11,11 +11,11 @@ from compact.history.actions import CHANGES, Action, subject, written_by
 from compact.history.outcomes.outcome import Verdict
 from compact.history.quoting import after_quote
 from compact.history.reading import binds
-from compact.history.rules import rules_read
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.offline.emphasis import EVEN, Emphasis
 from compact.summaries.offline.lines import LONG, ROOMS, USER, Told
 from compact.summaries.offline.quotations import Speech
+from compact.summaries.offline.rules import is_rules
 
 OLDEST = 0.15
 LEAST_STEP = 8
@@ -37,7 +37,6 @@ _TOLD = 0.2
 """The share of its worth that a message of a person has for being mentioned at all."""
 _LITTLE = 4
 """Tokens below which little is said."""
-_LONGEST_RULES = 4_000
 _SPAN, _LEAST_SPAN = 0.15, 4
 """How fast what is old loses its worth: by this share of the conversation, and so many exchanges."""
 _FADING = 0.25
@@ -68,6 +67,8 @@ class Worth(NamedTuple):
 
 
 NOTHING = Worth()
+RULES = Worth(lines=(1e6, 2e6, 4e6), words=4e6, lasting=4e6)
+"""What a file of the project's rules is worth: it is the last to leave an account."""
 
 
 def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
@@ -96,12 +97,6 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
             value = _said(stress * (_BINDING if plan.index == told.planned else _CLOSING), len(plan.tell()) / 4)
             worth = worth.plus(value)._replace(lasting=worth.lasting + value)
     for action in told.actions:
-        if rules_read(action) and not action.superseded:
-            size = min(len(action.result), _LONGEST_RULES)
-            value = _said(emphasis.rules * _BINDING, size / 4)
-            worth = worth.plus(value, (_shown(size, room.rules) for room in ROOMS))
-            worth = worth._replace(lasting=worth.lasting + value)
-            continue
         later = action.mended_by is not None or action.rerun is not None
         again = emphasis.of_deed(action) * (_SUPERSEDED if action.superseded else _RUN_AGAIN if later else 1.0)
         looked_up = action.kind == "read" and told.tells(action)
@@ -123,7 +118,9 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
 
 
 def weigh_item(text: str, emphasis: Emphasis = EVEN) -> Worth:
-    """What a statement of an earlier account is worth."""
+    """What a statement of an earlier account is worth; one that quotes a file of rules more than all others."""
+    if is_rules(text):
+        return RULES
     said = text.replace(UNVERIFIED, "", 1)
     words = after_quote(said)  # a rule is known by how its sentence begins
     rule = text.startswith(USER) and binds(words or said)
