@@ -44,14 +44,16 @@ def absent(turns: int, messages: list[Any]) -> tuple[int, int]:
 @pytest.mark.parametrize("window", [4_000, 10_000])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_not_described_is_counted_over_all_compactions(seed: int, window: int) -> None:
-    config = CompactConfig(
-        model="gpt-4o",
-        max_context_tokens=window,
-        profile="offline",
-        originals="none",
-        allow_loss=True,
-        storage={"adapter": "none"},
-        policy={"target_pct": 0.3, "trigger_pct": 0.8},
+    config = CompactConfig.model_validate(
+        {
+            "model": "gpt-4o",
+            "max_context_tokens": window,
+            "profile": "offline",
+            "originals": "none",
+            "allow_loss": True,
+            "storage": {"adapter": "none"},
+            "policy": {"target_pct": 0.3, "trigger_pct": 0.8},
+        }
     )
     messages: list[Any] = []
     compactions = told = 0

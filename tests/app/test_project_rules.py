@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from compact import CompactConfig, CompactManager
+from compact.engine import AskModel
 from compact.formats import parse
 from compact.messages import Json, body_of, is_summary
+from compact.ports import Answer, Ask, Completion
 
 Wire = dict[str, Any]
 Start = Callable[[str], list[Wire]]
@@ -191,19 +193,22 @@ def grow(format: str, number: int) -> list[Wire]:
     ]
 
 
-def compacted(start: Sequence[Wire], format: str, share: float) -> list[list[Json]]:
+def compacted(start: Sequence[Wire], format: str, share: float, ask: AskModel | None = None) -> list[list[Json]]:
     """What was sent after each of the compactions of a session that goes on and on."""
-    config = CompactConfig(
-        model="gpt-4o",
-        max_context_tokens=WINDOW,
-        profile="offline",
-        originals="none",
-        allow_loss=True,
-        storage={"adapter": "none"},
-        policy={"target_pct": share, "trigger_pct": 0.8},
+    config = CompactConfig.model_validate(
+        {
+            "model": "gpt-4o",
+            "max_context_tokens": WINDOW,
+            "profile": "" if ask else "offline",
+            "originals": "none",
+            "allow_loss": True,
+            "storage": {"adapter": "none"},
+            "policy": {"target_pct": share, "trigger_pct": 0.8},
+        }
     )
-    messages, sent, number = list(start), [], 0
-    with CompactManager(config) as manager:
+    messages, number = list(start), 0
+    sent: list[list[Json]] = []
+    with CompactManager(config, ask=ask) as manager:
         while len(sent) < COMPACTIONS:
             messages += grow(format, number)
             number += 1
@@ -271,3 +276,18 @@ def test_a_file_of_rules_that_is_read_again_is_quoted_as_it_is_now() -> None:
         lines = [text for kind, text in texts_of(messages, "chat") if kind == "account" and "spaces-4417" in text]
         assert len(lines) == 1
         assert "tabs-9953" not in lines[0]
+
+
+def test_rules_from_a_file_stay_beside_the_summary_of_a_model_which_cannot_make_any() -> None:
+    summary = '- rules of the project, read in AGENTS.md: "Obey page-3377."\n## Goals\n### Active\n- Build the importer'
+
+    def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        return (Completion(summary),) * len(asks)
+
+    sent = compacted([said("user", TASK), *chat("read", {"path": "AGENTS.md"}, FILE)], "chat", 0.1, ask)
+    for messages in sent:
+        lines = [text for kind, text in texts_of(messages, "chat") if kind == "account"]
+        (rules,) = (line for line in lines if line.startswith("- rules of the project"))
+        assert [nonce for nonce in NONCES if nonce not in rules] == []
+        assert "page-3377" not in rules
+        assert "- Build the importer" in lines

@@ -300,7 +300,7 @@ def lower(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocatio
     for at, ladder in enumerate(ladders):
         for newer, shown in ladder.after:
             needed[newer].append((at, shown))
-    for step, (limit, lower) in enumerate(_LOWER, 1):
+    for step, (limit, less) in enumerate(_LOWER, 1):
         loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
         loose = [at for at in loose if not ladders[at].binding or step == len(_LOWER)]
         waiting = deque(sorted(loose, key=lambda at: rate(ladders[at], less, limit)))

@@ -39,7 +39,7 @@ from compact.quantities import counted
 from compact.summaries.accounts import NO_ROOM, join_lines, kept_below, read_items, unlisted
 from compact.summaries.offline.emphasis import emphasis_of
 from compact.summaries.offline.lines import FULL, LONG, SHORT
-from compact.summaries.offline.rules import is_rules
+from compact.summaries.offline.rules import is_rules, without_rank
 
 PASS = "Fill the target"  # noqa: S105 - a pass of a plan
 _ROOMY = 2_000
@@ -118,6 +118,11 @@ class Composition:
         return self.within_reach and all(self._is_whole(at, done) for at in recent)
 
     @property
+    def quoted(self) -> int:
+        """The tokens of the quotes of files of rules."""
+        return sum(ladder.whole for ladder in self.ladders if ladder.binding)
+
+    @property
     def frame(self) -> int:
         """The tokens around the lines of the account."""
         empty = frame_account("-", len(self.task.conversation), self._frame())
@@ -157,7 +162,7 @@ class Composition:
         stand beside it, the newest first; but none where the settings name no turns or calls that come first.
         """
         self._read = read
-        gone = {message.id for message in removed}
+        gone, text = {message.id for message in removed}, without_rank(text)
         path = build_path(self.ladders, self.floor, lines=False)
         told = [step for step in path if self._tells_of(gone, step)]
         path = [step for step in path if not self._tells_of(gone, step)]
@@ -301,11 +306,8 @@ class Composition:
         lines = [*(item.text for item in rules), summary] if summary else join_lines(items)
         if not summary and (older := self._older(gone, done.levels)):
             place = {message.id: index for index, message in enumerate(self.task.conversation.messages)}
-            newer = (
-                at
-                for at, item in enumerate(items)
-                if any(place.get(id, -1) > older[-1] for id in item.sources) and not is_rules(item.text)
-            )
+            said = ((at, item) for at, item in enumerate(items) if not is_rules(item.text))
+            newer = (at for at, item in said if any(place.get(id, -1) > older[-1] for id in item.sources))
             if (first := next(newer, None)) is not None:
                 lines.insert(len(join_lines(items[:first])), kept_below(len(older)))
         missing = None if summary else count_undescribed(self.task, self._removal(gone, done.levels), items)

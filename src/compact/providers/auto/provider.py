@@ -143,7 +143,7 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
     if not task.asks:
         return 0
     reads = task.reads or task.window
-    free = composition.target - composition.floor - composition.frame
+    free = composition.target - composition.floor - composition.frame - composition.quoted
     nothing_first = not (settings.recent_turns or settings.tool_pairs or settings.recent_tokens)
     most = free if nothing_first else max(free // 2, composition.target // _SHARE)
     room = min(settings.max_summary_tokens, reads // _SHARE, most, free)

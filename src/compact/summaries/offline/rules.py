@@ -23,12 +23,18 @@ _SHORTER = (4, 2)
 """How many times less the shorter quotes may take."""
 _RULES = "- rules of the project"
 _LINE = re.compile(rf"{_RULES}(?:, read in (?:`(?P<quoted>[^`]+)`|(?P<path>\S+)))?: [\"“](?P<text>.*)[\"”]", re.DOTALL)
+_RANKED = re.compile(r"^(?:- )?rules(?= of the project)", re.MULTILINE)
 _REMEMBERED = 16
 
 
 def is_rules(text: str) -> bool:
     """Whether a statement of an account quotes a file of rules."""
     return text.startswith(_RULES)
+
+
+def without_rank(summary: str) -> str:
+    """A model's summary, in which no line passes for our quote of a file of rules: it may repeat what a page said."""
+    return _RANKED.sub("- Rules", summary)
 
 
 def rules_to_quote(
