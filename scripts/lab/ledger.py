@@ -84,12 +84,17 @@ class Ledger:
         """The share of what was sent that the request before had, too."""
         return self.shared / self.sized if self.sized else 1.0
 
-    def due(self, trigger: int, grown: int) -> int:
-        """The compactions that a conversation which grew by so many tokens needs at most."""
+    def due(self, grown: int) -> int:
+        """The compactions that a conversation which grew by so many tokens needs at most.
+
+        Each makes room for what lies between the size it left and the trigger, which is at least the size of the last
+        request before the first compaction.
+        """
+        first = next((at for at, entry in enumerate(self.entries) if entry.compacted), 0)
         left = [entry.tokens for entry in self.entries if entry.compacted]
-        if not left:
-            return 1
-        room = trigger - sum(left) / len(left)
+        if not first:
+            return len(left)
+        room = self.entries[first - 1].tokens - sum(left) / len(left)
         return ceil(grown / room) + 1 if room > 0 else len(self.entries)
 
     def missing_rules(self) -> int:
@@ -126,6 +131,12 @@ def without_marks(value: Json) -> Json:
         for key, one in value.items()
         if key != "cache_control"
     }
+
+
+def plain(body: Body) -> Body:
+    """The request as a client would write it that knows of no marks, nor of the blocks that are there to bear them."""
+    key = next(key for key in KEYS if key in body)
+    return {**without_marks(body), key: [_unwrapped(without_marks(message)) for message in body[key]]}
 
 
 def _written(value: Json) -> str:

@@ -22,7 +22,7 @@ from compact.testing.vendors import FakeVendors
 from compact.testing.vendors.prompt import read
 from compact.tokens.cache import CountCache
 from compact.tokens.encodings import load
-from scripts.lab.ledger import Entry, Ledger, without_marks
+from scripts.lab.ledger import Entry, Ledger, plain, without_marks
 from scripts.lab.shapes import Body, Shape, load_shape
 
 SHAPES: Final = Path(__file__).with_name("shapes")
@@ -30,6 +30,7 @@ NAMES: Final = sorted(path.stem for path in SHAPES.glob("*.json"))
 SHARE, BUFFER, ANSWER = 0.85, 1_500, 8_192
 """When a manager compacts, what it keeps free, and the room for an answer where the client sets no limit."""
 _LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_NEARLY: Final = 0.97
 _COUNT: Final = CountCache(load("o200k_base").count)
 
 
@@ -46,8 +47,8 @@ class Played:
     """What the vendors answered."""
 
     @property
-    def trigger(self) -> int:
-        """The size from which the conversation is compacted: its share, or what the answer and the buffer leave."""
+    def earliest(self) -> int:
+        """The size below which nothing is compacted: the usual share, or what the answer and the buffer leave."""
         asked = (self.shape.bodies[-1].get(name) for name in _LIMITS)
         answer = next((limit for limit in asked if limit), ANSWER)
         share = int(self.window * SHARE)
@@ -56,24 +57,28 @@ class Played:
     @property
     def due(self) -> int:
         """The compactions that it may have at most: its growth by the room that each makes, and one."""
-        size, entry = self.shape.format, self.ledger.entries[-1]
-        grown = tokens(size, self.shape.bodies[-1]) - tokens(size, self.shape.bodies[0])
-        # Compact counts Claude's tokens in another way than the fake vendors.
-        return self.ledger.due(self.trigger, int(grown * entry.tokens / tokens(size, entry.sent)))
+        return self.ledger.due(self._size(self.shape.bodies[-1]) - self._size(self.shape.bodies[0]))
+
+    def _size(self, body: Body) -> int:
+        """The size of a request as Compact counts it, which for Claude is not as the fake vendors do."""
+        entry, format = self.ledger.entries[-1], self.shape.format
+        return int(tokens(format, body) * entry.tokens / tokens(format, entry.sent))
 
     @property
     def faults(self) -> dict[str, object]:
         """What is wrong with it."""
         ledger, done = self.ledger, self.ledger.compactions
+        first = next((self._size(entry.written) for entry in ledger.entries if entry.compacted), self.window)
         found: dict[str, object] = {
             "refused": self.refused,
             "sessions": len(self.sessions) - 1,
             "above the window": sum(entry.tokens > self.window for entry in ledger.entries),
             "breaks without a cause": ledger.remarks,
-            "breaks that the client did not make": {
+            "breaks that are no compactions": {
                 cause: count for cause, count in ledger.breaks.items() if cause not in ("compaction", "none")
             },
             "compactions without a break": done - ledger.breaks["compaction"],
+            "compacted too early": f"at {first:,} tokens" if first < self.earliest * _NEARLY else "",
             "compactions": f"{done} where {self.due} are due" if done > self.due else "",
         }
         return {name: value for name, value in found.items() if value}
@@ -88,7 +93,7 @@ def tokens(format: str, body: Body) -> int:
 def shape_of(name: str, *, marked: bool = True) -> Shape:
     """A recorded shape, or the same without marks for the cache."""
     shape = load_shape(SHAPES / f"{name}.json")
-    return shape if marked else replace(shape, bodies=tuple(without_marks(body) for body in shape.bodies))
+    return shape if marked else replace(shape, bodies=tuple(map(plain, shape.bodies)))
 
 
 def is_marked(name: str) -> bool:
