@@ -43,6 +43,7 @@ _MARKS = "not clock and not laws and not soak"  # these hold against the clock, 
 _LEFT_OUT = (
     "tests/page",
     "tests/lab",
+    "tests/clients",
     "tests/crash",
     "tests/bench",
     "tests/test_docs.py",

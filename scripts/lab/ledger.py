@@ -22,6 +22,7 @@ Cause: TypeAlias = Literal["compaction", "client_rewrote", "undo", "none"]
 
 TAIL: Final = 8
 """Messages at the end that a client may exchange without being said to have rewritten the conversation."""
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 _FRAME: Final = ("system", "instructions", "systemInstruction", "tools")
 
 
@@ -140,12 +141,12 @@ def plain(body: Body) -> Body:
 
 
 def _written(value: Json) -> str:
-    return _canonical(json.dumps(value, ensure_ascii=False))
+    return _canonical(_encode(value))
 
 
 @lru_cache(4096)
 def _canonical(written: str) -> str:
-    return json.dumps(_unwrapped(without_marks(json.loads(written))), ensure_ascii=False)
+    return _encode(_unwrapped(without_marks(json.loads(written))))
 
 
 def _unwrapped(value: Json) -> Json:

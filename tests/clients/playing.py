@@ -78,6 +78,7 @@ class Played:
                 cause: count for cause, count in ledger.breaks.items() if cause not in ("compaction", "none")
             },
             "compactions without a break": done - ledger.breaks["compaction"],
+            "requests without the project's rules": ledger.missing_rules(),
             "compacted too early": f"at {first:,} tokens" if first < self.earliest * _NEARLY else "",
             "compactions": f"{done} where {self.due} are due" if done > self.due else "",
         }
