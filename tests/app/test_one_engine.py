@@ -26,7 +26,8 @@ from compact.formats import FORMATS, parse, render, request_body
 from compact.lab.replaying import Replay, Terms
 from compact.messages import Conversation, Json
 from compact.models import find_model
-from compact.policies import CompactConfig, Policy, StorageSettings, should_condense
+from compact.policies import CompactConfig, Decision, Policy, StorageSettings
+from compact.policies.room import read_answer_room
 from compact.policies.stored import StoredSettings
 from compact.ports import Active, StoredMessage, StoredSession
 from compact.providers import Recipe
@@ -79,7 +80,7 @@ def by_condense(conversation: Conversation, recipe: str, terms: Terms, account: 
     condensation = Condensation(conversation, terms.model.id, None, handles=handles)
     inputs = replace(condensation.inputs, window=terms.window, account=account)
     try:
-        goal = goal_for(condensation.tokens, terms)
+        goal = goal_for(condensation.tokens, terms, conversation)
         done = compact(condensation.conversation, resolve_recipe(recipe), goal, inputs)
     except InsufficientBudget:
         return None
@@ -87,9 +88,13 @@ def by_condense(conversation: Conversation, recipe: str, terms: Terms, account: 
     return json.dumps(render(done.conversation)) if fits else None
 
 
-def goal_for(tokens: int, terms: Terms) -> Goal:
-    decision = should_condense(tokens, terms.window, terms.threshold)
-    return Goal(max(1, min(int(terms.window * terms.target), tokens - 1)), decision.budget, decision.trigger_at)
+def decision_for(tokens: int, terms: Terms, conversation: Conversation) -> Decision:
+    answer = read_answer_room(FORMATS[conversation.format], conversation.options)
+    return terms.compactor(resolve_recipe("auto")).judge(tokens, answer)
+
+
+def goal_for(tokens: int, terms: Terms, conversation: Conversation) -> Goal:
+    return terms.compactor(resolve_recipe("auto")).goal(decision_for(tokens, terms, conversation))
 
 
 def by_manager(request: Request, manager: CompactManager, session: str) -> Sent:
@@ -109,9 +114,9 @@ def job_for(conversation: Conversation, recipe: str, terms: Terms) -> Job:
         for at, message in enumerate(conversation.messages)
     )
     assembled = assemble(Active(session, None, (), stored), None, counter)
-    goal = goal_for(assembled.tokens, terms)
-    assert goal.trigger is not None
-    return Job(assembled, resolve_recipe(recipe), StoredSettings(), counter, terms.window, goal.trigger, 0, goal.target)
+    decision = decision_for(assembled.tokens, terms, conversation)
+    goal = goal_for(assembled.tokens, terms, conversation)
+    return Job(assembled, resolve_recipe(recipe), StoredSettings(), counter, decision, 0, goal.target)
 
 
 def by_stored_session(job: Job) -> Sent:
@@ -119,7 +124,7 @@ def by_stored_session(job: Job) -> Sent:
         done = compact(job.assembled.conversation, job.recipe, job.goal, job.inputs)
     except InsufficientBudget:
         return None
-    fits = job.inputs.gauge.conversation(done.conversation) <= job.window
+    fits = job.inputs.gauge.conversation(done.conversation) <= job.decision.budget
     return json.dumps(render(done.conversation)) if fits else None
 
 
@@ -174,7 +179,7 @@ def test_every_entry_point_gives_the_same_bytes(format: str, number: int, tmp_pa
             session = parse(random_body(rng, format, size=size), format=format)
             terms = Terms(find_model(MODELS[format]), window, TRIGGER, TARGET, 0.0)
             compared += assert_one_engine(session, recipe, terms, find, f"s{at}")
-    assert compared > CONVERSATIONS // 3
+    assert compared > CONVERSATIONS // 5  # some windows are too small for the answers that are asked for
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -15,8 +15,8 @@ from tests.app.test_manager import Bench, answering, calls, make, summaries, tal
 
 __all__ = ["make"]
 
-WIDE = 20_000
-"""A window whose trigger is below its budget: 33 turns are above the one and within the other."""
+WIDE, EARLY = 29_000, {"trigger_pct": 0.58}
+"""A window and a trigger below its budget: 33 turns are above the one and within the other."""
 ASKED = ["compact.token_estimate", "compact.trigger_decision"]
 
 
@@ -74,7 +74,7 @@ def test_without_an_answer_nothing_happens_where_the_policy_says_so(make: Bench)
     with pytest.raises(CompactionBlocked, match="no network"):
         make(6000, ask=answering(Failure("no network")), policy={"on_summary_failure": "block"}).prepare("s", messages)
     messages = talk(33)
-    manager = make(WIDE, ask=answering(Failure("no network")), policy={"on_summary_failure": "block"})
+    manager = make(WIDE, ask=answering(Failure("no network")), policy={**EARLY, "on_summary_failure": "block"})
     done = manager.prepare("t", messages)
     assert (done.compacted, done.messages) == (False, messages)
 
@@ -140,7 +140,7 @@ def test_layers_have_one_summary_whose_items_stay_and_the_same_bytes_in_between(
 def undone(make: Bench) -> tuple[list[Json], list[Json]]:
     """A conversation that was compacted and taken back, and how it goes on."""
     messages = talk(33)
-    manager = make(WIDE)
+    manager = make(WIDE, policy=EARLY)
     assert manager.prepare("s", messages).compacted
     assert manager.undo("s") == messages
     return messages, talk(1, 33)
@@ -157,11 +157,11 @@ def test_what_was_undone_stays_so_while_it_fits(make: Bench) -> None:
 
 
 def test_what_was_undone_stays_so_for_another_manager(make: Bench) -> None:
-    beside = make(WIDE)
+    beside = make(WIDE, policy=EARLY)
     messages, more = undone(make)
-    for manager in (beside, make(WIDE)):
+    for manager in (beside, make(WIDE, policy=EARLY)):
         assert not manager.prepare("s", [*messages, *more]).compacted
-    assert make(WIDE).prepare("other", messages).compacted
+    assert make(WIDE, policy=EARLY).prepare("other", messages).compacted
 
 
 def test_after_undo_one_may_still_compact_on_demand(make: Bench, tmp_path: Path) -> None:

@@ -18,13 +18,14 @@ from compact.engine.telling import (
 )
 from compact.formats import parse
 from compact.messages import Conversation, EditKind, Fold, Pass, apply_plan, frame_account
-from compact.policies import Decision, Policy
+from compact.policies import Decision, Policy, Threshold
 from compact.policies.threshold import EffectiveThreshold
 from compact.ports import Event
 from tests.providers.conversations import assistant, gauge_for, step, user
 
 POLICY = Policy(keep_recent_turns=2, keep_tool_io_pairs=1, roles_never_prune=("developer",), strategy="coding")
-DECISION = Decision(triggered=False, reason="too few", used=500, window=1500, trigger_at=900, budget=1500, minimum=0)
+ROOM = Threshold().divide(1500)
+DECISION = Decision(triggered=False, reason="too few", used=500, trigger_at=900, minimum=0, room=ROOM)
 THRESHOLD = EffectiveThreshold(0.6, 0.3, "model", "mine:m")
 
 

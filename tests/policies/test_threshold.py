@@ -130,7 +130,7 @@ def test_more_tokens_never_turn_a_trigger_off(used: int, window: int, share: flo
 
 def test_small_windows_are_not_all_reserve_and_overflow_beats_the_minimum() -> None:
     assert not should_condense(1, 8192, PROVIDERS).triggered
-    assert PROVIDERS.budget(8192) == 4096
+    assert PROVIDERS.budget(8192) == 8192 - 820 - 1024
     assert Threshold(buffer_share=0.3).budget(10) == 7
     assert should_condense(1500, 1000, SESSIONS).triggered
 

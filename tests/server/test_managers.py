@@ -151,12 +151,15 @@ def test_a_changed_threshold_of_a_profile_holds_for_the_next_request(made: Manag
     assert is_closed(before)
 
 
-def test_the_window_of_a_profile_holds_for_its_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_window_of_a_profile_holds_for_its_conversations(made: Managers, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Profile(name="own", vendor="compatible", model="m", url="http://localhost:9/v1", context_window=9_000)
-    assert configured(tmp_path, "m", own).max_context_tokens == 9_000
-    assert configured(tmp_path, "m", own.model_copy(update={"context_window": None})).max_context_tokens is None
+    with made.using("m", own) as manager:
+        assert manager.window == 9_000
+    with made.using("m", own.model_copy(update={"context_window": None})) as manager:
+        assert manager.window == 128_000
     monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "5000")
-    assert configured(tmp_path, "m", own).max_context_tokens == 5_000
+    with made.using("m", own) as manager:
+        assert manager.window == 5_000
 
 
 def test_a_new_default_recipe_holds_for_the_next_request(made: Managers) -> None:

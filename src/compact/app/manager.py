@@ -17,7 +17,7 @@ from compact.app.questions import Questions
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.app.thresholds import threshold_for
+from compact.app.thresholds import room_for, serving_profile, threshold_for
 from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
@@ -42,7 +42,7 @@ from compact.errors import (
 )
 from compact.formats import parts_of
 from compact.messages import Json
-from compact.policies import CompactConfig, Decision, EffectiveThreshold, check_session_id
+from compact.policies import CompactConfig, Decision, EffectiveThreshold, Profile, check_session_id
 from compact.ports import Event, Observe
 from compact.ports.closeable import Closeable
 from compact.providers.provider import AccountStyle
@@ -67,8 +67,12 @@ class CompactManager(Closeable):
         ask: AskModel | None = None,
         observe: Observe | None = None,
         threshold: EffectiveThreshold | None = None,
+        profile: Profile | None = None,
     ) -> None:
-        """A manager; `threshold` takes the place of the one that profiles and configuration say."""
+        """A manager; `profile` serves the conversations' model, by default the first that is configured for it.
+
+        `threshold` takes the place of the one that profiles and configuration say, and no profile is looked for.
+        """
         if not isinstance(config, CompactConfig):
             raise InvalidConfiguration(
                 f"must be a CompactConfig, not {type(config).__name__}",
@@ -83,8 +87,7 @@ class CompactManager(Closeable):
         if policy is not config.policy:
             config = config.model_copy(update={"policy": policy})
         self.config = config
-        self.window = config.max_context_tokens or models.find_model(config.model).max_input
-        self.vendor = models.find_model(config.model).vendor
+        self.vendor = profile.recipient if profile else models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
         recipe = resolve_recipe(policy=policy)
@@ -97,8 +100,11 @@ class CompactManager(Closeable):
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
+        serving = profile or (None if threshold else serving_profile(config.model))
+        limits, answer = room_for(config, serving)
+        self.window = limits.window
         self.compactor = Compactor(
-            self._questions.recipe, self.window, policy.threshold, policy.target_pct, account, config.recall
+            self._questions.recipe, limits, answer, policy.threshold, policy.target_pct, account, config.recall
         )
         self._rounds = Rounds(self.compactor, monotonic)
 
@@ -109,38 +115,23 @@ class CompactManager(Closeable):
         *,
         system: Json = None,
         tools: Sequence[Json] | None = None,
+        max_tokens: int | None = None,
         only_if_needed: bool = False,
     ) -> Preflight:
         """What to send: the messages as they are, or compacted where they have reached the trigger.
 
         A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
-        After `undo`, a session is compacted again only when the request would not fit otherwise; with `only_if_needed`,
-        any session is.
+        The limit of its answer is read from it, or given as `max_tokens`; where it does not fit, the result has the
+        one to send. After `undo`, a session is compacted again only when the request would not fit otherwise; with
+        `only_if_needed`, any session is.
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
         forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
         nothing, it is left alone for a while, as long as what is sent fits.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
-            call = Call(self._keeper, session)
-            own = self._follow(call, messages, system, tools)
-            decision = self._decide(call)
-            if decision.triggered and self._is_behind(session):
-                session.projection = None
-                own = self._follow(call, messages, system, tools)
-                decision = self._decide(call)
-            fits = decision.used <= decision.budget
-            held = decision.triggered and fits and (only_if_needed or self._keeper.undone(session_id))
-            if decision.triggered and not held:
-                self._compact(call, decision, note="")
-            else:
-                reason = "the last compaction was undone" if not only_if_needed else "it is left to the vendor"
-                reason += ", and the request still fits"
-                shown = replace(decision, triggered=False, reason=reason) if held else decision
-                call.emit(told_decision(shown, self.config.policy, self.threshold))
-                if not (held or only_if_needed):
-                    self._prefetch(session, decision)
-            return self._sent(call, own, decision.used)
+            call = Call(self._keeper, session, max_tokens, only_if_needed=only_if_needed)
+            return self._prepared(call, messages, system, tools)
 
     aprepare = in_thread(prepare)
 
@@ -157,8 +148,9 @@ class CompactManager(Closeable):
         system: Json = None,
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
-        """The messages to send: those of `prepare`."""
-        return self.prepare(session_id, messages, system=system, tools=tools).messages
+        """The messages to send: those of `prepare`. InsufficientBudget where the limit of the answer does not fit."""
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            return self._prepared(Call(self._keeper, session, lowers=False), messages, system, tools).messages
 
     apreflight = in_thread(preflight)
 
@@ -193,7 +185,7 @@ class CompactManager(Closeable):
             own = self._follow(call, messages, system, tools)
             decision = self._decide(call)
             self._compact(call, decision, note=note or "manual")
-            return self._sent(call, own, decision.used)
+            return call.lower(self._sent(call, own, decision.used), decision.room)
 
     def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
         """The messages without a compaction, by default the last one, with their `meta`; later turns stay.
@@ -246,6 +238,29 @@ class CompactManager(Closeable):
         """Send what is still to be sent, and let go of connections."""
         self._open.close()
 
+    def _prepared(
+        self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None
+    ) -> Preflight:
+        session = call.session
+        own = self._follow(call, messages, system, tools)
+        decision = self._decide(call)
+        if decision.triggered and self._is_behind(session):
+            session.projection = None
+            own = self._follow(call, messages, system, tools)
+            decision = self._decide(call)
+        fits, left = decision.used <= decision.budget, call.only_if_needed
+        held = decision.triggered and fits and (left or self._keeper.undone(session.id))
+        if decision.triggered and not held:
+            self._compact(call, decision, note="")
+        else:
+            reason = "it is left to the vendor" if left else "the last compaction was undone"
+            reason += ", and the request still fits"
+            shown = replace(decision, triggered=False, reason=reason) if held else decision
+            call.emit(told_decision(shown, self.config.policy, self.threshold))
+            if not (held or left):
+                self._prefetch(session, decision)
+        return call.lower(self._sent(call, own, decision.used), decision.room)
+
     def _undone(self, session: Session, compaction: int | None) -> list[Json]:
         if session.projection is None:
             with storing():
@@ -269,7 +284,8 @@ class CompactManager(Closeable):
         format, session = "", call.session
         if isinstance(messages, Mapping):
             session.learn(messages)
-            chosen, messages, own, tools = parts_of(messages)
+            call.read_limit(messages, (parts := parts_of(messages))[0])
+            chosen, messages, own, tools = parts
             format, system = chosen.name, system if own is None else own
         known = session.unfit
         with storing():
@@ -282,7 +298,7 @@ class CompactManager(Closeable):
 
     def _decide(self, call: Call) -> Decision:
         session = call.session
-        decision = self.compactor.decide(session.current, session.gauge)
+        decision = self.compactor.decide(session.current, session.gauge, call.answer)
         call.emit(told_estimate(self.config.model, session.current.conversation, decision, session.gauge))
         return decision
 
@@ -339,7 +355,7 @@ class CompactManager(Closeable):
 
     def _prefetch(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""
-        near = decision.used >= NEARLY * min(decision.trigger_at, decision.budget)
+        near = decision.used >= NEARLY * decision.trigger_at
         background = self.config.background
         wanted = self._questions.can_ask if background is None else background
         if not (near and wanted and self.config.policy.automatic):
@@ -365,7 +381,7 @@ class CompactManager(Closeable):
         if outcome is None:
             return None
         used = session.gauge.conversation(outcome.conversation)
-        if used > decision.budget or self.compactor.judge(used).triggered:
+        if used >= decision.trigger_at:
             call.emit(told_discarded(outcome, f"it would leave {used:,} tokens"))
             return None
         self._record(call, decision, used)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from compact.app.keeping import Keeper
 from compact.engine import Report
 from compact.engine.projection import BreakCause
 from compact.engine.sessions import Session
-from compact.errors import InvalidConversation
+from compact.engine.telling import lowered_event
+from compact.errors import InsufficientBudget, InvalidConversation, InvalidInput
+from compact.formats import Format
 from compact.messages import Json
+from compact.policies import AnswerRoom, Room
+from compact.policies.room import read_answer_room
 from compact.ports import Event
 
 
@@ -23,7 +27,8 @@ class Preflight:
     there was one, and `reach` is how many of the first messages it depends on. `events` are all events of this call.
     `break_cause` says why the request does not begin with all messages of the request before: this or another process
     compacted the conversation, the client rewrote its history, or a compaction was undone. It is empty if it does, or
-    if no request was sent before.
+    if no request was sent before. `max_tokens` is the limit to send for the answer if the request's own does not fit;
+    None leaves that.
     """
 
     messages: list[Json]
@@ -34,16 +39,55 @@ class Preflight:
     reach: int = 0
     events: tuple[Event, ...] = ()
     break_cause: BreakCause = ""
+    max_tokens: int | None = None
 
 
 @dataclass(slots=True)
 class Call:
-    """One call of the manager for a session: its events go to the keeper, and are collected."""
+    """One call of the manager for a session: its events go to the keeper, and are collected.
+
+    `max_tokens` is the limit of the answer that the caller names beside the request, and `answer` the room that the
+    answer asks for; None where no limit is set. `lowers` says whether the caller can be given a lower limit. With
+    `only_if_needed`, the request is compacted only if it would not fit otherwise.
+    """
 
     keeper: Keeper
     session: Session
+    max_tokens: int | None = None
+    lowers: bool = True
+    only_if_needed: bool = False
+    answer: AnswerRoom | None = None
     events: list[Event] = field(default_factory=list)
     report: Report | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_tokens is not None:
+            if self.max_tokens < 1:
+                raise InvalidInput(
+                    f"must be positive, not {self.max_tokens}", field="max_tokens", remedy="Leave it out for none."
+                )
+            self.answer = AnswerRoom.limited(self.max_tokens)
+
+    def read_limit(self, request: Mapping[str, Json], format: Format) -> None:
+        """Take the room of the answer from the limit that the caller or the request names."""
+        self.answer = read_answer_room(format, request, self.max_tokens)
+
+    def lower(self, done: Preflight, room: Room) -> Preflight:
+        """Return the preflight with a lower limit of the answer, where its own does not fit beside the input."""
+        limit, used = room.lowered(done.tokens_after), done.tokens_after
+        if limit is None:
+            return done
+        if self.lowers:
+            self.emit(lowered_event(used, room, limit))
+            return replace(done, max_tokens=limit, events=tuple(self.events))
+        wished, budget = room.answer.limit, room.limits.input_beside(room.answer.limit) - room.buffer
+        raise InsufficientBudget(
+            f"{used:,} tokens of input leave no room for an answer of {wished:,} in a window of {room.limits.total:,} "
+            f"with {room.buffer:,} kept free. Lower the limit of the answer to {limit:,}, or call prepare, which "
+            "returns the limit to send.",
+            needed=used,
+            budget=max(0, budget),
+        )
 
     def emit(self, event: Event) -> None:
         self.events.append(self.keeper.emit(self.session.id, event))

@@ -16,7 +16,7 @@ from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
 from compact.history.speech import common_words
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
-from compact.policies import Profile, model_of
+from compact.policies import SESSIONS, AnswerRoom, Profile, model_of
 from compact.ports import Answer, Completion, Failure
 from compact.quantities import counted
 from compact.settings.keys import reveal_key
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 OFFLINE = "Offline answer"
 """How every answer begins that no model has written."""
-_LONGEST_ANSWER = 8_192
 _SHOWN = 5
 _LONGEST_QUOTE = 300
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -54,10 +53,13 @@ class Responder:
             return f"Offline, no model answers: {self.problem}"
         return f"{self.profile.model} ({self.profile.name})"
 
-    def answer(self, conversation: Conversation, tokens: int, heard: Callable[[str], None] | None = None) -> Answer:
+    def answer(
+        self, conversation: Conversation, tokens: int, max_tokens: int, heard: Callable[[str], None] | None = None
+    ) -> Answer:
         """The answer to the last message of a conversation that takes so many tokens; it never raises.
 
-        `heard` gets the words as they are written, before it is known how the answer ends.
+        It has at most `max_tokens`, and no more than the profile's model has room for. `heard` gets the words as they
+        are written, before it is known how the answer ends.
         """
         if self.profile is None:
             text = answer_offline(conversation, tokens)
@@ -66,7 +68,8 @@ class Responder:
             return Completion(text, trusted=True)
         import asyncio
 
-        return asyncio.run(_asked(self.profile, conversation, heard))
+        limit = _answer_limit(self.profile, tokens, max_tokens)
+        return asyncio.run(_asked(self.profile, conversation, limit, heard))
 
 
 def responder_for(model: str) -> Responder:
@@ -148,7 +151,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in common_words())
 
 
-async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
+def _answer_limit(profile: Profile, tokens: int, wished: int) -> int:
+    """Return the wished limit of the answer, or as much of it as profile and model allow beside so many tokens."""
+    model = model_of(profile)
+    limit = min(limit for limit in (wished, profile.max_output_tokens, model.max_output) if limit)
+    return SESSIONS.divide(model.limits, AnswerRoom.limited(limit)).lowered(tokens) or limit
+
+
+async def _asked(
+    profile: Profile, conversation: Conversation, limit: int, heard: Callable[[str], None] | None
+) -> Answer:
     """The model's answer, by one attempt: the user can try again."""
     from anyio import current_time, move_on_after
     from anyio.to_thread import run_sync
@@ -164,7 +176,7 @@ async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[
 
         try:
             key = await run_sync(reveal_key, profile, abandon_on_cancel=True)
-            return await _put(profile, key, conversation, listen if heard else None)
+            return await _put(profile, key, conversation, limit, listen if heard else None)
         except InvalidConfiguration as error:
             return Failure(str(error), "unconfigured")
         except Trouble as failed:
@@ -172,7 +184,9 @@ async def _asked(profile: Profile, conversation: Conversation, heard: Callable[[
     return Failure(f"no answer within {profile.timeout:g} s", "timeout")
 
 
-async def _put(profile: Profile, key: str, conversation: Conversation, heard: Callable[[str], None] | None) -> Answer:
+async def _put(
+    profile: Profile, key: str, conversation: Conversation, limit: int, heard: Callable[[str], None] | None
+) -> Answer:
     from anyio import CancelScope
 
     from compact.llm.requesting import Requests, set_up
@@ -180,16 +194,15 @@ async def _put(profile: Profile, key: str, conversation: Conversation, heard: Ca
     opened = await set_up(profile, key)
     try:
         requests = Requests(profile, key, opened.model)
-        history, settings = list(_history(conversation)), _settings(profile, conversation)
+        history, settings = list(_history(conversation)), _settings(profile, conversation, limit)
         return await requests.put(history, settings, _tools(conversation), heard)
     finally:
         with CancelScope(shield=True):
             await opened.close()
 
 
-def _settings(profile: Profile, conversation: Conversation) -> ModelSettings:
-    limits = (_LONGEST_ANSWER, profile.max_output_tokens, model_of(profile).max_output)
-    settings: ModelSettings = {"max_tokens": min(limit for limit in limits if limit)}
+def _settings(profile: Profile, conversation: Conversation, limit: int) -> ModelSettings:
+    settings: ModelSettings = {"max_tokens": limit}
     # The default temperature is meant for summaries: only one that was set counts here.
     if "temperature" in profile.model_fields_set and profile.temperature is not None:
         settings["temperature"] = profile.temperature

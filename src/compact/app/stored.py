@@ -20,7 +20,7 @@ from compact.app.recipes import resolve_recipe
 from compact.app.strategies import tailor_stored
 from compact.app.summarizers import choose_summarizers
 from compact.app.threads import in_thread
-from compact.app.thresholds import profile_threshold, profile_window
+from compact.app.thresholds import profile_threshold, serving_profile
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
 from compact.engine.hidden_secrets import vendors_of
@@ -106,7 +106,7 @@ class StoredSessions(SessionService, Closeable):
         self.preferences.check_names = _check_names
         self.seal = seal_of()
         self.preferences.profile_threshold = profile_threshold
-        self.preferences.profile_window = profile_window
+        self.preferences.serving_profile = serving_profile
         self.summaries = Summaries(self)
 
     def sessions(

@@ -1,9 +1,10 @@
-"""The threshold that is in force for a model, where it was set, and the window that a profile gives."""
+"""The threshold that is in force for a model, where it was set, and the profile that serves the model."""
 
 from __future__ import annotations
 
 from compact.errors import InvalidConfiguration
-from compact.policies import EffectiveThreshold, OwnThreshold, Policy, model_of
+from compact.models import Limits, find_model
+from compact.policies import AnswerRoom, CompactConfig, EffectiveThreshold, OwnThreshold, Policy, Profile, model_of
 from compact.settings.profiles import load_profiles
 
 
@@ -25,8 +26,8 @@ def profile_threshold(model: str) -> OwnThreshold | None:
     return serving[0].own_threshold if serving else None
 
 
-def profile_window(model: str) -> int | None:
-    """How many tokens the first profile for conversations with the model lets a request have; None where none says so.
+def serving_profile(model: str) -> Profile | None:
+    """Return the first profile for conversations with the model; None where there is none.
 
     Profiles that cannot be read are a problem of the threshold, which is reported.
     """
@@ -34,4 +35,14 @@ def profile_window(model: str) -> int | None:
         serving = load_profiles().for_conversation(model)
     except InvalidConfiguration:
         return None
-    return model_of(serving[0]).max_input if serving and serving[0].context_window else None
+    return serving[0] if serving else None
+
+
+def room_for(config: CompactConfig, profile: Profile | None) -> tuple[Limits, AnswerRoom]:
+    """Return the limits of the conversations' model, and the room of answers for which a request sets no limit."""
+    model = model_of(profile) if profile else find_model(config.model)
+    limits = model.limits
+    if window := config.max_context_tokens:
+        limits = Limits(window, window, None if model.apart else window)
+    own = profile.max_output_tokens if profile else None
+    return limits, AnswerRoom(own) if own else AnswerRoom.usual(model.max_output)

@@ -40,11 +40,13 @@ class Goal:
     `target` is the tokens to come down to; None leaves it to the recipe. `budget` is the most that a request may take:
     it is kept whatever the recipe does, or InsufficientBudget says why not; None where there is no such limit.
     `trigger` is from where on the session would be compacted again; None where nothing compacts it by itself.
+    `most` takes the place of the budget where what must stay takes more: the answer then gets less than it asks for.
     """
 
     target: int | None = None
     budget: int | None = None
     trigger: int | None = None
+    most: int | None = None
 
     @property
     def ceiling(self) -> int | None:
@@ -95,7 +97,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     if asker is not None and not isinstance(asker, NoModel):
         ask = hide_secrets(asker, inputs.vendor, conversation, inputs.redactor)
     if goal.budget is not None:
-        _require_room(conversation, goal.budget, inputs)
+        goal = replace(goal, budget=_budget(conversation, goal, inputs))
     run_ = _Run(conversation, recipe, inputs, ask)
     run_.ceiling = goal.ceiling
     if goal.target is None or run_.judge.tokens > goal.target:
@@ -234,9 +236,11 @@ class _Run:
         return partial(answer_safely, ask or partial(answer_offline, self.judge))
 
 
-def _require_room(conversation: Conversation, budget: int, inputs: Inputs) -> None:
-    """InsufficientBudget where what must stay takes more than the budget."""
-    floor = floor_of(conversation, inputs.gauge)
+def _budget(conversation: Conversation, goal: Goal, inputs: Inputs) -> int:
+    """The most that a request may take; InsufficientBudget where what must stay takes more."""
+    floor, budget = floor_of(conversation, inputs.gauge), goal.budget or 0
+    if floor.total > budget and goal.most is not None:
+        budget = goal.most
     if floor.total > budget:
         raise InsufficientBudget(
             f"{floor}; the budget is {budget:,} of {inputs.window:,}. Protect fewer or shorter messages, cut long "
@@ -245,3 +249,4 @@ def _require_room(conversation: Conversation, budget: int, inputs: Inputs) -> No
             needed=floor.total,
             budget=budget,
         )
+    return budget

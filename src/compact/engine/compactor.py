@@ -13,7 +13,8 @@ from compact.engine.projection import Projection
 from compact.errors import CompactionBlocked, CondensationStalled, InsufficientBudget
 from compact.formats import tools_of
 from compact.messages import RECALL_TOOL
-from compact.policies import Decision, should_condense
+from compact.models import Limits
+from compact.policies import AnswerRoom, Decision, should_condense
 from compact.policies.threshold import Threshold
 from compact.ports import Observe
 from compact.providers import Recipe
@@ -26,31 +27,41 @@ LEAST_PROGRESS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Compactor:
-    """Compacts sessions by a recipe, for a window, from a threshold down to a share of the window.
+    """Compacts sessions by a recipe, for a model's limits, from a threshold down to a share of the window.
 
-    Markers name handles where the request has the tool for them, and with `handles` in any case.
+    `answer` is the room of answers for which a request sets no limit. Markers name handles where the request has the
+    tool for them, and with `handles` in any case.
     """
 
     recipe: Recipe
-    window: int
+    limits: Limits
+    answer: AnswerRoom
     threshold: Threshold
     target_share: float
     account: AccountStyle = TAGGED
     handles: bool = False
 
-    def decide(self, projection: Projection, gauge: Gauge) -> Decision:
-        """Whether the session has reached the threshold."""
-        conversation = projection.conversation
-        return self.judge(gauge.frame(conversation) + sum(gauge.roles(conversation).values()))
+    @property
+    def window(self) -> int:
+        """The size that shares refer to."""
+        return self.limits.window
 
-    def judge(self, used: int) -> Decision:
-        """Whether so many tokens reach the threshold."""
-        return should_condense(used, self.window, self.threshold)
+    def decide(self, projection: Projection, gauge: Gauge, answer: AnswerRoom | None = None) -> Decision:
+        """Decide whether the session has reached the threshold; `answer` is the room that this request asks for."""
+        conversation = projection.conversation
+        return self.judge(gauge.frame(conversation) + sum(gauge.roles(conversation).values()), answer)
+
+    def judge(self, used: int, answer: AnswerRoom | None = None) -> Decision:
+        """Decide whether so many tokens reach the threshold."""
+        return should_condense(used, self.threshold.divide(self.limits, answer or self.answer), self.threshold)
 
     def goal(self, decision: Decision) -> Goal:
-        """What a compaction comes down to, and what a request may take."""
-        target = max(1, min(int(self.window * self.target_share), decision.used - 1))
-        return Goal(target, decision.budget, decision.trigger_at)
+        """What a compaction comes down to, and what a request may take.
+
+        The target is lowered with the trigger: a compaction is not due again at once.
+        """
+        target = max(1, min(int(self.window * self.target_share * decision.lowered), decision.used - 1))
+        return Goal(target, decision.budget, decision.trigger_at, decision.room.most)
 
     def inputs(self, projection: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         """The named inputs of the engine for this session."""
@@ -99,7 +110,7 @@ class Rounds:
         """What the recipe makes of the session; InsufficientBudget or CompactionBlocked where that does not fit."""
         outcome = self._compactor.compact(now.projection, now.decision, inputs, ask, note)
         used = now.gauge.conversation(outcome.conversation)
-        if used > now.decision.budget:
+        if used > now.decision.room.most:
             raise self._too_much(outcome, used, now.decision)
         return outcome
 
@@ -112,7 +123,7 @@ class Rounds:
         before, target = now.decision.used, self._compactor.goal(now.decision).target or 0
         floor = floor_of(now.projection.conversation, now.gauge)
         possible = before - max(target, floor.total)
-        enough = not self._compactor.judge(used).triggered
+        enough = used < now.decision.trigger_at
         if enough and possible > 0 and before - used >= LEAST_PROGRESS * possible:
             self._vain.pop(now.session, None)
             return None
@@ -130,11 +141,12 @@ class Rounds:
 
     def _too_much(self, outcome: Outcome, used: int, decision: Decision) -> InsufficientBudget | CompactionBlocked:
         why = "; ".join(done.skipped for done in outcome.passes if done.skipped)
-        text = f"{used:,} tokens are left where {decision.budget:,} may be used ({why or 'nothing else may go'})"
+        budget = decision.room.most
+        text = f"{used:,} tokens are left where {budget:,} may be used ({why or 'nothing else may go'})"
         if getattr(self._compactor.recipe.settings, "on_failure", "") == "block":
             return CompactionBlocked(f"{text}. Try again, or set policy.on_summary_failure to prune or offline.")
         remedy = (
             "Protect fewer or shorter messages, cut long tool results before they are added, "
             "or use a model with a larger context window."
         )
-        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=decision.budget)
+        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=budget)

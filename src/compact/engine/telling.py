@@ -9,7 +9,7 @@ from compact.engine.driver import Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
 from compact.messages import Conversation, Fold, Json, Message, is_removed_marker, is_summary, summary_handle
-from compact.policies import Decision, EffectiveThreshold, Policy
+from compact.policies import Decision, EffectiveThreshold, Policy, Room
 from compact.ports import Event
 
 
@@ -61,6 +61,12 @@ def told_decision(
         properties["kept"] = {"pinned": pinned, "recent_turns": turns, "tool_pairs": pairs}
         properties["pruned_count"] = max(0, len(messages) - pinned - first - 2 * (turns + pairs))
     return Event("compact.trigger_decision", properties)
+
+
+def lowered_event(used: int, room: Room, limit: int) -> Event:
+    """The limit of an answer was lowered, as it did not fit into the window beside the input."""
+    sizes = {"window": room.limits.total, "input": used, "buffer": room.buffer}
+    return Event("compact.max_tokens_lowered", {"requested": room.answer.limit, "max_tokens": limit, **sizes})
 
 
 def told_error(kind: str, message: str, fallback: str = "") -> Event:

@@ -31,6 +31,7 @@ from compact.messages import (
     merge_meta,
     meta_of,
 )
+from compact.messages.paths import with_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,25 @@ class Format:
     """Whether the vendor takes earlier turns without what the model thought in them."""
     alternations: Mapping[str, Alternation] = field(default_factory=dict, repr=False)
     """How the variants want turns to follow each other that care about it."""
+    answer_paths: tuple[Path, ...] = ()
+    """Where a request may say how many tokens its answer may have, the name that counts first."""
+    thinking_path: Path = ()
+    """Where it says how many of them are for reasoning, if the vendor wants its answer to be longer than that."""
+
+    def answer_limit(self, body: Mapping[str, Json]) -> int | None:
+        """Return the most tokens that the request allows its answer; None where it sets no limit."""
+        return next((limit for path in self.answer_paths if (limit := _tokens(body, path))), None)
+
+    def with_answer_limit(self, body: Mapping[str, Json], limit: int) -> dict[str, Json]:
+        """Return the request with a lower limit of its answer, under each name by which it sets one."""
+        given = {path: _tokens(body, path) for path in self.answer_paths}
+        lower = {path: min(tokens, limit) for path, tokens in given.items() if tokens}
+        changed: dict[str, Json] = with_values(dict(body), lower)
+        return changed
+
+    def thinking_budget(self, body: Mapping[str, Json]) -> int:
+        """Return how many tokens of the answer are set aside for reasoning; 0 where none are."""
+        return _tokens(body, self.thinking_path) if self.thinking_path else 0
 
     def alternation(self, variant: str) -> Alternation | None:
         return self.alternations.get(variant)
@@ -190,6 +210,14 @@ class Format:
             if (switch or {}).get(rule.id, applies):
                 found += rule.violations(request)
         return found
+
+
+def _tokens(body: Mapping[str, Json], path: Path) -> int:
+    """The number of tokens at a path of a request; 0 where there is none."""
+    value: Json = body
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def read_message(

@@ -21,8 +21,9 @@ from compact.engine.sessions import decisive
 from compact.engine.variants import choose_variant, require_variant
 from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
 from compact.messages import Conversation, Message, seen
-from compact.models import Model, Usage
-from compact.policies import CHEAP
+from compact.models import Limits, Model, Usage
+from compact.policies import CHEAP, AnswerRoom
+from compact.policies.room import read_answer_room
 from compact.policies.threshold import Threshold
 from compact.providers import Recipe
 
@@ -56,7 +57,9 @@ class Terms:
 
     def compactor(self, recipe: Recipe) -> Compactor:
         """What a manager under these terms compacts with."""
-        return Compactor(recipe, self.window, self.threshold, self.target)
+        known = self.model.limits
+        limits = known if self.window == known.window else Limits.shared(self.window)
+        return Compactor(recipe, limits, AnswerRoom.usual(self.model.max_output), self.threshold, self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,9 @@ class Replay:
         self._frame, self._messages = log.frame, tuple(line.message for line in log.log)
         self._gauge = Gauge(counter_for(terms.model.id), formats.tools_of(log.frame))
         self._bill = Bill(terms.summarizer) if terms.summarizer else None
+        room = read_answer_room(formats.format_named(conversation.format), conversation.options)
         self._name = by.name if isinstance(by, Recipe) else by if isinstance(by, str) else ""
-        self._sender = self._sending(by, log)
+        self._sender = self._sending(by, log, room)
         self._last: tuple[Message, ...] = ()
         self._sent: list[Sent] = []
 
@@ -147,11 +151,12 @@ class Replay:
             self._last = request.messages
             yield self._sent[-1], self._frame.with_messages(request.messages)
 
-    def _sending(self, by: Recipe | Shrink | str, log: Projection) -> Managed | Shrunk:
+    def _sending(self, by: Recipe | Shrink | str, log: Projection, answer: AnswerRoom | None) -> Managed | Shrunk:
         terms, gauge = self._terms, self._gauge
         if isinstance(by, Recipe):
             recipe = charged(by, self._bill) if self._bill else by
-            return Managed(log, terms.compactor(recipe), gauge, terms.gap)
+            made = terms.compactor(recipe)
+            return Managed(log, replace(made, answer=answer or made.answer), gauge, terms.gap)
         if isinstance(by, str):
             room = int(terms.window * terms.trigger)
             by = (lambda whole: whole) if by == NOTHING else partial(newest, gauge, room)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from compact.models.catalogue import find_model, list_models
 from compact.models.cost import cost
-from compact.models.model import DEFAULT_WINDOW, CacheRules, Model, Prices, Tier, input_limit
+from compact.models.model import DEFAULT_WINDOW, CacheRules, Limits, Model, Prices, Tier, input_limit
 from compact.ports import Usage
 
 __all__ = [
     "DEFAULT_WINDOW",
     "CacheRules",
+    "Limits",
     "Model",
     "Prices",
     "Tier",

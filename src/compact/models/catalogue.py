@@ -168,14 +168,14 @@ class Catalogue:
         entry = self._models[place.vendor][place.id]
         stated = entry.get("window")
         window = DEFAULT_WINDOW if stated is None else stated
-        output = entry.get("output")
+        output, stated_input, apart = entry.get("output"), entry.get("input"), "gemini" in place.id
         encoding, exact, prior = tokenization(place.id)
         return Model(
             id=place.id,
             vendor=place.vendor,
             name=entry.get("name", place.id),
             context_window=window,
-            max_input=input_limit(window, output, stated=entry.get("input"), apart="gemini" in place.id),
+            max_input=input_limit(window, output, stated=stated_input, apart=apart),
             max_output=output,
             prices=_prices(entry),
             encoding=encoding,
@@ -184,6 +184,8 @@ class Catalogue:
             source="default" if stated is None else "catalogue",
             retired=entry.get("retired", False),
             cache=self._cache(place),
+            stated_input=stated_input,
+            apart=apart,
         )
 
     def _cache(self, place: _Place) -> CacheRules | None:

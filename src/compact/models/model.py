@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -74,10 +74,34 @@ class CacheRules:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """How many tokens a model takes.
+
+    `window` is the size that shares refer to: the input that fits beside the model's longest answer, or the window that
+    a person has set. `input` is the most it takes as input, however short the answer. `total` is the most it takes as
+    input and answer together; None where the vendor counts them apart.
+    """
+
+    window: int
+    input: int
+    total: int | None
+
+    @classmethod
+    def shared(cls, window: int) -> Limits:
+        """The limits of a window for input and answer together of which nothing else is known."""
+        return cls(window, window, window)
+
+    def input_beside(self, answer: int) -> int:
+        """The most input that leaves so many tokens to the answer."""
+        return self.input if self.total is None else min(self.input, self.total - answer)
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """One model as one vendor serves it.
 
-    `max_input` is the input that is accepted whatever output the request asks for (see `input_limit`).
+    `max_input` is the input that is accepted whatever output the request asks for (see `input_limit`). `stated_input`
+    is the limit of the input where the vendor states one, and with `apart` the answer takes nothing of the window.
     `encoding` names the tokenizer that counts for the model; where it is not the model's own (`exact` is false)
     a count is multiplied by `prior` until it has been calibrated.
     `source` says where the limits come from: "profile" is the profile by which the model is asked, "default" means that
@@ -97,6 +121,20 @@ class Model:
     source: Literal["catalogue", "profile", "default"]
     retired: bool = False
     cache: CacheRules | None = None
+    stated_input: int | None = None
+    apart: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """How many tokens a request may have."""
+        window = self.context_window
+        return Limits(self.max_input, min(self.stated_input or window, window), None if self.apart else window)
+
+    def resized(self, window: int) -> Model:
+        """The model with another window, which a person has set."""
+        output = None if self.max_output is None else min(self.max_output, window)
+        limit = input_limit(window, output, apart=self.apart)
+        return replace(self, context_window=window, max_input=limit, max_output=output, stated_input=None)
 
 
 def input_limit(window: int, output: int | None, *, stated: int | None = None, apart: bool = False) -> int:

@@ -4,6 +4,7 @@ from compact.policies.compaction import CompactConfig, Policy, RedactionSettings
 from compact.policies.configuration import Configuration, configure
 from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, check_address, default_profile, model_of
 from compact.policies.retention import Retention, Selection, select
+from compact.policies.room import AnswerRoom, Room
 from compact.policies.session_ids import check_session_id
 from compact.policies.threshold import (
     MANAGER,
@@ -22,6 +23,7 @@ __all__ = [
     "MANAGER",
     "PROVIDERS",
     "SESSIONS",
+    "AnswerRoom",
     "CompactConfig",
     "Configuration",
     "Decision",
@@ -32,6 +34,7 @@ __all__ = [
     "Profiles",
     "RedactionSettings",
     "Retention",
+    "Room",
     "Selection",
     "StorageSettings",
     "Threshold",

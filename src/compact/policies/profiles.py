@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from compact.models import CacheRules, Model, Prices, find_model, input_limit
+from compact.models import CacheRules, Model, Prices, find_model
 from compact.policies.configuration import Configuration, configure
 from compact.policies.threshold import INHERIT, OwnThreshold, check_percent
 from compact.policies.variants import Variant
@@ -233,20 +233,12 @@ def model_of(profile: Profile) -> Model:
     """
     known = find_model(profile.catalogue_name)
     strange = profile.vendor == "compatible"
+    window = profile.context_window
     return replace(
-        _resized(known, profile.context_window),
+        known if window is None else replace(known.resized(window), source="profile"),
         prices=_own_prices(profile) or (None if strange else known.prices),
         cache=_cache(profile, None if strange else known.cache),
     )
-
-
-def _resized(known: Model, window: int | None) -> Model:
-    if window is None:
-        return known
-    output = None if known.max_output is None else min(known.max_output, window)
-    apart = known.max_input == known.context_window
-    limit = input_limit(window, output, apart=apart)
-    return replace(known, context_window=window, max_input=limit, max_output=output, source="profile")
 
 
 def _own_prices(profile: Profile) -> Prices | None:

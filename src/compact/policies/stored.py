@@ -9,7 +9,15 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from compact.messages import Json
 from compact.policies.configuration import Configuration
-from compact.policies.threshold import INHERIT, USUAL_TARGET, Threshold, TriggerShare, inherit, target_below
+from compact.policies.threshold import (
+    INHERIT,
+    SESSIONS_BUFFER,
+    USUAL_TARGET,
+    Threshold,
+    TriggerShare,
+    inherit,
+    target_below,
+)
 from compact.policies.variants import Variant
 
 DEFAULT_MAX_INPUT = 128_000
@@ -68,7 +76,12 @@ class StoredSettings(Configuration):
 
     def trigger(self) -> Threshold:
         """When a session is compressed."""
-        return Threshold(share=self.threshold, minimum=self.minimum_tokens, automatic=self.automatic)
+        return Threshold(
+            share=self.threshold,
+            buffer_share=SESSIONS_BUFFER,
+            minimum=self.minimum_tokens,
+            automatic=self.automatic,
+        )
 
 
 _PERCENT = 100

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from compact.messages import Json
+from compact.models import Limits
 from compact.policies.configuration import Configuration
+from compact.policies.room import USUAL_ANSWER, AnswerRoom, Room
 
 MIN_CONDENSE_THRESHOLD = 5
 MAX_CONDENSE_THRESHOLD = 100
 TOKEN_BUFFER_PERCENTAGE = 0.1
-DEFAULT_RESERVED_OUTPUT = 8192
+DEFAULT_RESERVED_OUTPUT = USUAL_ANSWER
 INHERIT = -1
 """The threshold of what has none of its own."""
 LEAST_SHARE = MIN_CONDENSE_THRESHOLD / 100
@@ -70,12 +72,12 @@ def target_below(trigger: float, target: float | None = None) -> float:
 class Threshold(Configuration):
     """The point from which a conversation is condensed.
 
-    It is reached when usage comes up to `share` of the window or to `tokens`, or passes what the buffers and the
-    reserved output leave of the window. Never below `minimum`.
+    It is reached at `share` of the window or at `tokens`, or where input, buffer and answer no longer fit. Never below
+    `minimum`.
     """
 
     share: float | None = Field(default=None, gt=0, le=1)
-    """Trigger at this share of the window."""
+    """Trigger at this share of the window; at 1 only where the request does not fit."""
     tokens: int | None = Field(default=None, gt=0)
     """Trigger at this many tokens."""
     buffer_share: float = Field(default=0, ge=0, lt=1)
@@ -83,22 +85,28 @@ class Threshold(Configuration):
     buffer_tokens: int = Field(default=0, ge=0)
     """Tokens that are kept free, for the next input and the tools' answers."""
     reserved_output: int = Field(default=0, ge=0)
-    """Tokens kept free for the model's answer."""
+    """Tokens kept free for the model's answer where the request does not say how long it may be."""
     minimum: int = Field(default=0, ge=0)
     """Never trigger below this many tokens."""
     automatic: bool = True
     """Whether it triggers at all; without it only a manual call condenses."""
 
+    def divide(self, limits: Limits | int, answer: AnswerRoom | None = None) -> Room:
+        """Divide a window between input, answer and buffer; the buffer takes at most half of it."""
+        limits = Limits.shared(limits) if isinstance(limits, int) else limits
+        buffer = ceil(round(limits.window * self.buffer_share, 6)) + self.buffer_tokens
+        return Room(limits, min(buffer, limits.window // 2), answer or AnswerRoom.limited(self.reserved_output))
+
     def budget(self, window: int) -> int:
-        """What the buffers and the reserved output leave of the window; these take at most half of it together."""
-        reserved = ceil(round(window * self.buffer_share, 6)) + self.buffer_tokens + self.reserved_output
-        return max(window - reserved, window // 2)
+        """Return the input tokens that fit into the window beside buffer and answer."""
+        return self.divide(window).budget
 
 
 MANAGER = Threshold(share=_USUAL_TRIGGER, buffer_tokens=1500)
 """The default of `CompactManager`."""
 
-SESSIONS = Threshold(share=0.95, minimum=2000)
+SESSIONS_BUFFER = 0.05
+SESSIONS = Threshold(share=0.95, buffer_share=SESSIONS_BUFFER, minimum=2000)
 """The default of stored sessions, as a share of the model's maximum input."""
 
 PROVIDERS = Threshold(share=1.0, buffer_share=TOKEN_BUFFER_PERCENTAGE, reserved_output=DEFAULT_RESERVED_OUTPUT)
@@ -107,15 +115,28 @@ PROVIDERS = Threshold(share=1.0, buffer_share=TOKEN_BUFFER_PERCENTAGE, reserved_
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to condense, why, and every number that led there."""
+    """Whether to condense, why, and every number that led there.
+
+    `trigger_at` is the size from which on it triggers; `lowered` by what factor the answer's room lowers that.
+    """
 
     triggered: bool
     reason: str
     used: int
-    window: int
     trigger_at: int
-    budget: int
     minimum: int
+    room: Room
+    lowered: float = 1.0
+
+    @property
+    def window(self) -> int:
+        """The size that shares refer to."""
+        return self.room.limits.window
+
+    @property
+    def budget(self) -> int:
+        """The most input tokens beside which buffer and answer fit."""
+        return self.room.budget
 
     @property
     def usage(self) -> float:
@@ -123,22 +144,24 @@ class Decision:
         return self.used / self.window if self.window else 1.0
 
 
-def should_condense(used: int, window: int, threshold: Threshold) -> Decision:
+def should_condense(used: int, window: int | Room, threshold: Threshold) -> Decision:
     """Whether a request of `used` tokens (the last message included) calls for condensing."""
-    marks = [mark for mark in (_share(threshold, window), threshold.tokens) if mark is not None]
-    trigger_at = min(marks, default=window)
-    budget = threshold.budget(window)
+    room = threshold.divide(window) if isinstance(window, int) else window
+    marks = [mark for mark in (_share(threshold, room.limits.window), threshold.tokens) if mark is not None]
+    mark, budget = min(marks, default=None), room.budget
+    trigger_at = min([*marks, budget + 1])
+    unlowered = min([*marks, replace(room, answer=AnswerRoom(0)).budget + 1])
     if not threshold.automatic:
         triggered, reason = False, "automatic condensing is off"
-    elif used < threshold.minimum and used <= window:
+    elif used < threshold.minimum and used <= room.most:
         triggered, reason = False, f"{used:,} tokens are below the minimum of {threshold.minimum:,}"
-    elif used >= trigger_at:
-        triggered, reason = True, f"{used:,} tokens reach the threshold of {trigger_at:,}"
+    elif mark is not None and used >= mark:
+        triggered, reason = True, f"{used:,} tokens reach the threshold of {mark:,}"
     elif used > budget:
         triggered, reason = True, f"{used:,} tokens exceed the {budget:,} that buffer and reserved output leave"
     else:
         triggered, reason = False, f"{used:,} tokens are below the threshold of {trigger_at:,}"
-    return Decision(triggered, reason, used, window, trigger_at, budget, threshold.minimum)
+    return Decision(triggered, reason, used, trigger_at, threshold.minimum, room, trigger_at / max(1, unlowered))
 
 
 Source: TypeAlias = Literal["profile", "model", "workspace", "global", "default"]
@@ -199,7 +222,7 @@ def effective_threshold(own: Iterable[OwnThreshold], usual: float, target: float
 
 
 def _share(threshold: Threshold, window: int) -> int | None:
-    if threshold.share is None:
+    if threshold.share in (None, 1):  # all of the window: only the budget triggers
         return None
     # Rounded first: 0.07 * 100 is 7.000000000000001 in floating point, and 7 tokens are 7%.
     return ceil(round(threshold.share * window, 6))

@@ -18,7 +18,6 @@ from compact.engine.stored.service import Compression, Context
 from compact.engine.stored.snapshots import describe_summary
 from compact.formats import parse
 from compact.messages import ROLES_NEVER_PRUNED, Conversation
-from compact.policies import should_condense
 from compact.policies.session_ids import LONGEST_ID
 from compact.ports import Snapshot, StoredSession
 from compact.tokens import Counter
@@ -96,7 +95,7 @@ def usage_now(service: StoredSessions, id: str) -> ContextUsage:
 
 def usage_of(service: StoredSessions, assembled: Assembled, effective: Effective) -> ContextUsage:
     """How full the model is with what was read."""
-    decision = should_condense(assembled.tokens, effective.window, effective.settings.trigger())
+    decision = effective.decide(assembled.tokens)
     counter = service.reader.counter_for(assembled.active.session.model)
     share = decision.usage
     return ContextUsage(

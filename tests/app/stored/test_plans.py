@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from random import Random
 
@@ -62,10 +63,10 @@ def test_a_session_is_compacted_as_the_engine_compacts_its_conversation(desk: De
             whole = assuming(parse(wires, format=format, system=system, tools=tools), {"model": "mine"})
             tokens = sessions.context(id).tokens
             window = max(1000, tokens * 10 // 11)
-            sessions.preferences.put_model(ModelConfig("unknown", "mine", window))
+            sessions.preferences.put_model(ModelConfig("unknown", "mine", window, 500))
             inputs = Inputs(Gauge(counter_for("mine"), tools_of(whole)), window, AccountStyle("system"))
             try:
-                done = compact(whole, recipe, Goal(min(window // 2, tokens - 1), window), inputs)
+                done = compact(whole, recipe, Goal(min(window // 2, tokens - 1), window - ceil(0.05 * window)), inputs)
             except InsufficientBudget:
                 continue
             if not done.plan:
@@ -84,7 +85,7 @@ def test_what_was_compacted_before_is_read_back_as_the_engine_left_it(desk: Desk
     desk.sessions.preferences.change({"profile": "offline", "minimum_tokens": 0})
     with StoredSessions(desk.url) as sessions:
         id = sessions.create(StoredSession("", "mine", format)).id
-        sessions.preferences.put_model(ModelConfig("unknown", "mine", 6000))
+        sessions.preferences.put_model(ModelConfig("unknown", "mine", 6000, 1000))
         rounds = 0
         for seed in range(10, 16):
             sessions.append(id, parts_of(format, seed)[0])
@@ -92,7 +93,7 @@ def test_what_was_compacted_before_is_read_back_as_the_engine_left_it(desk: Desk
             inputs = Inputs(Gauge(counter_for("mine"), ()), 6000, AccountStyle("system"))
             inputs = replace(inputs, originals=assembled.originals, items=assembled.items)
             try:
-                done = compact(assembled.conversation, recipe, Goal(min(3000, assembled.tokens - 1), 6000), inputs)
+                done = compact(assembled.conversation, recipe, Goal(min(3000, assembled.tokens - 1), 5700), inputs)
             except InsufficientBudget:
                 break
             sent = sessions.prepare(id)

@@ -12,6 +12,7 @@ import pytest
 from compact.engine.stored.preferences import GLOBAL, Preferences, default_config
 from compact.errors import InvalidConfiguration, NotFound
 from compact.models import find_model
+from compact.policies import Profile
 from compact.policies.stored import StoredSettings
 from compact.policies.threshold import OwnThreshold
 from compact.ports import ModelConfig, StoredSession
@@ -111,8 +112,8 @@ def test_a_target_that_was_set_stays_while_it_lies_below_the_threshold(preferenc
 
 def test_a_persons_window_goes_before_the_profiles_before_what_is_known(preferences: Preferences) -> None:
     assert preferences.resolve("", MINE).window == 8000
-    windows = {"local-1": 5000}
-    preferences.profile_window = windows.get
+    profile = Profile(name="p", vendor="compatible", model="local-1", url="http://localhost:9", context_window=5000)
+    preferences.serving_profile = {"local-1": profile}.get
     assert preferences.resolve("", MINE).window == 5000
     assert preferences.resolve("", replace(MINE, source="api")).window == 5000
     assert preferences.resolve("", replace(MINE, source="manual")).window == 8000

@@ -14,6 +14,7 @@ from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, wor
 from compact.errors import CompactionBlocked, InsufficientBudget, NothingToCompact
 from compact.messages import Fold, Seal, is_bridge, seen, stands_for, untouchable
 from compact.models import find_model
+from compact.policies import Decision
 from compact.policies.stored import StoredSettings
 from compact.ports import Observe, StoredMessage
 from compact.providers import Recipe
@@ -29,18 +30,17 @@ _NO_SUMMARY = "no summary"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One compaction: of what, by which recipe and settings, for a model that reads `window` tokens.
+    """One compaction: of what, by which recipe and settings, and what was decided about the session's size.
 
-    `retention` is how many tokens of the last messages are to stay, `trigger` from how many tokens on a session is
-    compacted. `target` is the tokens to come down to; None leaves it to the recipe. `seal` signs the account.
+    `retention` is how many tokens of the last messages are to stay. `target` is the tokens to come down to; None leaves
+    it to the recipe. `seal` signs the account.
     """
 
     assembled: Assembled
     recipe: Recipe
     settings: StoredSettings
     counter: Counter
-    window: int
-    trigger: int
+    decision: Decision
     retention: int
     target: int | None
     seal: Seal | None = None
@@ -51,7 +51,7 @@ class Job:
         assembled = self.assembled
         return Inputs(
             Gauge(self.counter, assembled.tools),
-            self.window,
+            self.decision.window,
             AccountStyle(self.settings.summary_role, seal=self.seal),
             originals=assembled.originals,
             items=assembled.items,
@@ -60,7 +60,7 @@ class Job:
 
     @property
     def goal(self) -> Goal:
-        return Goal(self.target, self.window, self.trigger)
+        return Goal(self.target, self.decision.budget, self.decision.trigger_at, self.decision.room.utmost)
 
     def recent(self) -> list[StoredMessage]:
         """The last messages that fit into the retention, in whole exchanges."""
@@ -134,12 +134,12 @@ def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Com
     gone = tuple(one for id, one in job.assembled.messages.items() if id not in standing)
     summary = _summary(job, outcome, standing, gone)
     after = _with(job, summary)
-    if after.tokens > job.window:
+    if after.tokens > (most := job.decision.room.utmost):
         raise InsufficientBudget(
-            f"{after.tokens:,} tokens are left where the model reads {job.window:,}. Unpin messages, shorten the "
+            f"{after.tokens:,} tokens are left where the model reads {most:,}. Unpin messages, shorten the "
             "input, the system prompt or the tools, or use a model with a larger context window.",
             needed=after.tokens,
-            budget=job.window,
+            budget=most,
         )
     report = report_of(job.recipe, job.assembled.conversation, outcome, job.inputs.gauge, job.target)
     summary = replace(
@@ -199,5 +199,5 @@ def _warnings(job: Job, outcome: Outcome, after: Assembled) -> Iterator[str]:
     if len(kept) < len(recent):
         tokens = sum(one.tokens for one in kept)
         yield f"only {tokens:,} tokens of recent messages were kept, not {job.retention:,}"
-    if after.tokens >= job.trigger:
-        yield f"the context is nearly full: {after.tokens:,} of {job.window:,} tokens"
+    if after.tokens >= job.decision.trigger_at:
+        yield f"the context is nearly full: {after.tokens:,} of {job.decision.window:,} tokens"

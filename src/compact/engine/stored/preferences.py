@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 from compact.errors import InvalidConfiguration, NotFound
 from compact.messages import Json
-from compact.models import find_model
-from compact.policies import configure
+from compact.models import Limits, find_model
+from compact.policies import AnswerRoom, Decision, Profile, configure, model_of, should_condense
+from compact.policies.room import USUAL_ANSWER
 from compact.policies.stored import StoredSettings, migrate_stored
 from compact.policies.threshold import (
     INHERIT,
@@ -33,15 +34,30 @@ class Effective:
     """What holds for a session, and for each setting where it comes from.
 
     That is default, global, workspace, model or session. The threshold may come from a profile, too, and a target that
-    follows the threshold comes from that. `window` is the most tokens that a request may have: what a person has set
-    for the model, else what its profile gives, else what is known of it.
+    follows the threshold comes from that. `limits` are what a person has set for the model, else what its profile
+    gives, else what is known of it; `answer` is the room of answers: the profile's limit, else the model's longest.
     """
 
     settings: StoredSettings
     model: ModelConfig
     origins: Mapping[str, str]
     threshold: EffectiveThreshold
-    window: int
+    limits: Limits
+    answer: AnswerRoom
+
+    @property
+    def window(self) -> int:
+        """The size that shares refer to: the model's maximum input."""
+        return self.limits.window
+
+    def with_answer_limit(self, limit: int | None) -> Effective:
+        """The same for a request that sets a limit of its own, if it does."""
+        return self if limit is None else replace(self, answer=AnswerRoom.limited(limit))
+
+    def decide(self, used: int) -> Decision:
+        """Decide whether a session of so many tokens is compacted before the next request."""
+        trigger = self.settings.trigger()
+        return should_condense(used, trigger.divide(self.limits, self.answer), trigger)
 
 
 class Preferences:
@@ -53,8 +69,8 @@ class Preferences:
         self._store = store
         self.profile_threshold: Callable[[str], OwnThreshold | None] = _none
         """The threshold of the profile that serves a model; None where none does."""
-        self.profile_window: Callable[[str], int | None] = _none
-        """The most tokens of a request that this profile gives; None where it gives none."""
+        self.serving_profile: Callable[[str], Profile | None] = _none
+        """This profile itself."""
 
     def effective(self, session: StoredSession) -> Effective:
         """What holds for the session: its own before its model's before its workspace's before the global values."""
@@ -77,8 +93,11 @@ class Preferences:
             origins["target"] = "threshold"
         values |= {"threshold": threshold.share, "target": threshold.target}
         origins["threshold"] = threshold.source
-        window = (None if model.source == "manual" else self.profile_window(model.model)) or model.max_input
-        return Effective(configure(StoredSettings, values, under="settings"), model, origins, threshold, window)
+        profile = self.serving_profile(model.model)
+        resized = profile is not None and profile.context_window is not None and model.source != "manual"
+        limits = model_of(profile).limits if profile and resized else limits_of(model)
+        settings = configure(StoredSettings, values, under="settings")
+        return Effective(settings, model, origins, threshold, limits, _answer(model, profile))
 
     def _threshold(
         self, layers: Mapping[str, Mapping[str, Json]], workspace: str, model: ModelConfig, target: Json
@@ -167,6 +186,25 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
     """What the catalogue knows of a model; for an unknown one, 128,000 tokens."""
     facts = find_model(name)
     return ModelConfig(vendor or facts.vendor, facts.id, facts.max_input, facts.max_output)
+
+
+def limits_of(config: ModelConfig) -> Limits:
+    """Return how many tokens the model takes, by its maximum input and its longest answer.
+
+    Together they are its window, if the catalogue knows no larger one. Where the longest answer is not known, the
+    maximum input is the window, for a person or a vendor may have given that.
+    """
+    known, most = find_model(config.model), config.max_input
+    window = most + min(config.max_output or 0, most)
+    if known.source == "catalogue":
+        window = max(window, known.context_window)
+    stated = most if config.source == "manual" else min(known.stated_input or window, window)
+    return Limits(most, most, None) if known.apart else Limits(most, max(most, stated), window)
+
+
+def _answer(model: ModelConfig, profile: Profile | None) -> AnswerRoom:
+    set_ = [limit for limit in (profile and profile.max_output_tokens, model.max_output) if limit]
+    return AnswerRoom.limited(min(set_, default=USUAL_ANSWER))
 
 
 def _none(model: str) -> None:

@@ -21,7 +21,7 @@ from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, 
 from compact.formats import format_named, parse, render
 from compact.messages import Json, Seal, message_bytes, message_texts
 from compact.models.spending import Charge
-from compact.policies import Decision, check_session_id, should_condense
+from compact.policies import Decision, check_session_id
 from compact.policies.stored import StoredSettings
 from compact.ports import Event, NewMessage, Observe, SessionStore, Snapshot, StoredMessage, StoredSession, Usage
 from compact.providers import Recipe
@@ -114,6 +114,12 @@ class Context:
     def tokens(self) -> int:
         return self.decision.used
 
+    @property
+    def max_tokens(self) -> int:
+        """The limit to send for the answer: as many tokens as are wished for, or what the window leaves."""
+        room = self.decision.room
+        return room.lowered(self.tokens) or room.answer.limit
+
 
 class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
@@ -161,23 +167,29 @@ class SessionService:
             new[-1] = replace(new[-1], input_tokens=usage.input, output_tokens=usage.output)
         return self.store.append(id, new)
 
-    def context(self, id: str, input: Sequence[Json] = ()) -> Context:
+    def context(self, id: str, input: Sequence[Json] = (), max_tokens: int | None = None) -> Context:
         """What would be sent now, as it is; nothing is compressed."""
-        return _context(*self.reader.now(id, input))
+        assembled, effective = self.reader.now(id, input)
+        decision = effective.with_answer_limit(max_tokens).decide(assembled.tokens)
+        messages, active = list(render(assembled.conversation)), assembled.active
+        return Context(active.session, messages, decision, active.summary, automatic=effective.settings.automatic)
 
-    def prepare(self, id: str, input: Sequence[Json] = (), *, wait: float = WAIT) -> Context:
+    def prepare(
+        self, id: str, input: Sequence[Json] = (), *, wait: float = WAIT, max_tokens: int | None = None
+    ) -> Context:
         """What is to be sent, compressed first where it has reached the threshold.
 
+        `max_tokens` limits the answer, by default as profile and model do; the result has the limit to send.
         CompactionBlocked where a summary failed and the risk was not acknowledged; InsufficientBudget where what must
         be sent does not fit. Where the risk was acknowledged, a compression is tried again, and a success lifts the
         block. While another process compacts the session this waits, and goes on with the old context if that takes
         longer and still fits.
         """
-        context = self.context(id, input)
+        context = self.context(id, input, max_tokens)
         require_unblocked(context.session)
         if context.decision.triggered:
             with self.store.compacting(id, wait) as alone:
-                context = self._prepared(id, input) if alone else self.context(id, input)
+                context = (self._prepared if alone else self.context)(id, input, max_tokens)
         return _sendable(context)
 
     def compress(self, id: str, wish: Wish | None = None, *, wait: float = WAIT) -> Compression:
@@ -261,31 +273,32 @@ class SessionService:
         summary = sum(counter.message(m) for m in assembled.conversation.messages if m.id in assembled.made)
         return {**kinds, "text": max(0, kinds.get("text", 0) - summary), "summary": summary} if summary else kinds
 
-    def _prepared(self, id: str, input: Sequence[Json]) -> Context:
+    def _prepared(self, id: str, input: Sequence[Json], max_tokens: int | None) -> Context:
         """The context, compacted where that is still needed: another process may have done it while this one waited."""
-        assembled, effective = self.reader.now(id, input)
-        context = _context(assembled, effective)
+        context = self.context(id, input, max_tokens)
         if not context.decision.triggered:
             return context
         try:
-            done = self.run(*self.reader.base(id, input), Wish(), Cause(_AUTOMATIC))
+            assembled, effective = self.reader.base(id, input)
+            done = self.run(assembled, effective.with_answer_limit(max_tokens), Wish(), Cause(_AUTOMATIC))
         except (CompactionBlocked, InsufficientBudget) as error:
             going_on = bool(context.session.blocked) and context.session.acknowledged
             reason = f"The automatic compression failed: {error}"
             self.store.change(id, {"blocked": reason, "acknowledged": going_on})
             if going_on:
-                return replace(self.context(id, input), failure=str(error))
+                return replace(self.context(id, input, max_tokens), failure=str(error))
             raise
-        return replace(self.context(id, input), compression=done)
+        return replace(self.context(id, input, max_tokens), compression=done)
 
     def _job(self, assembled: Assembled, effective: Effective, wish: Wish, cause: Cause) -> Job:
-        settings, window = effective.settings, effective.window
+        settings, decision = effective.settings, effective.decide(assembled.tokens)
         if wish.strategy:
             settings = settings.model_copy(update={"strategy": find_strategy(wish.strategy).name})
         counter = self.reader.counter_for(assembled.active.session.model)
         retention = settings.retention_tokens if wish.retention is None else wish.retention
         by_hand = cause.trigger != _AUTOMATIC
         floor = floor_of(assembled.conversation, Gauge(counter, assembled.tools)).total
+        window = int(decision.window * decision.lowered)
         aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
         recipe = _fitted(self._recipe_for(settings), settings, wish, retention)
         # What stops by itself keeps to the retention itself.
@@ -293,8 +306,7 @@ class SessionService:
         recipe = recipe.changed(max_summary_tokens=aim.account)
         if "summary_tokens" in settings.model_fields_set:
             recipe = recipe.worded(max_tokens=aim.account)
-        trigger = _context(assembled, effective).decision.trigger_at
-        return Job(assembled, recipe, settings, counter, window, trigger, retention, target, self.seal)
+        return Job(assembled, recipe, settings, counter, decision, retention, target, self.seal)
 
     def _kept(self, done: Compacted, cause: Cause, assembled: Assembled) -> Snapshot:
         """The summary, stored: in the place of the one that it replaces, or that covers as many messages."""
@@ -330,21 +342,14 @@ def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int
     return recipe.changed(**changes).worded(on_failure=settings.on_summary_failure)
 
 
-def _context(assembled: Assembled, effective: Effective) -> Context:
-    decision = should_condense(assembled.tokens, effective.window, effective.settings.trigger())
-    active = assembled.active
-    automatic = effective.settings.automatic
-    return Context(active.session, list(render(assembled.conversation)), decision, active.summary, automatic=automatic)
-
-
 def _sendable(context: Context) -> Context:
     """The context, if the model can read it."""
-    decision = context.decision
-    if decision.used > decision.window:
+    used, most = context.tokens, context.decision.room.utmost
+    if used > most:
         raise InsufficientBudget(
-            f"{decision.used:,} tokens are more than the {decision.window:,} that the model reads. {_remedy(context)}",
-            needed=decision.used,
-            budget=decision.window,
+            f"{used:,} tokens are more than the {most:,} that the model reads. {_remedy(context)}",
+            needed=used,
+            budget=most,
         )
     return context
 

@@ -227,4 +227,6 @@ FORMAT = Format(
     forgets_reasoning=True,
     alternations=dict.fromkeys(("bedrock", "strict"), Alternation(lambda message: message.role, EACH_IN_TURN)),
     lacks=frozenset({"free arguments", "instructions midway", "names"}),
+    answer_paths=(("max_tokens",),),
+    thinking_path=("thinking", "budget_tokens"),
 )

@@ -271,4 +271,9 @@ FORMAT = Format(
     compose_tools=compose_tools,
     rules=RULES,
     lacks=frozenset({"free arguments", "instructions midway", "media in results", "names"}),
+    answer_paths=tuple(
+        (config, limit)
+        for config in ("generationConfig", "generation_config")
+        for limit in ("maxOutputTokens", "max_output_tokens")
+    ),
 )

@@ -210,4 +210,6 @@ FORMAT = Format(
     rules=RULES,
     alternations=ALTERNATIONS,
     lacks=frozenset({"error flags", "file addresses"}),
+    answer_paths=(("max_completion_tokens",), ("max_tokens",)),
+    thinking_path=("thinking", "budget_tokens"),  # as LiteLLM and OpenRouter pass it on to Anthropic
 )

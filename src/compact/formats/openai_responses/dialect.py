@@ -261,4 +261,5 @@ FORMAT = Format(
     compose_tools=compose_tools,
     rules=RULES,
     lacks=frozenset({"error flags", "names"}),
+    answer_paths=(("max_output_tokens",),),
 )

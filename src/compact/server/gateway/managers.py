@@ -18,7 +18,7 @@ from compact.app.profiles import OFFLINE
 from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
-from compact.policies import CompactConfig, EffectiveThreshold, Profile, model_of
+from compact.policies import CompactConfig, EffectiveThreshold, Profile
 from compact.settings.compaction import Gathered, find_file, gather
 from compact.settings.recipes import default_recipe
 
@@ -207,10 +207,7 @@ def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
     """
     if not config.profile and not choose_summarizers():
         config = config.model_copy(update={"profile": OFFLINE})
-    manager = CompactManager(config, threshold=_threshold(config, profile))
-    if profile is not None:
-        manager.vendor = profile.recipient
-    return manager
+    return CompactManager(config, threshold=_threshold(config, profile), profile=profile)
 
 
 def _threshold(config: CompactConfig, profile: Profile | None) -> EffectiveThreshold:
@@ -235,11 +232,7 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
     if profile and profile.recipe:
         policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
     variant = (profile.variant or variant_at(profile.url) if profile else "") or config.variant
-    window = config.max_context_tokens
-    if profile and profile.context_window and not window:
-        window = model_of(profile).max_input
-    changes = {"storage": storage, "policy": policy, "variant": variant, "max_context_tokens": window}
-    return config.model_copy(update=changes)
+    return config.model_copy(update={"storage": storage, "policy": policy, "variant": variant})
 
 
 def storage_root(home: Path) -> Path:

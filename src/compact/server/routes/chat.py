@@ -161,13 +161,12 @@ class Exchange:
                 raise InvalidInput("every question has its answer", field="text", remedy="Say something.")
             return self.sessions.history(self.id, after=session.messages - 2, limit=1)[-1].id
         require_unblocked(session)
-        window = self.sessions.preferences.effective(session).window
         tokens = self.sessions.reader.counter_for(session.model).text(self.text)
-        if tokens > window:
+        if tokens > (most := self.sessions.preferences.effective(session).decide(tokens).room.utmost):
             raise InsufficientBudget(
-                f"the message takes {tokens:,} tokens, and the model reads {window:,}. Shorten it.",
+                f"the message takes {tokens:,} tokens, and the model reads {most:,}. Shorten it.",
                 needed=tokens,
-                budget=window,
+                budget=most,
             )
         (stored,) = self.sessions.append(self.id, [wire_of(self.text, "user", session.format)])
         if not session.title and not session.messages:
@@ -187,7 +186,10 @@ class Exchange:
 
     def _answered(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:
         answer = responder.answer(
-            conversation_of(context), context.tokens, lambda words: self._send(Delta(text=showable(words)))
+            conversation_of(context),
+            context.tokens,
+            context.max_tokens,
+            lambda words: self._send(Delta(text=showable(words))),
         )
         if isinstance(answer, Failure | Refusal) or not answer.text:
             kind, reason = _reason(answer)
