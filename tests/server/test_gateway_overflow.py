@@ -48,16 +48,17 @@ def refusal(message: str) -> Answer:
     return Answer(400, {"content-type": "application/json"}, (body,))
 
 
-def ask(served: Served, model: str, first: str, turns: int = 60) -> httpx2.Response:
+def ask(served: Served, model: str, first: str, turns: int = 60, answer: int = 4_000) -> httpx2.Response:
     history = long_history(turns, first=f"{model} {first}")
-    return served.ask("POST", CHAT, json={"model": model, "messages": history, "max_tokens": 4_000})
+    return served.ask("POST", CHAT, json={"model": model, "messages": history, "max_tokens": answer})
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("model", "answer", "message"),
     [
         (
             "gpt-4o",
+            19_500,
             (
                 "This model's maximum context length is 20000 tokens. However, you requested 37500 tokens (18000 in "
                 "the messages, 19500 in the completion)."
@@ -65,14 +66,16 @@ def ask(served: Served, model: str, first: str, turns: int = 60) -> httpx2.Respo
         ),
         (
             "gpt-4.1",
+            21_000,
             (
                 "This endpoint's maximum context length is 20000 tokens. However, you requested about 39000 tokens "
                 "(18000 of text input, 21000 in the output)."
             ),
         ),
-        ("gpt-4.1-mini", "input length and `max_tokens` exceed context limit: 18000 + 19900 > 20000"),
+        ("gpt-4.1-mini", 19_900, "input length and `max_tokens` exceed context limit: 18000 + 19900 > 20000"),
         (
             "gpt-4o-mini",
+            30_000,
             (
                 "'max_tokens' or 'max_completion_tokens' is too large: 30000. This model's maximum context length is "
                 "20000 tokens and your request has 18000 input tokens (30000 > 20000 - 18000)."
@@ -80,32 +83,50 @@ def ask(served: Served, model: str, first: str, turns: int = 60) -> httpx2.Respo
         ),
     ],
 )
-def test_an_answer_that_leaves_no_room_for_any_input_is_the_clients_affair(
-    recorded: Served, recorder: Recorder, model: str, message: str
+def test_an_answer_that_leaves_no_room_for_any_input_gets_what_is_left(
+    recorded: Served, recorder: Recorder, model: str, answer: int, message: str
 ) -> None:
     before = len(recorder.arrived)
     recorder.answers.append(refusal(message))
-    refused = ask(recorded, model, "greedy")
-    assert (refused.status_code, refused.json()["error"]["message"]) == (400, message)
-    assert refused.headers["x-compact-compaction"] == "none"
-    assert refused.headers["x-compact-reason"] == "the answer that is asked for leaves no room for any input"
-    assert len(recorder.arrived) == before + 1
-    assert window_of(recorded, model) == find_model(model).max_input
-    assert ask(recorded, model, "modest").headers["x-compact-compaction"] == "none"
+    forced = ask(recorded, model, "greedy", answer=answer)
+    assert forced.status_code == 200
+    assert forced.headers["x-compact-compaction"] == "forced"
+    tokens, limit = (int(forced.headers[f"x-compact-{name}"]) for name in ("tokens-after", "max-tokens"))
+    assert 18_000 < tokens + limit < 18_600  # as the vendor counts
+    assert [json.loads(one.body)["max_tokens"] for one in recorder.arrived[before:]] == [answer, limit]
+    assert window_of(recorded, model) == 20_000
 
 
-def test_room_for_one_answer_is_made_once_and_for_its_conversation_alone(recorded: Served, recorder: Recorder) -> None:
+def test_where_it_is_enough_to_lower_the_limit_of_the_answer_the_conversation_stays(
+    recorded: Served, recorder: Recorder
+) -> None:
+    before, model = len(recorder.arrived), "o1"
+    recorder.answers.append(refusal("input length and `max_tokens` exceed context limit: 6200 + 19000 > 20000"))
+    forced = ask(recorded, model, "lower", turns=20, answer=19_000)
+    assert forced.headers["x-compact-compaction"] == "forced"
+    first, second = (json.loads(one.body) for one in recorder.arrived[before:])
+    assert second == {**first, "max_tokens": int(forced.headers["x-compact-max-tokens"])}
+    following = ask(recorded, model, "lower", turns=20, answer=19_000)
+    assert following.headers["x-compact-compaction"] == "none"
+    assert json.loads(recorder.arrived[-1].body)["max_tokens"] < 19_000
+    assert len(recorder.arrived) == before + 3
+    assert ask(recorded, model, "lower", turns=20).headers.get("x-compact-max-tokens") is None
+
+
+def test_room_for_an_answer_is_made_once_and_from_then_on_before_the_vendor_is_asked(
+    recorded: Served, recorder: Recorder
+) -> None:
     before, model = len(recorder.arrived), "gpt-4.1-nano"
-    recorder.answers.append(refusal("input length and `max_tokens` exceed context limit: 18000 + 10000 > 20000"))
+    recorder.answers.append(refusal("input length and `max_tokens` exceed context limit: 18000 + 4000 > 20000"))
     forced = ask(recorded, model, "room")
     assert forced.headers["x-compact-compaction"] == "forced"
-    assert int(forced.headers["x-compact-tokens-after"]) < 10_000
-    assert window_of(recorded, model) == find_model(model).max_input
-    assert ask(recorded, model, "another").headers["x-compact-compaction"] == "none"
+    assert int(forced.headers["x-compact-tokens-after"]) + 4_000 < 20_000
+    assert window_of(recorded, model) == 20_000
     again = ask(recorded, model, "room")
     assert again.headers["x-compact-compaction"] == "applied"
     assert again.headers["x-compact-session"] == forced.headers["x-compact-session"]
     assert recorder.arrived[-1].body == recorder.arrived[before + 1].body
+    assert ask(recorded, model, "another").headers["x-compact-compaction"] == "applied"
 
 
 def test_a_window_is_known_as_the_vendor_tells_it_once_the_input_alone_was_too_long(

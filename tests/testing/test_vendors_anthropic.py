@@ -132,10 +132,15 @@ def test_a_history_that_breaks_a_rule_is_refused_in_the_vendors_words(client: An
 
 def test_overflow_has_the_vendors_words(anyones: Anthropic) -> None:
     with FakeVendors(count=words, window=20) as server:
-        client = anyones.with_options(base_url=server.url)
+        client, short = anyones.with_options(base_url=server.url), {**BASE, "max_tokens": 1}
         with pytest.raises(anthropic.BadRequestError, match="prompt is too long: 21 tokens > 20 maximum"):
-            client.messages.create(**BASE, messages=[{"role": "user", "content": "word " * 14}])
-        client.messages.create(**BASE, messages=[{"role": "user", "content": "word " * 13}])
+            client.messages.create(**short, messages=[{"role": "user", "content": "word " * 14}])
+        told = (
+            "input length and `max_tokens` exceed context limit: 20 \\+ 1 > 20, decrease input length or `max_tokens`"
+        )
+        with pytest.raises(anthropic.BadRequestError, match=told):
+            client.messages.create(**short, messages=[{"role": "user", "content": "word " * 13}])
+        client.messages.create(**short, messages=[{"role": "user", "content": "word " * 12}])
 
 
 def test_tokens_are_counted_as_they_are_charged(client: Anthropic) -> None:

@@ -222,6 +222,8 @@ def test_overflow_has_each_apis_text_and_code(anyones: OpenAI) -> None:
         with pytest.raises(openai.BadRequestError) as response:
             client.responses.create(model=MODEL, input=[long])
         client.chat.completions.create(model=MODEL, messages=[fits])
+        with pytest.raises(openai.BadRequestError, match=r"21 tokens \(20 in the messages, 1 in the completion\)"):
+            client.chat.completions.create(model=MODEL, messages=[fits], max_completion_tokens=1)
     assert chat.value.body == {
         "message": "This model's maximum context length is 20 tokens. However, your messages resulted in 21 tokens. "
         "Please reduce the length of the messages.",

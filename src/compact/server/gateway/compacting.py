@@ -36,7 +36,7 @@ _KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
 _LONGEST_REASON: Final = 500
 _NOT_TOLD: Final = re.compile(r"[^ -~]")
 _NOTHING_SHORTER: Final = "what is left cannot be made any shorter"
-_TRACED: Final = ("compact.condensed", "compact.error")
+_TRACED: Final = ("compact.condensed", "compact.error", "compact.max_tokens_lowered")
 _UNTOLD: Final = 0.5
 """The share of the usual target that is aimed at where the vendor does not say how much it takes: it is asked once."""
 _NOTE: Final = "the vendor says that the request is too long"
@@ -100,13 +100,23 @@ class Asked:
         body = {**self.body, self.key: list(messages)}
         return replace(self, body=body, raw=written(body))
 
+    @property
+    def answer_limit(self) -> int:
+        """The limit that the request sets for its answer; 0 where it sets none."""
+        return FORMATS[self.format].answer_limit(self.body) or 0
+
+    def with_answer_limit(self, limit: int) -> Asked:
+        """The same request with a lower limit; ValueError where it holds what JSON cannot say."""
+        body = FORMATS[self.format].with_answer_limit(self.body, limit)
+        return replace(self, body=body, raw=written(body))
+
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
 
-    `reason` is why nothing could be done, where something should have been; `cause` why the request does not begin with
-    all messages of the session's request before.
+    `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
+    something should have been; `cause` why the request does not begin with all messages of the session's request before.
     """
 
     asked: Asked
@@ -117,10 +127,15 @@ class Outgoing:
     manager: CompactManager | None = field(default=None, repr=False)
     reason: str = ""
     cause: BreakCause = ""
+    max_tokens: int | None = None
 
     @property
     def session(self) -> str:
         return self.found.session if self.found else ""
+
+    def asks_less_than(self, other: Outgoing) -> bool:
+        """Whether the limit of the answer is lower than that of another request."""
+        return self.max_tokens is not None and self.max_tokens < (other.asked.answer_limit or self.max_tokens + 1)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -131,6 +146,7 @@ class Outgoing:
             "x-compact-tokens-before": self.before,
             "x-compact-tokens-after": self.after,
             "x-compact-break": self.cause or None,
+            "x-compact-max-tokens": self.max_tokens,
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
@@ -189,13 +205,12 @@ class Compactor:
         if sent.manager is None or sent.found is None or original.messages is None:
             return sent
         used = sent.after or sent.manager.window
-        window = overflow.window(used)
+        window = overflow.window(used, sent.asked.answer_limit)
         if window < LEAST:
-            greedy = "the answer that is asked for leaves no room for any input"
-            return replace(sent, reason=greedy if overflow.answer else _NOTHING_SHORTER)
+            return replace(sent, reason=_NOTHING_SHORTER)
         try:
             forced = self._fitted(sent.found, original, window, told=bool(overflow.limit))
-            shorter = len(forced.asked.raw) < len(sent.asked.raw)
+            shorter = len(forced.asked.raw) < len(sent.asked.raw) or forced.asks_less_than(sent)
             if shorter and forced.manager is not None and 0 < overflow.learned(used) < forced.manager.window:
                 self._managers.narrow(original.model, original.profile, overflow.limit)
         except Exception as error:  # noqa: BLE001 - a door: the client gets the vendor's own error instead
@@ -236,13 +251,18 @@ class Compactor:
         return Outgoing(asked.with_messages(sent), "applied")
 
     def _fitted(self, found: Match, asked: Asked, window: int, *, told: bool) -> Outgoing:
-        """The request, compacted for this once into a smaller window, far below it where none was told."""
+        """The request, made to fit for this once into a smaller window, far below it where none was told.
+
+        Where it is enough to lower the limit of the answer, the conversation stays as it is.
+        """
         session = found.session
         with self._managers.using(asked.model, asked.profile) as manager:
-            window = min(window, manager.window)
-            share = 1.0 if told else _UNTOLD
+            limits, share = manager.compactor.limits, 1.0 if told else _UNTOLD
+            window = min(window, limits.total or limits.input)
             with self._managers.fitting(asked.model, asked.profile, window, share) as fitting, self._failing(session):
-                done = fitting.compact_now(session, asked.request, _NOTE)
+                done = fitting.prepare(session, asked.request) if told else None
+                if done is None or not (done.compacted or done.max_tokens):
+                    done = fitting.compact_now(session, asked.request, _NOTE)
             manager.forget(session)
         return self._outgoing(asked, done, found, manager)
 
@@ -253,12 +273,13 @@ class Compactor:
         messages, sent = asked.messages or [], done.messages
         if done.compacted:
             self._sessions.settle(found, done.reach)
-        outgoing = Outgoing(
-            asked, "none", done.tokens_before, done.tokens_after, found, manager, cause=done.break_cause
-        )
+        if (limit := done.max_tokens) is not None:
+            asked = asked.with_answer_limit(limit)
+        before, after, cause = done.tokens_before, done.tokens_after, done.break_cause
+        whole = Outgoing(asked, "none", before, after, found, manager, cause=cause, max_tokens=limit)
         if _same(sent, messages):
-            return outgoing
-        return replace(outgoing, asked=asked.with_messages(sent), done="applied")
+            return whole
+        return replace(whole, asked=asked.with_messages(sent), done="applied")
 
     @contextmanager
     def _failing(self, session: str) -> Iterator[None]:

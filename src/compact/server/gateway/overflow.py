@@ -40,16 +40,23 @@ class Overflow:
     limit: int = 0
     answer: int = 0
 
-    def window(self, used: int) -> int:
-        """Tokens that the input may have, in our own counting, by which it had `used`; 0 if there is no room."""
+    def window(self, used: int, answer: int) -> int:
+        """What a request and its answer have room in, in our own counting.
+
+        By that the request had `used` tokens; `answer` is the limit that it set. Where the vendor gives no numbers, or
+        none that explain its refusal, it is what they take, though that was too much.
+        """
         room = max(self.limit - self.answer, 0)
         if not self.limit or room >= self.input > 0:
-            return used
-        return used * room // self.input if self.input else min(used, room)
+            return used + answer
+        if not self.input:
+            return min(used + answer, self.limit)
+        scaled = self.limit * used // self.input, room * used // self.input + min(answer, self.limit)
+        return min(scaled)
 
     def learned(self, used: int) -> int:
-        """The model's window by the vendor's own word; 0 where what is wrong may be this one request's answer."""
-        return self.limit if (self.input or used) > self.limit else 0
+        """The model's window by the vendor's own word; 0 where the request, by its numbers, would have fitted."""
+        return self.limit if (self.input or used) + self.answer > self.limit else 0
 
 
 def read_overflow(status: int, body: bytes) -> Overflow | None:

@@ -17,8 +17,9 @@ They refuse what the real ones refuse, in the same words, and report usage the w
 The official SDKs work unchanged: `OpenAI` wants `server.url + "/v1"` as its base URL, `Anthropic` `server.url`.
 
 What the fakes simplify: any key and any model name is accepted. All vendors count with the same tokenizer (`count`):
-the texts, four tokens of frame for a message (three and its role) and three for the reply, tool definitions as JSON,
-85 for a picture, and a file by its name alone. `window` bounds the input; the room that the answer needs is not added.
+the texts, four tokens of frame for a message (three and its role) and three for the reply, tool definitions as JSON, 85
+for a picture, and a file by its name alone. `window` bounds the input, and the input together with the limit of the
+answer where the vendor counts so: Anthropic, and Chat Completions but for Mistral and Perplexity.
 """
 
 from compact.testing.vendors.fake import FakeVendors

@@ -147,8 +147,12 @@ def _require(body: Body, operation: Operation) -> None:
         _refuse("max_tokens: Input should be greater than or equal to 1")
 
 
-def _overflow(tokens: int, window: int) -> ApiError:
-    return ApiError(400, f"prompt is too long: {tokens} tokens > {window} maximum", INVALID)
+def _overflow(tokens: int, answer: int, window: int) -> ApiError:
+    if tokens > window:
+        return ApiError(400, f"prompt is too long: {tokens} tokens > {window} maximum", INVALID)
+    sizes = f"{tokens} + {answer} > {window}"
+    text = f"input length and `max_tokens` exceed context limit: {sizes}, decrease input length or `max_tokens`"
+    return ApiError(400, f"{text} and try again", INVALID)
 
 
 def _whole(made: Generation) -> Json:
@@ -241,6 +245,7 @@ MESSAGES: Final = Api(
     verify=verify,
     charge=PromptCache.explicit,
     limit=lambda body: body.get("max_tokens"),
+    counts_answers=FORMATS["anthropic-messages"].variants,
     whole=_whole,
     events=_events,
     broken=lambda envelope: ("error", envelope),

@@ -29,11 +29,12 @@ def _require(body: Body, _: Operation) -> None:
         )
 
 
-def _overflow(tokens: int, window: int) -> ApiError:
-    text = (
-        f"This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens. "
-        "Please reduce the length of the messages."
-    )
+def _overflow(tokens: int, answer: int, window: int) -> ApiError:
+    resulted = f"your messages resulted in {tokens} tokens. Please reduce the length of the messages."
+    if answer:
+        sizes = f"{tokens + answer} tokens ({tokens} in the messages, {answer} in the completion)"
+        resulted = f"you requested {sizes}. Please reduce the length of the messages or completion."
+    text = f"This model's maximum context length is {window} tokens. However, {resulted}"
     return ApiError(400, text, INVALID, "messages", "context_length_exceeded")
 
 
@@ -133,7 +134,8 @@ CHAT: Final = Api(
     require=_require,
     overflow=_overflow,
     charge=charge,
-    limit=lambda body: body.get("max_completion_tokens") or body.get("max_tokens"),
+    limit=FORMATS["openai-chat"].answer_limit,
+    counts_answers=("openai", "vllm", "deepseek"),
     whole=_whole,
     events=_events,
     counted=lambda tokens: {"input_tokens": tokens},

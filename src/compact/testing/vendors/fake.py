@@ -32,9 +32,10 @@ class FakeVendors(Fake):
     """OpenAI, Anthropic and Gemini at one address of this machine, from `with` to its end.
 
     `window` is the size of every model's context window in tokens, counted by `count`: OpenAI's o200k encoding unless
-    another is given. With `bind_prefix`, Anthropic's thinking blocks are valid only in the conversation they were made
-    in. `variants` maps a wire format to the deployment whose rules it follows; `switch` turns rules on or off by id,
-    such as A19, R6 and G7: without these, signatures and encrypted reasoning that the fakes did not make are accepted.
+    another is given. Where the vendor counts the limit of the answer, it has to fit as well. With `bind_prefix`,
+    Anthropic's thinking blocks are valid only in the conversation they were made in. `variants` maps a wire format to
+    the deployment whose rules it follows; `switch` turns rules on or off by id, such as A19, R6 and G7: without these,
+    signatures and encrypted reasoning that the fakes did not make are accepted.
     """
 
     def __init__(

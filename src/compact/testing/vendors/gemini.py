@@ -107,7 +107,7 @@ def _require(body: Body, _: Operation) -> None:
         _refuse("Invalid value at 'contents' (type.googleapis.com/google.ai.generativelanguage.v1beta.Content)")
 
 
-def _overflow(tokens: int, window: int) -> ApiError:
+def _overflow(tokens: int, _: int, window: int) -> ApiError:
     return ApiError(
         400, f"The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window}).", INVALID
     )

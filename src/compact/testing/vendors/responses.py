@@ -73,7 +73,7 @@ def _remember(body: Body, whole: Json) -> tuple[str, list[Json]] | None:
     return whole["id"], [*given, *whole["output"]]
 
 
-def _overflow(_: int, __: int) -> ApiError:
+def _overflow(_: int, __: int, ___: int) -> ApiError:
     text = "Your input exceeds the context window of this model. Please adjust your input and try again."
     return ApiError(400, text, INVALID, "input", "context_length_exceeded")
 

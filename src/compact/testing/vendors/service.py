@@ -110,9 +110,11 @@ class Service:
         accepted = self._accept(asked, operation)
         if operation == "count":
             return Answer(200, _JSON, (encode(api.counted(accepted.prompt.tokens)),))
-        window = self.options.window
-        if window is not None and accepted.prompt.tokens > window:
-            raise Rejected(api.overflow(accepted.prompt.tokens, window))
+        window, tokens = self.options.window, accepted.prompt.tokens
+        limit = api.limit(accepted.body) if self._variant(api) in api.counts_answers else None
+        answer = limit if isinstance(limit, int) else 0
+        if window is not None and tokens + answer > window:
+            raise Rejected(api.overflow(tokens, answer, window))
         made = self._generate(asked, accepted)
         whole = api.whole(made)
         if (kept := api.remember(accepted.body, whole)) is not None:
@@ -149,10 +151,13 @@ class Service:
             reply=reply,
             usage=with_output(usage, reply, tokens),
             ids=asked.ids,
-            variant=self.options.variants.get(api.format.name, api.format.variants[0]),
+            variant=self._variant(api),
             created=int(time.time()),
             notes=accepted.notes,
         )
+
+    def _variant(self, api: Api) -> str:
+        return self.options.variants.get(api.format.name, api.format.variants[0])
 
 
 def _parse(api: Api, body: Body) -> Conversation:

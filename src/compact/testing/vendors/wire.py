@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import shake_256
 from itertools import count
@@ -133,7 +133,8 @@ class Api:
     format: Format
     require: Callable[[Body, Operation], None]
     """Rejects a request in which something is missing, for that operation."""
-    overflow: Callable[[int, int], ApiError]
+    overflow: Callable[[int, int, int], ApiError]
+    """Says that the input, and the answer that was asked for, are more than the window."""
     charge: Callable[[PromptCache, str, Prompt], Usage]
     limit: Callable[[Body], Json]
     """What the request says of the most tokens to answer with."""
@@ -141,6 +142,8 @@ class Api:
     events: Callable[[Json, Generation], Iterator[Event]]
     """A whole answer, in the events that add up to it."""
     counted: Callable[[int], Json]
+    counts_answers: Collection[str] = ()
+    """The variants that refuse a request whose input and limit of the answer exceed the window together."""
     broken: Callable[[Json], Event] = lambda envelope: ("", envelope)
     """An error envelope, as the event that ends a stream."""
     verify: Callable[[Body, Headers, Options], tuple[Body, tuple[Json, ...] | None]] = lambda body, _, __: (body, None)
