@@ -127,6 +127,25 @@ def test_async_clients_do_the_same(managers: Managers, vendors: FakeVendors) -> 
     assert managers.told("condensed") >= 3
 
 
+def test_an_answer_that_wants_more_than_half_of_the_window_gets_what_is_left(
+    managers: Managers, vendors: FakeVendors
+) -> None:
+    history: list[Any] = [{"role": "user", "content": "word " * 3_000}]
+    with OpenAI(base_url=f"{vendors.url}/v1", api_key="any", max_retries=0) as client:
+        chat = compacted(client.chat.completions.create, managers(WINDOW), "s")
+        chat(model="gpt-4o", messages=history, max_completion_tokens=6_000)
+        responses = compacted(client.responses.create, managers(WINDOW), "t")
+        responses(model="gpt-4o", input=history, max_output_tokens=2_000)
+    with Anthropic(base_url=vendors.url, api_key="any", max_retries=0) as claude:
+        messages = compacted(claude.messages.create, managers(WINDOW), "u")
+        messages(model="claude-haiku-4-5", messages=history, max_tokens=6_000)
+    lowered, left, lower = (received.body for received in vendors.requests)
+    assert WINDOW - 1_500 - 3_050 < lowered["max_completion_tokens"] < WINDOW - 1_500 - 3_000
+    assert left["max_output_tokens"] == 2_000
+    assert 1_024 <= lower["max_tokens"] < 6_000
+    assert statuses(vendors) == {200}
+
+
 def test_the_clients_own_function_sends_everything_as_before(managers: Managers, vendors: FakeVendors) -> None:
     history: list[Any] = [{"role": role, "content": LISTING} for _ in range(8) for role in ("user", "assistant")]
     history.append({"role": "user", "content": "And?"})

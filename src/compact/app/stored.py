@@ -29,9 +29,10 @@ from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import Preview, SessionService, Wish
 from compact.errors import CompactError, InvalidConfiguration
 from compact.messages import Json
-from compact.models import find_model
+from compact.models import find_model, input_limit
 from compact.models.spending import Charge
 from compact.policies import Profile
+from compact.policies.room import USUAL_ANSWER
 from compact.policies.stored import StoredSettings
 from compact.ports import Event, Failure, Found, ModelConfig, Observe, StoredMessage, StoredSession
 from compact.ports.closeable import Closeable
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from compact.llm.listing import Limits, Listing
 
 _AT_ONCE = 8
+_SHARE = 4
+"""The part of a window that is left to the answer, up to the usual room, where no vendor says how long it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +274,11 @@ def _configs(profile: Profile, told: Iterable[Limits]) -> Iterable[ModelConfig]:
     for limits in told:
         known = find_model(profile.model_copy(update={"model": limits.model}).catalogue_name)
         name = known.id if known.source == "catalogue" else limits.model
-        config = ModelConfig(known.vendor, name, limits.max_input, limits.max_output or known.max_output)
+        most, output = limits.max_input, limits.max_output or known.max_output
+        if limits.max_output is None and profile.vendor != "gemini":  # what is told is the window
+            output = output or min(USUAL_ANSWER, most // _SHARE)
+            most = input_limit(most, output)
+        config = ModelConfig(known.vendor, name, most, output)
         if config.id not in found or config.max_input < found[config.id].max_input:
             found[config.id] = config
     return found.values()

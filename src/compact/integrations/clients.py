@@ -13,10 +13,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
+from compact.formats import FORMATS
 from compact.integrations.sending import bare
 
 if TYPE_CHECKING:
     from compact import CompactManager
+    from compact.app.preflight import Preflight
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,10 +54,8 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
         @wraps(create)
         async def create_later(*args: P.args, **given: P.kwargs) -> Any:
             if key := _key(given):
-                history = cast("Sequence[Any]", given[key])
-                wires = _plain(history)
-                sent = await manager.apreflight(session_id, _request(given, key, wires, anthropic=anthropic))
-                given[key] = _own(sent, wires, history)
+                request = _request(given, key, anthropic=anthropic)
+                given.update(_changed(given, key, request, await manager.aprepare(session_id, request)))
             else:
                 given.update(_bare(given))
             return await cast("Awaitable[Any]", create(*args, **given))
@@ -65,10 +65,8 @@ def compacted(create: Callable[P, R], manager: CompactManager, session_id: str) 
     @wraps(create)
     def create_now(*args: P.args, **given: P.kwargs) -> R:
         if key := _key(given):
-            history = cast("Sequence[Any]", given[key])
-            wires = _plain(history)
-            sent = manager.preflight(session_id, _request(given, key, wires, anthropic=anthropic))
-            given[key] = _own(sent, wires, history)
+            request = _request(given, key, anthropic=anthropic)
+            given.update(_changed(given, key, request, manager.prepare(session_id, request)))
         else:
             given.update(_bare(given))
         return create(*args, **given)
@@ -95,17 +93,33 @@ def _own(sent: Sequence[Any], wires: Sequence[Any], messages: Sequence[Any]) -> 
     return [own.get(id(wire), wire) for wire in sent]
 
 
-def _request(given: Mapping[str, Any], key: str, wires: Sequence[Any], *, anthropic: bool) -> dict[str, Any]:
+def _changed(given: Mapping[str, Any], key: str, request: Mapping[str, Any], done: Preflight) -> dict[str, Any]:
+    """The arguments that are sent in place of those that were given: the history, and the limit of the answer."""
+    changed = {key: _own(done.messages, request[key], given[key])}
+    if done.max_tokens is not None:
+        changed |= FORMATS[request["format"]].with_answer_limit(_limits(given, request["format"]), done.max_tokens)
+    return changed
+
+
+def _request(given: Mapping[str, Any], key: str, *, anthropic: bool) -> dict[str, Any]:
     """What is sent, as far as it takes room, with the name of its format: plain text is the same in all of them."""
     tools = _plain(given["tools"]) if isinstance(given.get("tools"), list | tuple) else []
-    request = {key: wires, "tools": tools}
+    request: dict[str, Any] = {key: _plain(given[key]), "tools": tools}
+    name = "anthropic-messages" if anthropic else "openai-responses" if key == "input" else "openai-chat"
     if anthropic:
         system = given.get("system")
-        return request | {"format": "anthropic-messages", "system": system if isinstance(system, str | list) else None}
-    if key == "input":
+        request["system"] = system if isinstance(system, str | list) else None
+    elif key == "input":
         told = given.get("instructions")
-        return request | {"format": "openai-responses", "instructions": told if isinstance(told, str) else None}
-    return request | {"format": "openai-chat"}
+        request["instructions"] = told if isinstance(told, str) else None
+    return request | _limits(given, name) | {"format": name}
+
+
+def _limits(given: Mapping[str, Any], format: str) -> dict[str, Any]:
+    """What a request says of the length of its answer."""
+    places = (*FORMATS[format].answer_paths, FORMATS[format].thinking_path)
+    names = {str(path[0]) for path in places if path}
+    return {name: given[name] for name in names if isinstance(given.get(name), int | dict)}
 
 
 def _plain(value: Any) -> Any:

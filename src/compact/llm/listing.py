@@ -34,7 +34,11 @@ _KINDS: Final[Mapping[int, FailureKind]] = {401: "authentication", 403: "authent
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """A model by the vendor's name for it. `max_input` is what it reads, however much it is to write."""
+    """A model by the vendor's name for it.
+
+    `max_input` is what it reads, however much it is to write. Where `max_output` is not told, that is the window which
+    both share; Gemini has one for each.
+    """
 
     model: str
     max_input: int

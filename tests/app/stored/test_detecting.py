@@ -61,10 +61,14 @@ def test_a_persons_word_stays_whatever_a_vendor_tells(desk: Desk) -> None:
         configure({"name": "here", "vendor": "compatible", "model": "local-8b", "url": f"{lister.url}/v1"})
         desk.sessions.create(StoredSession(id="l", model="local-8b", format="openai-chat"))
         (found,) = desk.sessions.detect("here")
-    assert [(config.model, config.max_input) for config in found.stored] == [("local-8b", 8_192)]
+    assert [(config.model, config.max_input, config.max_output) for config in found.stored] == [
+        ("local-8b", 6_144, 2_048)  # of the window that is told, a quarter is left to the answer
+    ]
     assert (found.named, found.told) == (2, 2)
     assert desk.sessions.context("a").decision.window == WINDOW
-    assert desk.sessions.context("l").decision.window == 8_192
+    decision = desk.sessions.context("l").decision
+    assert (decision.window, decision.room.limits.total) == (6_144, 8_192)
+    assert decision.budget + decision.room.buffer + 2_048 == 8_192
 
 
 def test_of_two_that_sessions_know_by_one_name_the_smaller_holds(desk: Desk) -> None:
@@ -75,10 +79,10 @@ def test_of_two_that_sessions_know_by_one_name_the_smaller_holds(desk: Desk) -> 
         (found,) = desk.sessions.detect()
     output = find_model("openrouter:openai/gpt-4o").max_output
     assert [(config.id, config.max_input, config.max_output) for config in found.stored] == [
-        ("openrouter:openai/gpt-4o", 50_000, output),
-        ("openrouter:nobody/knows-it:free", 70_000, None),
+        ("openrouter:openai/gpt-4o", 50_000 - (output or 0), output),
+        ("openrouter:nobody/knows-it:free", 70_000 - 8_192, 8_192),
     ]
-    assert desk.sessions.preferences.model("openrouter:nobody/knows-it:free").max_input == 70_000
+    assert desk.sessions.preferences.model("openrouter:nobody/knows-it:free").max_input == 61_808
 
 
 def test_what_is_in_the_way_is_told_and_stops_nobody_else(desk: Desk, server: FakeVendors) -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from math import ceil
 from pathlib import Path
 from random import Random
 
@@ -50,6 +49,13 @@ def parts_of(format: str, seed: int) -> tuple[list[Json], Json, list[Json] | Non
     return [message.wire for message in whole.messages], system, list(whole.tools) or None
 
 
+def goal_for(sessions: StoredSessions, id: str) -> Goal:
+    """What a session comes down to: half of the window, less what the answer's room takes of the threshold."""
+    decision = sessions.context(id).decision
+    target = int(int(decision.window * decision.lowered) * 0.5)
+    return Goal(min(target, decision.used - 1), decision.budget, most=decision.room.utmost)
+
+
 @pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"])
 def test_a_session_is_compacted_as_the_engine_compacts_its_conversation(desk: Desk, format: str) -> None:
     compacted = 0
@@ -63,10 +69,10 @@ def test_a_session_is_compacted_as_the_engine_compacts_its_conversation(desk: De
             whole = assuming(parse(wires, format=format, system=system, tools=tools), {"model": "mine"})
             tokens = sessions.context(id).tokens
             window = max(1000, tokens * 10 // 11)
-            sessions.preferences.put_model(ModelConfig("unknown", "mine", window, 500))
+            sessions.preferences.put_model(ModelConfig("unknown", "mine", window))
             inputs = Inputs(Gauge(counter_for("mine"), tools_of(whole)), window, AccountStyle("system"))
             try:
-                done = compact(whole, recipe, Goal(min(window // 2, tokens - 1), window - ceil(0.05 * window)), inputs)
+                done = compact(whole, recipe, goal_for(sessions, id), inputs)
             except InsufficientBudget:
                 continue
             if not done.plan:
@@ -85,15 +91,15 @@ def test_what_was_compacted_before_is_read_back_as_the_engine_left_it(desk: Desk
     desk.sessions.preferences.change({"profile": "offline", "minimum_tokens": 0})
     with StoredSessions(desk.url) as sessions:
         id = sessions.create(StoredSession("", "mine", format)).id
-        sessions.preferences.put_model(ModelConfig("unknown", "mine", 6000, 1000))
+        sessions.preferences.put_model(ModelConfig("unknown", "mine", 7500))
         rounds = 0
         for seed in range(10, 16):
             sessions.append(id, parts_of(format, seed)[0])
             assembled, _ = sessions.reader.now(id)
-            inputs = Inputs(Gauge(counter_for("mine"), ()), 6000, AccountStyle("system"))
+            inputs = Inputs(Gauge(counter_for("mine"), ()), 7500, AccountStyle("system"))
             inputs = replace(inputs, originals=assembled.originals, items=assembled.items)
             try:
-                done = compact(assembled.conversation, recipe, Goal(min(3000, assembled.tokens - 1), 5700), inputs)
+                done = compact(assembled.conversation, recipe, goal_for(sessions, id), inputs)
             except InsufficientBudget:
                 break
             sent = sessions.prepare(id)

@@ -191,14 +191,14 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
 def limits_of(config: ModelConfig) -> Limits:
     """Return how many tokens the model takes, by its maximum input and its longest answer.
 
-    Together they are its window, if the catalogue knows no larger one. Where the longest answer is not known, the
-    maximum input is the window, for a person or a vendor may have given that.
+    Together they are its window, if the catalogue knows no larger one. What a person gives as the maximum input may be
+    the window itself, so nothing is added to it.
     """
-    known, most = find_model(config.model), config.max_input
-    window = most + min(config.max_output or 0, most)
+    known, most, manual = find_model(config.model), config.max_input, config.source == "manual"
+    window = most if manual else most + min(config.max_output or 0, most)
     if known.source == "catalogue":
         window = max(window, known.context_window)
-    stated = most if config.source == "manual" else min(known.stated_input or window, window)
+    stated = most if manual else min(known.stated_input or window, window)
     return Limits(most, most, None) if known.apart else Limits(most, max(most, stated), window)
 
 
