@@ -116,7 +116,7 @@ class Outgoing:
     """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
 
     `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
-    something should have been; `cause` why the request does not begin with all messages of the session's request before.
+    something should have been; `cause` why the request does not begin with all messages of the request before.
     """
 
     asked: Asked
