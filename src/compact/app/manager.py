@@ -18,13 +18,14 @@ from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
 from compact.app.thresholds import room_for, serving_profile, threshold_for
+from compact.app.undo import undo_compaction
 from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
 from compact.engine.preparing import NEARLY, Background
 from compact.engine.projection import Line, Projection
 from compact.engine.recalling import Recalled
 from compact.engine.searching import Hits
-from compact.engine.sessions import Session, Sessions, nothing_to_undo
+from compact.engine.sessions import Session, Sessions
 from compact.engine.telling import (
     told_compaction,
     told_decision,
@@ -35,10 +36,8 @@ from compact.engine.telling import (
 )
 from compact.errors import (
     CompactionBlocked,
-    EditError,
     InvalidConfiguration,
     InvalidInput,
-    NotFound,
 )
 from compact.formats import parts_of
 from compact.messages import Json
@@ -116,24 +115,26 @@ class CompactManager(Closeable):
         system: Json = None,
         tools: Sequence[Json] | None = None,
         max_tokens: int | None = None,
-        only_if_needed: bool = False,
     ) -> Preflight:
         """What to send: the messages as they are, or compacted where they have reached the trigger.
 
         A whole request may be given in place of its messages. Its format is recognised, unless it says so: "format".
         The limit of its answer is read from it, or given as `max_tokens`; where it does not fit, the result has the
-        one to send. After `undo`, a session is compacted again only when the request would not fit otherwise; with
-        `only_if_needed`, any session is.
+        one to send. After `undo`, a session is compacted again only when the request would not fit otherwise.
 
         InsufficientBudget where what must stay does not fit; CompactionBlocked where there is no summary and the policy
         forbids to prune without; StorageError where what goes cannot be kept. Where compacting keeps freeing next to
         nothing, it is left alone for a while, as long as what is sent fits.
         """
         with self._sessions.hold(check_session_id(session_id)) as session:
-            call = Call(self._keeper, session, max_tokens, only_if_needed=only_if_needed)
-            return self._prepared(call, messages, system, tools)
+            return self._prepared(Call(self._keeper, session, max_tokens), messages, system, tools)
 
     aprepare = in_thread(prepare)
+
+    def fit(self, session_id: str, request: Mapping[str, Json]) -> Preflight:
+        """What to send of a whole request: as `prepare`, but compacted only if it would not fit otherwise."""
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            return self._prepared(Call(self._keeper, session, only_if_needed=True), request, None, None)
 
     def project(self, session_id: str, request: Mapping[str, Json]) -> list[Json]:
         """The messages of a whole request as `prepare` would give them without a new compaction; nothing changes."""
@@ -195,13 +196,7 @@ class CompactManager(Closeable):
         StoredPlanMismatch where that cannot be read, DamagedOriginals where what was kept is damaged.
         """
         with self._sessions.hold(check_session_id(session_id)) as session, self._keeper.reporting_damage():
-            try:
-                return self._undone(session, compaction)
-            except (NotFound, EditError) as error:
-                lost = self._keeper.find_aside(session_id, error)
-                if lost is None:
-                    raise
-                raise lost from error
+            return undo_compaction(session, self._keeper, compaction)
 
     def recall(self, handle: str, session_id: str | None = None) -> Recalled:
         """What was removed under the handle in its marker, in one session or in any.
@@ -260,23 +255,6 @@ class CompactManager(Closeable):
             if not (held or left):
                 self._prefetch(session, decision)
         return call.lower(self._sent(call, own, decision.used), decision.room)
-
-    def _undone(self, session: Session, compaction: int | None) -> list[Json]:
-        if session.projection is None:
-            with storing():
-                session.recollect(self._keeper.kept)
-        before = session.current.compactions
-        if not before and not session.unfit:
-            raise nothing_to_undo(session.id)
-        number = compaction if compaction is not None else (before[-1].number if before else 0)
-        if session.unfit and all(done.number != number for done in before):
-            raise session.unfit[0]
-        after = session.current.without(number)
-        left = {done.number for done in after.compactions}
-        self._keeper.follow_on(session.id, after, [done.number for done in before])
-        self._keeper.retract(session.id, [done.number for done in before if done.number not in left])
-        session.projection = after
-        return session.messages
 
     def _follow(
         self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None

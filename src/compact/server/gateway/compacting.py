@@ -235,7 +235,7 @@ class Compactor:
             session = found.session
             try:
                 with self._failing(session):
-                    done = manager.prepare(session, asked.request, only_if_needed=asked.vendor_compacts)
+                    done = (manager.fit if asked.vendor_compacts else manager.prepare)(session, asked.request)
             finally:  # a session that was refused is held, too
                 self._managers.hold(manager, session, len(asked.raw))
         return self._outgoing(asked, done, found, manager)
