@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from time import monotonic
 
 import pytest
 
+from compact.settings.profiles import profiles_path
 from compact.testing.vendors import FakeVendors, Fault, Reply
 from compact.testing.vendors.faults import Kind
 from tests.server.routes.conversing import SECRET, Api, configure
@@ -179,6 +181,33 @@ def test_a_long_chat_is_compressed_on_its_way(fresh: Api) -> None:
     assert compressed
     assert compressed[0]["summary"]["trigger"] == "automatic"
     assert fresh.get(f"/sessions/{id}/messages")["total"] == 16
+
+
+@pytest.mark.parametrize(
+    ("limit", "sent"),
+    [
+        (None, range(1_024, 8_001)),  # nobody says how long its answers may be: 8,192 tokens, or what is left
+        (500, [500]),
+        (3_000, [3_000]),
+        (6_000, range(1_024, 6_001)),
+    ],
+)
+def test_every_answer_fits_into_the_window_of_the_profile(
+    fresh: Api, sdks: None, limit: int | None, sent: Sequence[int]
+) -> None:
+    with FakeVendors(window=8_000) as server:
+        configure(server, model="house", context_window=8_000, max_output_tokens=limit)
+        fresh.put("/settings", {"values": {"profile": "offline"}})
+        server.reply(lambda _: Reply("It goes on. " * 100))
+        id = fresh.session(model="house")
+        for turn in range(14):
+            events = fresh.say(id, f"Question {turn}: " + "how are the apples? " * 100)
+            assert events[-1]["type"] == "done", events[-1]
+        asked = [received.body["max_tokens"] for received in server.requests]
+        assert {received.status for received in server.requests} == {200}
+    assert all(one in sent for one in asked)
+    assert fresh.get(f"/sessions/{id}")["usage"]["used"] < 8_000
+    profiles_path().unlink()
 
 
 def test_summarize_compresses_instead(api: Api) -> None:
