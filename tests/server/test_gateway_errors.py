@@ -124,7 +124,7 @@ def test_anthropics_sdk_takes_what_cannot_fit_for_its_vendors_overflow(
     message = body["error"]["message"]
     found = CLAUDE_CODE.match(message)
     assert found is not None
-    assert int(found[1]) > int(found[2]) == 6_500
+    assert int(found[1]) > int(found[2]) == 6_495
     assert re.match(r"prompt is too long: \d+ tokens > 6500 maximum \(Compact: ", message)
     check_overflow(message, error.response.headers)
     assert retries(error) == 0
