@@ -13,6 +13,7 @@ from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Wish
 from compact.errors import (
     CompactionBlocked,
+    InsufficientBudget,
     InvalidConfiguration,
     InvalidConversation,
     InvalidInput,
@@ -341,3 +342,18 @@ def test_usage_by_kind_tells_the_summary_apart(desk: Desk) -> None:
     kinds = desk.sessions.usage("a")
     assert sum(kinds.values()) == desk.sessions.context("a").tokens
     assert kinds["summary"] > 0
+
+
+def test_where_nothing_may_go_a_request_that_fits_is_sent_with_a_shorter_answer(desk: Desk) -> None:
+    desk.sessions.preferences.put_model(ModelConfig("mine", "m", WINDOW))
+    desk.sessions.create(StoredSession(id="m", model="m", format="openai-chat"))
+    question = user("word " * 2_500)
+    sent = desk.sessions.prepare("m", [question], max_tokens=1_500)
+    assert (sent.messages, sent.compression) == ([question], None)
+    assert sent.decision.triggered
+    assert sent.max_tokens == WINDOW - WINDOW // 20 - sent.tokens < 1_500
+    assert not desk.sessions.session("m").blocked
+    assert desk.sessions.prepare("m", [question]).max_tokens == sent.max_tokens
+    assert desk.sessions.prepare("m", [question], max_tokens=100).max_tokens == 100
+    with pytest.raises(InsufficientBudget):
+        desk.sessions.prepare("m", [user("word " * 3_500)], max_tokens=1_500)

@@ -17,7 +17,7 @@ from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_se
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
 from compact.engine.stored.preferences import Effective
 from compact.engine.stored.reading import Reader
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, NothingToCompact
 from compact.formats import format_named, parse, render
 from compact.messages import Json, Seal, message_bytes, message_texts
 from compact.models.spending import Charge
@@ -282,6 +282,8 @@ class SessionService:
             assembled, effective = self.reader.base(id, input)
             done = self.run(assembled, effective.with_answer_limit(max_tokens), Wish(), Cause(_AUTOMATIC))
         except (CompactionBlocked, InsufficientBudget) as error:
+            if isinstance(error, NothingToCompact) and context.tokens <= context.decision.room.utmost:
+                return context  # the answer gets what is left
             going_on = bool(context.session.blocked) and context.session.acknowledged
             reason = f"The automatic compression failed: {error}"
             self.store.change(id, {"blocked": reason, "acknowledged": going_on})
@@ -346,11 +348,8 @@ def _sendable(context: Context) -> Context:
     """The context, if the model can read it."""
     used, most = context.tokens, context.decision.room.utmost
     if used > most:
-        raise InsufficientBudget(
-            f"{used:,} tokens are more than the {most:,} that the model reads. {_remedy(context)}",
-            needed=used,
-            budget=most,
-        )
+        problem = f"{used:,} tokens are more than the {most:,} that the model reads. {_remedy(context)}"
+        raise InsufficientBudget(problem, needed=used, budget=most)
     return context
 
 
