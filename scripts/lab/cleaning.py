@@ -11,12 +11,14 @@ from uuid import UUID
 
 from compact.messages import Json
 from scripts.lab.clients import Place
+from scripts.lab.project import rules
 from scripts.lab.shapes import KEYS, Body
 from scripts.lab.texts import prose, without_prose
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b")
 _PROMPTS: Final = frozenset({"system", "instructions", "systemInstruction"})
+_INSTRUCTING: Final = frozenset({"system", "developer"})
 _RESULTS: Final = ("tool_result", "function_call_output", "functionResponse")
 _OWN: Final = re.compile(r"^(Step|Remark|Part|All done)")
 _LEAST_FOREIGN: Final = 240
@@ -48,20 +50,25 @@ class Cleaner:
             return self._strings(message, self._result)
         if message.get("type", "message") != "message":
             return message
+        change = self._foreign if message.get("role") in _INSTRUCTING else self._said
         if isinstance(message.get("content"), str):
-            return {**message, "content": self._foreign(message["content"])}
+            return {**message, "content": change(message["content"])}
         key = "parts" if "parts" in message else "content"
         parts = message.get(key)
         if not isinstance(parts, list):
             return message
-        return {**message, key: [self._part(part) for part in parts]}
+        return {**message, key: [self._part(part, change) for part in parts]}
 
-    def _part(self, part: Json) -> Json:
+    def _part(self, part: Json, change: Callable[[str], str]) -> Json:
         if not isinstance(part, dict):
             return part
         if part.get("type") in _RESULTS or any(name in part for name in _RESULTS):
             return self._strings(part, self._result)
-        return {**part, "text": self._foreign(part["text"])} if isinstance(part.get("text"), str) else part
+        return {**part, "text": change(part["text"])} if isinstance(part.get("text"), str) else part
+
+    def _said(self, text: str) -> str:
+        """A message's text; around the project's rules, short lines say which file they are of."""
+        return without_prose(text, _LEAST_REMINDER) if rules().strip() in text else self._foreign(text)
 
     def _result(self, text: str) -> str:
         """A tool's result without the reminders that a client adds to it."""
