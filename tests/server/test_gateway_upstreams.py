@@ -159,18 +159,19 @@ def test_what_is_no_error_says_nothing(told: Any) -> None:
 @pytest.mark.parametrize(
     ("overflow", "window", "learned"),
     [
-        (Overflow(), 3_000, 0),
+        (Overflow(), 4_000, 0),
         (Overflow(16_000, 8_000), 1_500, 8_000),
-        (Overflow(6_000, 8_000, 4_000), 2_000, 0),
-        (Overflow(6_000, 8_000, 8_000), 0, 0),
-        (Overflow(6_000, 8_000, 9_000), 0, 0),
-        (Overflow(6_000, 8_000, 1_000), 3_000, 0),
-        (Overflow(0, 8_000, 4_000), 3_000, 0),
-        (Overflow(0, 8_000, 6_000), 2_000, 0),
-        (Overflow(0, 2_500, 500), 2_000, 2_500),
+        (Overflow(6_000, 8_000, 4_000), 3_000, 8_000),
+        (Overflow(6_000, 8_000, 8_000), 1_000, 8_000),
+        (Overflow(6_000, 8_000, 9_000), 1_000, 8_000),
+        (Overflow(6_000, 8_000, 1_000), 4_000, 0),
+        (Overflow(0, 8_000, 4_000), 4_000, 0),
+        (Overflow(0, 8_000, 6_000), 4_000, 8_000),
+        (Overflow(0, 2_500, 500), 2_500, 2_500),
     ],
 )
 def test_what_fits_is_this_requests_and_what_is_learned_the_vendors(
     overflow: Overflow, window: int, learned: int
 ) -> None:
-    assert (overflow.window(3_000), overflow.learned(3_000)) == (window, learned)
+    """The window is for the input and an answer of 1,000 tokens, by our own count."""
+    assert (overflow.window(3_000, 1_000), overflow.learned(3_000)) == (window, learned)
