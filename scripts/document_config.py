@@ -82,6 +82,9 @@ A compaction comes down to `policy.target_pct`. Where that is not set, it is hal
 threshold: a threshold of 40% comes down to 23.5%. A `target_pct` that is not below `trigger_pct` is an error if both
 are set. One that is not below a profile's threshold is not used for that profile; the target follows the threshold.
 
+Whatever the threshold, a conversation is compacted where it does not fit with its answer. A threshold of 1 (100%) leaves
+only that.
+
 `compact config show` says which threshold is in force and where it was set, `manager.threshold` says it in a program,
 and every `compact.trigger_decision` event carries it.
 
@@ -94,6 +97,33 @@ save_profiles(Profiles(profiles=(Profile(name="work", vendor="openai", model="gp
 with CompactManager(CompactConfig(model="gpt-4o", profile="offline")) as manager:
     assert (manager.threshold.share, manager.threshold.target) == (0.4, 0.235)
     assert manager.threshold.origin == "profile work"
+```
+
+## Room for the answer
+
+Input, answer and a buffer fit into the window together; where the vendor counts the answer apart, as Google does, input
+and buffer fit into the largest input.
+
+| | a manager, the gateway | stored sessions, the chat |
+| --- | --- | --- |
+| the answer's room | the limit in the request (`max_tokens`, `max_completion_tokens`, `max_output_tokens`, `maxOutputTokens`), else `max_output_tokens` of the profile, else the model's longest answer, at most 8,192 tokens | the same, but the model's longest answer as it is; 8,192 tokens where that is not known |
+| the buffer | `policy.hard_cap_buffer`, 1,500 tokens | 5% of the maximum input |
+
+A conversation that has more is compacted, although it is below its threshold, and the target is lowered in proportion.
+If answer and buffer want more than half of the window, they do not get it by compaction: the limit of the answer is
+lowered to what is left. The same is done where what must stay takes the room. The limit is never lowered below 1,024
+tokens, nor to the budget of `thinking` or less; a limit that is shorter by itself stays. What does not fit even so is
+`InsufficientBudget`.
+
+```python
+from compact import CompactConfig, CompactManager
+
+messages = [{"role": "user", "content": "word " * 3_000}]
+with CompactManager(CompactConfig(model="gpt-4o", max_context_tokens=8_000, profile="offline")) as manager:
+    fits = manager.prepare("a", {"messages": messages, "max_tokens": 2_000})
+    greedy = manager.prepare("b", {"messages": messages, "max_tokens": 6_000})
+assert (fits.max_tokens, fits.compacted) == (None, False)
+assert greedy.max_tokens == 8_000 - 1_500 - greedy.tokens_after
 ```
 
 ## Files

@@ -240,7 +240,11 @@ def test_what_auto_shows_whole_of_a_recorded_session_stays_whole_with_a_larger_t
     for percent in range(9, 30):
         left = condense(RECORDED, target=percent / 100).messages
         shown.append([message for message in RECORDED["messages"] if message in left])
-    lost = [[one for one in less if one not in more] for less, more in pairwise(shown)]
+    rules = next(message for message in RECORDED["messages"] if "# Contributing" in str(message["content"]))
+    # Where the target has become large enough for a whole file of rules, that comes before anything else.
+    steps = [pair for pair in pairwise(shown) if (rules in pair[0]) == (rules in pair[1])]
+    lost = [[one for one in less if one not in more] for less, more in steps]
+    assert len(shown) - 1 - len(steps) <= 1
     assert lost == [[]] * len(lost)
     assert len(shown[0]) < len(shown[-1])
 

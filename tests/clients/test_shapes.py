@@ -38,15 +38,15 @@ def test_the_gateway_breaks_the_prefix_of_a_client_only_to_compact(name: str, si
     assert play_gateway(shape, shape.windows[size], tmp_path).faults == {}
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_claude_code_costs_no_more_with_auto_than_with_layers(size: int, tmp_path: Path) -> None:
+def test_claude_code_costs_no_more_with_auto_than_with_layers(tmp_path: Path) -> None:
+    """With several compactions: of a single one, what it costs depends on when it is due."""
     shape = shape_of("claude")
     prices = models.find_model(shape.model).prices
     bills = {}
     for recipe in ("auto", "layers"):
         folder = tmp_path / recipe
         folder.mkdir()
-        usages = list(_usages(play_gateway(shape, shape.windows[size], folder, COMPACT_RECIPE=recipe)))
+        usages = list(_usages(play_gateway(shape, shape.windows[0], folder, COMPACT_RECIPE=recipe)))
         bills[recipe] = sum((models.cost(usage, prices) or Decimal(0) for usage in usages), Decimal(0))
         cached = sum(usage.cache_read for usage in usages) / sum(usage.total_input for usage in usages)
         print(f"{recipe}: {bills[recipe]:.3f} dollars, {cached:.1%} of the input cached")  # noqa: T201 - part of the result

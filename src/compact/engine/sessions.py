@@ -277,9 +277,10 @@ def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], 
     known: tuple[str, ...] = ()
     for record in chain_of(last, records):
         plan = plan_of(record)
+        projection = projection.cut(common_prefix(known, record.log))
+        rest = log_of(record, originals, len(projection.log))
         try:
-            projection = projection.cut(common_prefix(known, record.log))
-            projection = projection.extended(log_of(record, originals, len(projection.log)))
+            projection = projection.extended(rest)
             done = projection.replay(plan, record.number, len(record.log))
         except UNUSABLE:
             done = None
