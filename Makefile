@@ -50,7 +50,8 @@ test: $(READY) ## run the whole test suite
 	$(PY) -m pytest --inline-snapshot=disable -m clock --quiet
 
 # What drives a browser, other processes or whole sessions takes long to trace, and covers little that others do not.
-UNTRACED = tests/page tests/lab tests/clients tests/test_docs.py tests/test_examples.py tests/test_record_demo.py tests/test_mutants.py
+UNTRACED = tests/page tests/lab tests/clients tests/test_docs.py tests/test_examples.py tests/test_record_demo.py tests/test_mutants.py \
+	tests/test_golden.py
 coverage: $(READY) ## measure branch coverage; below 90% it fails
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --inline-snapshot=disable -m "not clock and not laws" --cov $(UNTRACED:%=--ignore=%)
 

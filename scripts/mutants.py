@@ -48,6 +48,7 @@ _LEFT_OUT = (
     "tests/bench",
     "tests/test_docs.py",
     "tests/test_examples.py",
+    "tests/test_golden.py",
     "tests/test_mutants.py",
     "tests/server/test_schema.py",
 )
