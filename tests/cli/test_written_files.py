@@ -72,7 +72,7 @@ def test_all_that_is_in_compacts_home_is_private_and_named_on_the_page(
     monkeypatch.setenv("COMPACT_PROFILE", "offline")
     monkeypatch.chdir(tmp_path)
     run("recipes")  # sets COMPACT_HOME
-    with FakeVendors(window=8_000) as vendors:
+    with FakeVendors(window=12_000) as vendors:
         home = write_everything(run, tmp_path, vendors)
     found = {path.name for path in home.iterdir()}
     for kind in ("recipe.json", "presets.json", "calibration.json", "sessions.db", "prompts", "profiles.yaml"):

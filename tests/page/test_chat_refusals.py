@@ -17,7 +17,7 @@ Open = Callable[[str], Opened]
 def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server, vendor: FakeVendors) -> None:
     configure(vendor)
     server.ask("POST", "/api/models", {"provider": "unknown", "model": "narrow", "max_input": 4_000})
-    id = server.transcript([{"role": "user", "content": "word " * 1_200}] * 3, "narrow.json", model="narrow")
+    id = server.transcript([{"role": "user", "content": "word " * 600}] * 6, "narrow.json", model="narrow")
     vendor.fail(Fault("quota"), times=2)
     opened = open_page(f"chat/{id}")
     page = opened.page

@@ -125,7 +125,7 @@ def test_anthropics_sdk_takes_what_cannot_fit_for_its_vendors_overflow(
     found = CLAUDE_CODE.match(message)
     assert found is not None
     assert int(found[1]) > int(found[2]) == 6_495
-    assert re.match(r"prompt is too long: \d+ tokens > 6500 maximum \(Compact: ", message)
+    assert re.match(r"prompt is too long: \d+ tokens > 6495 maximum \(Compact: ", message)
     check_overflow(message, error.response.headers)
     assert retries(error) == 0
     assert len(vendor.requests) == before
