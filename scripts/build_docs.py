@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -31,10 +31,12 @@ _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^- \[([^]]+)\]\(([^)#]+\.md)\)")
 
 
-def settings_table(kind: type[Configuration]) -> str:
-    """The settings of a provider, or of a part of one, as their model describes them."""
+def settings_table(kind: type[Configuration], without: Collection[str] = ()) -> str:
+    """The settings of a provider, or of a part of one, as their model describes them; some groups may be left out."""
     rows = "".join(
-        f"| `{each.path}` | {_cell(each.meaning)} | {_takes(each)} | {_default(each)} |\n" for each in settings_of(kind)
+        f"| `{each.path}` | {_cell(each.meaning)} | {_takes(each)} | {_default(each)} |\n"
+        for each in settings_of(kind)
+        if each.path.partition(".")[0] not in without
     )
     return f"| setting | means | takes | default |\n| --- | --- | --- | --- |\n{rows}"
 
@@ -61,6 +63,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "settings of lossless": partial(settings_table, LosslessSettings),
     "settings of truncation": partial(settings_table, TruncationSettings),
     "settings of layers": partial(settings_table, LayersSettings),
+    "settings of smart": partial(settings_table, smart.SmartSettings, ("lossless_prelude", "passes")),
     "smart prelude": partial(settings_table, smart.Prelude),
     "smart selection": partial(settings_table, smart.SelectionSettings),
     "smart operation": partial(settings_table, smart.ContentOperation),

@@ -82,13 +82,35 @@ def test_versions_keep_their_details() -> None:
     second = settings_of({"version": "v2", "v2": {**details, "truncationPriority": "age"}})
     assert (second.target_reduction, second.result_threshold, second.parameter_threshold) == (0.6, 900, 90)
     assert second.priority == "age"
-    asking = {"useLLMSummarization": True, "maxParallelCalls": 2, "summaryMaxTokens": 80, "maxToolResultLines": 3}
-    third = settings_of({"version": "v3", "v3": {**details, **asking}})
-    (only,) = third.passes
-    assert (third.max_parallel, only.selection.result_threshold, only.selection.parameter_threshold) == (2, 900, 90)
-    defaults = only.individual.defaults
-    assert (defaults.tool_results.max_tokens, defaults.tool_results.max_lines) == (80, 3)
-    assert (defaults.tool_results.operation, defaults.tool_parameters.max_tokens) == ("summarize", 80)
+
+
+def test_version_3_has_what_version_2_has_and_what_it_asks_a_model() -> None:
+    """The specification's whole table of settings, none of which is left over."""
+    old: dict[str, Json] = {
+        "version": "v3",
+        "v3": {
+            "preserveRecentCount": 2,
+            "maxToolResultLines": 3,
+            "maxParamLength": 50,
+            "targetReductionPercent": 60,
+            "toolResultThreshold": 900,
+            "toolParamThreshold": 90,
+            "truncationPriority": "age",
+            "useLLMSummarization": True,
+            "maxParallelCalls": 2,
+            "summaryMaxTokens": 80,
+        },
+    }
+    settings = settings_of(old)
+    assert name_migrated(migrate(old), read_migrated(migrate(old))).remarks == ()
+    assert (settings.max_parallel, settings.target_reduction) == (2, 0.6)
+    (only,) = settings.adjusted_passes()
+    chosen = only.selection
+    assert (chosen.keep_recent, chosen.result_threshold, chosen.parameter_threshold) == (2, 900, 90)
+    assert (chosen.type, chosen.priority) == ("oversized", "age")
+    results, parameters = only.individual.defaults.tool_results, only.individual.defaults.tool_parameters
+    assert (results.operation, results.max_tokens, results.max_lines) == ("summarize", 80, 3)
+    assert (parameters.operation, parameters.max_tokens, parameters.max_chars) == ("summarize", 80, 50)
 
 
 def test_version_3_without_a_model_is_version_2() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from compact import Result, condense
+from compact.errors import InvalidConfiguration
 from compact.formats import render
 from compact.ports import Answer, Ask, Completion, Failure
 from tests.providers.conversations import numbered_lines
@@ -93,7 +94,7 @@ def test_v2_leaves_what_is_not_oversized() -> None:
 
 @pytest.mark.parametrize("version", ["v1", "v2", "v3"])
 def test_what_was_said_stays_even_where_a_target_is_missed(version: str) -> None:
-    result = condense(EXAMPLE, recipe=version, target=0.01, config=None if version == "v3" else KEEP_TWO)
+    result = condense(EXAMPLE, recipe=version, target=0.01, config=KEEP_TWO)
     assert not result.target_met
     assert said(result.messages) == said(EXAMPLE)
 
@@ -137,3 +138,58 @@ def test_v3_cuts_as_v2_does_where_the_model_fails() -> None:
     result = condense(EXAMPLE, recipe="v3", ask=Model(Failure("down")))
     assert result.messages[3]["content"].endswith("⟨ Truncated: 380 more lines ⟩\n⟨ Tool: read_file ⟩")
     assert changed(result) == [3]
+
+
+FAILING = Model(Failure("down"))
+
+
+def test_v3_keeps_as_many_messages_as_v2_is_told_to() -> None:
+    assert changed(condense(EXAMPLE, recipe="v3", config=KEEP_TWO, ask=FAILING)) == [3, 6]
+
+
+@pytest.mark.parametrize(
+    ("settings", "cut"),
+    [
+        ({"result_threshold": 4_000}, [3]),
+        ({"result_threshold": 50_000, "parameter_threshold": 30}, [2, 5]),
+        ({"result_threshold": 50_000, "parameter_threshold": 50_000}, []),
+    ],
+)
+def test_v3_has_the_thresholds_of_v2(settings: dict[str, int], cut: list[int]) -> None:
+    v2 = condense(EXAMPLE, recipe="v2", config={**KEEP_TWO, **settings, "target_reduction": 0.99})
+    v3 = condense(EXAMPLE, recipe="v3", config={**KEEP_TWO, **settings, "max_tokens": 16}, ask=FAILING)
+    assert changed(v3) == changed(v2) == cut
+
+
+def test_v3_removes_as_much_as_it_is_told_to_in_the_order_that_is_set() -> None:
+    messages = large()
+    settings = {"target_reduction": 0.3, "max_parallel": 1}
+    asked = {}
+    for priority in ("size", "age"):
+        model = Model(Completion(WORDS, model="small"))
+        result = condense(messages, recipe="v3", config={**settings, "priority": priority}, ask=model)
+        assert 0.3 <= 1 - result.report.tokens_after / result.report.tokens_before < 0.75
+        asked[priority] = [ask.material for batch in model.batches for ask in batch]
+    assert all(0 < len(each) < 8 for each in asked.values())
+    assert asked["size"] != asked["age"]
+    assert messages[3]["content"] in asked["size"][0]
+
+
+def test_v3_cuts_as_far_as_v2_is_told_to() -> None:
+    settings = {**KEEP_TWO, "max_result_lines": 2, "max_parameter_chars": 20, "parameter_threshold": 30}
+    result = condense(EXAMPLE, recipe="v3", config={**settings, "max_tokens": 16}, ask=FAILING)
+    assert result.messages[3]["content"] == numbered_lines(2) + "\n\n⟨ Truncated: 383 more lines ⟩\n⟨ Tool: read_file ⟩"
+    assert argument(result.messages[2]) == {"path": argument(EXAMPLE[2])["path"][:20] + "..."}
+
+
+def test_v3_asks_for_summaries_of_the_length_that_is_set() -> None:
+    model = Model(Completion(WORDS))
+    condense(EXAMPLE, recipe="v3", config={**KEEP_TWO, "max_tokens": 60}, ask=model)
+    assert [question.max_tokens for batch in model.batches for question in batch] == [60, 60]
+
+
+def test_an_error_of_v3_names_the_flat_setting() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"config\.preserve_recent"):
+        condense(EXAMPLE, recipe="v3", config={"preserve_recent": -1})
+    with pytest.raises(InvalidConfiguration, match=r"config\.keep: is no setting.*target_reduction, preserve_recent, "):
+        condense(EXAMPLE, recipe="v3", config={"keep": 2})

@@ -259,7 +259,9 @@ def test_at_the_target_nothing_is_done_and_just_above_it_something_is() -> None:
     before = work()
     tokens = tokens_of(before)
     recipe = resolve_recipe("auto")
-    assert compact(before, recipe, Goal(tokens), inputs(before)).passes == ()
+    at = compact(before, recipe, Goal(tokens), inputs(before))
+    assert at.plan == ()
+    assert [done.skipped for done in at.passes] == [f"{tokens:,} tokens are within the target of {tokens:,}"]
     assert compact(before, recipe, Goal(tokens - 1), inputs(before)).plan
 
 

@@ -27,7 +27,7 @@ from compact.settings.seals import seal_of
 _FEWEST = 100
 """No fraction between 1 and this is a target: it may be meant as a share, of which there is none above 1."""
 _HALF = 0.5
-"""Without a target, `auto`, `balanced` and `cost` come down to this part of the input."""
+"""Without a target, `auto` and the presets that continue as it does come down to this part of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ def condense(
     """Make a conversation smaller.
 
     `model` is the one that the conversation is with; tokens are counted for gpt-4o where none is named.
-    `target` is a share of the input below 1, or a number of tokens; where none is given, `auto`, `speed`, `balanced`
-    and `cost` come down to half of the input.
+    `target` is a share of the input below 1, or a number of tokens; where none is given, `auto`, `speed`, `balanced`,
+    `quality` and `cost` come down to half of the input, and passes of your own run to their end.
     `recipe` names how: `auto` by default, another provider or a preset; `provider` and `preset` are the same by other
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
@@ -148,8 +148,8 @@ class Condensation:
 
     def goal(self, recipe: Recipe) -> Goal:
         """What the recipe is to come down to."""
-        share = _usual_share(recipe) if self.target is None else None
-        return Goal(self.target if share is None else int(self.tokens * share))
+        share = _usual_share(recipe)
+        return Goal(recipe.choose_target(self.target, None if share is None else int(self.tokens * share)))
 
     def run(self, recipe: Recipe, ask: Asker = None, *, reads: int | None = None) -> Result:
         """Compact it; `reads` is what the summarizing model takes at once, where that is not the conversation's own."""
@@ -190,19 +190,14 @@ def restore(condensed: Result | Conversation | Mapping[str, Json] | Sequence[Jso
 
 
 def _usual_share(recipe: Recipe) -> float | None:
-    """The share of the input that the recipe comes down to where no target is given; None leaves it to its passes.
-
-    A summary that is written only where the passes before it were not enough needs to know what is enough: without
-    that it would stand for nearly everything, what people said included.
-    """
+    """The share of the input that the recipe comes down to where no target is given; None leaves it to its passes."""
     settings = recipe.settings
     if recipe.provider.id == "auto":
         return _HALF
     if recipe.when_missed == "stop":
         return None
     if isinstance(settings, SmartSettings):
-        summaries = [each for each in settings.passes if each.mode == "batch" and each.batch.operation == "summarize"]
-        return _HALF if any(each.execution.type == "conditional" for each in summaries) else None
+        return 1 - (settings.target_reduction or _HALF)
     if isinstance(settings, TruncationSettings) and settings.mode == "targeted":
         return None if recipe.name == recipe.provider.id else 1 - settings.target_reduction
     return None

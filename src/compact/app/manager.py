@@ -102,8 +102,9 @@ class CompactManager(Closeable):
         serving = profile or (None if threshold else serving_profile(config.model))
         limits, answer = room_for(config, serving)
         self.window = limits.window
+        target = recipe.choose_target(policy.given_target, policy.target_pct)
         self.compactor = Compactor(
-            self._questions.recipe, limits, answer, policy.threshold, policy.target_pct, account, config.recall
+            self._questions.recipe, limits, answer, policy.threshold, target, account, config.recall
         )
         self._rounds = Rounds(self.compactor, monotonic)
 

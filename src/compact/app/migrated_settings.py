@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from compact.app.presets import keep_presets, troubles
 from compact.errors import InvalidConfiguration
@@ -111,15 +109,7 @@ def _preset(details: Details) -> Preset:
     if not details.base:
         return Preset(name, said, details.provider, dict(details.settings))
     base = find_preset(details.base)
-    settings: Any = copy.deepcopy(dict(base.settings))
-    if details.base != "v3":
-        return replace(base, name=name, description=said, settings={**settings, **details.settings})
-    changes: Mapping[str, Any] = details.settings
-    (only,) = settings["passes"]
-    only["selection"] |= changes.get("selection", {})
-    for kind, operation in only["individual"]["defaults"].items():
-        operation |= {**changes.get("summaries", {}), **changes.get(kind, {})}
-    return replace(base, name=name, description=said, settings=settings | changes.get("", {}))
+    return replace(base, name=name, description=said, settings={**base.settings, **details.settings})
 
 
 def _taken(what: str) -> InvalidConfiguration:

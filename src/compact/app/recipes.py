@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
 from compact.app.presets import all_presets
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies import Policy, configure
+from compact.policies import Configuration, Policy, configure
 from compact.providers import Preset, Provider, Recipe, WhenMissed, find_provider
 from compact.providers import presets as built_in_presets
 from compact.providers.registry import BUILT_IN, provider_ids, providers
+from compact.providers.smart.settings import SmartSettings
 from compact.settings.presets import find_preset
 from compact.settings.recipes import default_recipe
 
@@ -57,9 +58,11 @@ def resolve_recipe(
     settings = merge_settings(settings, _from_policy(policy, found) if policy else {})
     missed: WhenMissed = preset_.when_missed if preset_ else "stop" if found.id in _STOPPING else "continue"
     label = _label(preset_, found, chosen)
-    return Recipe(
-        label, found, configure(found.settings, merge_settings(settings, config or {}), under="config"), missed
-    )
+    if config and "passes" in config:
+        settings.pop("target_reduction", None)  # it was set for the preset's own passes
+    read = configure(found.settings, merge_settings(settings, config or {}), under="config")
+    written = {*(config or {}), *(preset_.settings if preset_ and preset_ not in built_in_presets() else ())}
+    return Recipe(label, found, read, missed, _runs_all_passes(read, written))
 
 
 def list_recipes() -> Iterator[tuple[str, str]]:
@@ -85,6 +88,11 @@ _ABOUT: Final = {
     "formatting": "Repeated text and needless layout.",
     "superseded": "Repeated text, needless layout, and answers that later ones replaced.",
 }
+
+
+def _runs_all_passes(settings: Configuration, written: Collection[str]) -> bool:
+    """Whether the passes are among the settings that a person wrote, and none of these sets a target."""
+    return isinstance(settings, SmartSettings) and "passes" in written and settings.target_reduction is None
 
 
 def merge_settings(settings: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:

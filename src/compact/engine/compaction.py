@@ -104,6 +104,8 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
         run_.provider(goal.target, ask)
         if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
             run_.until_reached(goal.target)
+    else:
+        run_.skip(goal.target)
     keeps_error = run_.blocked or recipe.provider.id in _KEEPING_THEIR_ERROR
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
@@ -173,6 +175,10 @@ class _Run:
             message = f"{recipe.provider.name} failed ({type(error).__name__}: {error})"
             self.judge.note(told_error("ProviderFailed", message, _AUTO.id))
             self.auto(target)
+
+    def skip(self, target: int) -> None:
+        """Report that the conversation is within its target."""
+        self.judge.decide(self._task(target, None).skip(self._recipe.name))
 
     @property
     def blocked(self) -> bool:

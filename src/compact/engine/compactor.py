@@ -29,15 +29,15 @@ LEAST_PROGRESS = 0.1
 class Compactor:
     """Compacts sessions by a recipe, for a model's limits, from a threshold down to a share of the window.
 
-    `answer` is the room of answers for which a request sets no limit. Markers name handles where the request has the
-    tool for them, and with `handles` in any case.
+    `answer` is the room of answers for which a request sets no limit. Without a share, the recipe's passes run to their
+    end. Markers name handles where the request has the tool for them, and with `handles` in any case.
     """
 
     recipe: Recipe
     limits: Limits
     answer: AnswerRoom
     threshold: Threshold
-    target_share: float
+    target_share: float | None
     account: AccountStyle = TAGGED
     handles: bool = False
 
@@ -60,7 +60,8 @@ class Compactor:
 
         The target is lowered with the trigger: a compaction is not due again at once.
         """
-        target = max(1, min(int(self.window * self.target_share * decision.lowered), decision.used - 1))
+        share = self.target_share
+        target = None if share is None else max(1, min(int(self.window * share * decision.lowered), decision.used - 1))
         return Goal(target, decision.budget, decision.trigger_at, decision.room.most)
 
     def inputs(self, projection: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
@@ -120,7 +121,7 @@ class Rounds:
         It was in vain if it freed less than a tenth of what it could have, or would have to be repeated at once. Gives
         what to report if it is the third in vain, or one more after that.
         """
-        before, target = now.decision.used, self._compactor.goal(now.decision).target or 0
+        before, target = now.decision.used, self._compactor.goal(now.decision).target or now.decision.trigger_at
         floor = floor_of(now.projection.conversation, now.gauge)
         possible = before - max(target, floor.total)
         enough = used < now.decision.trigger_at

@@ -76,17 +76,24 @@ class Policy(Configuration):
         """The recipe that is named, by whichever name; empty for the default."""
         return self.recipe or self.provider or self.preset
 
+    @property
+    def given_target(self) -> float | None:
+        """`target_pct` where it was set."""
+        return self.target_pct if "target_pct" in self.model_fields_set else None
+
     def effective_threshold(self, *before: OwnThreshold) -> EffectiveThreshold:
         """The threshold that is in force: the first of those that go before the policy's own, else that."""
         own = OwnThreshold("global", self.trigger_pct if "trigger_pct" in self.model_fields_set else None)
-        target = self.target_pct if "target_pct" in self.model_fields_set else None
-        return effective_threshold((*before, own), self.trigger_pct, target)
+        return effective_threshold((*before, own), self.trigger_pct, self.given_target)
 
     def triggered_by(self, threshold: EffectiveThreshold) -> Policy:
         """The same policy with that threshold, and with the target below it."""
         if (threshold.share, threshold.target) == (self.trigger_pct, self.target_pct):
             return self
-        return self.model_copy(update={"trigger_pct": threshold.share, "target_pct": threshold.target})
+        changed = self.model_copy(update={"trigger_pct": threshold.share, "target_pct": threshold.target})
+        if self.given_target is None:  # it follows the threshold, and nobody set it
+            changed.__pydantic_fields_set__.discard("target_pct")
+        return changed
 
     @property
     def threshold(self) -> Threshold:

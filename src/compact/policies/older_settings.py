@@ -10,27 +10,22 @@ from compact.messages import Json
 VERSIONS = ("v1", "v2", "v3")
 OLDER_PROVIDERS = ("native", "lossless", "truncation", "smart")
 """The providers that older settings may choose and configure."""
-_TRUNCATION = {
+_REDUCTION = "targetReductionPercent"
+_V2 = {
     "preserveRecentCount": "preserve_recent",
     "maxToolResultLines": "max_result_lines",
     "maxParamLength": "max_parameter_chars",
-    "maxToolParamChars": "max_parameter_chars",
-    "targetReductionPercent": "target_reduction",
+    _REDUCTION: "target_reduction",
     "toolResultThreshold": "result_threshold",
     "toolParamThreshold": "parameter_threshold",
     "truncationPriority": "priority",
+}
+_ASKING = {"summaryMaxTokens": "max_tokens", "maxParallelCalls": "max_parallel"}
+_ASKS = "useLLMSummarization"
+_TRUNCATION = _V2 | {
+    "maxToolParamChars": "max_parameter_chars",
     "preserveUserMessages": "preserve_user_messages",
     "preserveAssistantText": "preserve_assistant_text",
-}
-_V3 = {
-    "preserveRecentCount": ("selection", "keep_recent"),
-    "toolResultThreshold": ("selection", "result_threshold"),
-    "toolParamThreshold": ("selection", "parameter_threshold"),
-    "truncationPriority": ("selection", "priority"),
-    "maxToolResultLines": ("tool_results", "max_lines"),
-    "maxParamLength": ("tool_parameters", "max_chars"),
-    "summaryMaxTokens": ("summaries", "max_tokens"),
-    "maxParallelCalls": ("", "max_parallel"),
 }
 _SWITCHES = {"truncateToolResults": "tool_results", "truncateToolParams": "tool_parameters"}
 _LOSSLESS = {
@@ -128,39 +123,33 @@ _WITH = {"url": ("compatible",), "region": ("bedrock", "vertex"), "project": ("v
 
 
 def _version(version: str, given: Mapping[str, Json]) -> Details:
-    if version != "v3" or given.get("useLLMSummarization") is False:
+    if version != "v3" or given.get(_ASKS) is False:
         base = "v2" if version == "v3" else version
-        own = {key: value for key, value in given.items() if key not in ("useLLMSummarization", *_ASKING)}
-        return _truncation(version, base, own)
-    changes: dict[str, Json] = {}
-    left = []
-    for key, value in given.items():
-        if key in _V3:
-            group, name = _V3[key]
-            changes.setdefault(group, {})[name] = value
-        elif key != "useLLMSummarization":
-            left.append(f"{version}.{key}: has no counterpart")
-    return Details(version, "v3", "smart", changes, tuple(left))
-
-
-_ASKING = ("maxParallelCalls", "summaryMaxTokens")
+        return _truncation(version, base, {key: given[key] for key in given if key not in (_ASKS, *_ASKING)})
+    names = _V2 | _ASKING
+    left = tuple(f"{version}.{key}: has no counterpart" for key in given if key not in (_ASKS, *names))
+    return Details(version, "v3", "smart", dict(_translated(given, names)), left)
 
 
 def _truncation(under: str, base: str, given: Mapping[str, Json]) -> Details:
-    changes: dict[str, Json] = {}
+    changes = dict(_translated(given, _TRUNCATION))
     left = []
     for key, value in given.items():
-        if key == "targetReductionPercent" and isinstance(value, int | float):
-            changes["target_reduction"] = value / 100
-        elif key in _TRUNCATION:
-            changes[_TRUNCATION[key]] = value
-        elif key in _SWITCHES:
+        if key in _SWITCHES:
             changes[_SWITCHES[key]] = "truncate" if value else "keep"
         elif key == "truncationMode":
             changes |= dict.fromkeys(_SWITCHES.values(), value)
-        else:
+        elif key not in _TRUNCATION:
             left.append(f"{under}.{key}: has no counterpart")
     return Details(under, base, "truncation", changes, tuple(left))
+
+
+def _translated(given: Mapping[str, Json], names: Mapping[str, str]) -> Iterator[tuple[str, Json]]:
+    """The settings that have a name of today, under that; a percentage becomes a share."""
+    for key, value in given.items():
+        if key in names:
+            percent = key == _REDUCTION and isinstance(value, int | float)
+            yield names[key], value / 100 if percent else value
 
 
 def _renamed(value: Json) -> Json:

@@ -73,6 +73,10 @@ class Task:
     def reached(self, tokens: int) -> bool:
         return self.target is not None and tokens <= self.target
 
+    def skip(self, name: str) -> Pass:
+        """Return a pass that does nothing, with the reason that the target is met."""
+        return Pass(name, (), (f"{self.tokens:,} tokens are within the target of {self.target:,}",))
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from compact.policies import Configuration, configure
 from compact.providers.provider import Provider
@@ -14,16 +14,25 @@ WhenMissed: TypeAlias = Literal["stop", "continue"]
 _WORDS = frozenset({"strategy", "prompt"})
 """A group of settings that has these says how a summary is written."""
 _SAID = ("strategy", "prompt", "detail", "max_summary_tokens")
+_Target = TypeVar("_Target", int, float)
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A provider with its settings, under a name."""
+    """A provider with its settings, under a name.
+
+    With `runs_all_passes` it has no target of its own: unless one is given, all passes run. A person wrote them.
+    """
 
     name: str
     provider: Provider
     settings: Configuration
     when_missed: WhenMissed = "continue"
+    runs_all_passes: bool = False
+
+    def choose_target(self, given: _Target | None, usual: _Target | None) -> _Target | None:
+        """Return the target that was given, else the usual one; None where all passes are to run."""
+        return usual if given is None and not self.runs_all_passes else given
 
     def changed(self, **settings: Any) -> Recipe:
         """The recipe with some settings changed, those that its provider has."""

@@ -36,19 +36,20 @@ class JobOptions:
     target: float | None = None
     model: str | None = None
     variant: str = ""
+    runs_all_passes: bool = False
 
     @property
     def digest(self) -> str:
         """What tells these options from others."""
-        # What was done before there were variants was done without one.
-        told = {key: value for key, value in asdict(self).items() if value or key != "variant"}
+        # Options of earlier versions, which had neither of these, keep their digest.
+        told = {key: value for key, value in asdict(self).items() if value or key not in ("variant", "runs_all_passes")}
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_recipe(self) -> Recipe:
         """The recipe; InvalidConfiguration where its settings are no longer valid."""
         provider = find_provider(self.provider)
         settings = configure(provider.settings, dict(self.settings), under="config")
-        return Recipe(self.recipe, provider, settings, self.when_missed)
+        return Recipe(self.recipe, provider, settings, self.when_missed, self.runs_all_passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,8 @@ class Outcome:
 def options_for(recipe: Recipe, target: float | None = None, model: str | None = None, variant: str = "") -> JobOptions:
     """The options that compact by this recipe, on any machine."""
     settings = recipe.settings.model_dump(mode="json")
-    return JobOptions(recipe.name, recipe.provider.id, settings, recipe.when_missed, target, model, variant)
+    missed, runs_all = recipe.when_missed, recipe.runs_all_passes
+    return JobOptions(recipe.name, recipe.provider.id, settings, missed, target, model, variant, runs_all)
 
 
 def plan_name(name: str) -> str:

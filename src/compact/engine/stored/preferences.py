@@ -59,6 +59,11 @@ class Effective:
         trigger = self.settings.trigger()
         return should_condense(used, trigger.divide(self.limits, self.answer), trigger)
 
+    @property
+    def sets_target(self) -> bool:
+        """Whether the target was set, and does not just follow from the threshold."""
+        return self.origins["target"] not in ("default", "threshold")
+
 
 class Preferences:
     """Reads and writes them. Nothing is held in memory: a change holds at once for everybody who shares the store."""

@@ -303,8 +303,9 @@ class SessionService:
         window = int(decision.window * decision.lowered)
         aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
         recipe = _fitted(self._recipe_for(settings), settings, wish, retention)
-        # What stops by itself keeps to the retention itself.
-        target = None if by_hand and recipe.when_missed == "stop" else aim.target
+        target = recipe.choose_target(aim.target if by_hand or effective.sets_target else None, aim.target)
+        if by_hand and recipe.when_missed == "stop":
+            target = None  # what stops by itself keeps to the retention itself
         recipe = recipe.changed(max_summary_tokens=aim.account)
         if "summary_tokens" in settings.model_fields_set:
             recipe = recipe.worded(max_tokens=aim.account)

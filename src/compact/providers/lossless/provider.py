@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from compact.messages import Conversation, Pass, Replace
@@ -17,6 +17,7 @@ from compact.providers.provider import Applied, Capabilities, Steps, Task, propo
 
 _Find: TypeAlias = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
 _ROUNDS = 4
+_REPEATS = "Repeated text"
 _Found = TypeVar("_Found")
 
 
@@ -35,19 +36,24 @@ class LosslessProvider:
         now = Applied(task.conversation, task.tokens)
         for name, find in _finds(settings):
             if task.reached(now.tokens):
-                return
+                yield from propose(replace(task, tokens=now.tokens).skip(name))
+                continue
             edits = _kept(find, now.conversation, task.measure)
             verdict = yield from propose(Pass(name, edits, _notes(edits)))
             now = verdict if isinstance(verdict, Applied) else now
-        for _ in range(_ROUNDS if settings.deduplicates else 0):
+        for attempt in range(_ROUNDS if settings.deduplicates else 0):
             if task.reached(now.tokens):
+                if not attempt:
+                    yield from propose(replace(task, tokens=now.tokens).skip(_REPEATS))
                 return
             found = _kept(find_repeats, now.conversation, task.measure)
             if not found.edits:
+                if not attempt:
+                    yield from propose(Pass(_REPEATS, (), _notes(())))
                 return
             before = now.conversation
             # What is verbatim restores from the messages alone, so no reasoning may go for its sake.
-            verdict = yield from propose(Pass("Repeated text", found.edits, alone=settings.is_verbatim))
+            verdict = yield from propose(Pass(_REPEATS, found.edits, alone=settings.is_verbatim))
             if not isinstance(verdict, Applied):
                 return
             now = verdict

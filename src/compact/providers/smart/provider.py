@@ -35,14 +35,14 @@ class SmartProvider:
     def condense(self, task: Task, settings: SmartSettings, /) -> Steps:
         """Run the prelude and the passes in order, each on what the one before left.
 
-        Where that does not meet the target, they run again as long as they find something: a cut may leave lines that
-        now repeat each other. So condensing the result again changes nothing.
+        They end at the target, and each one that is not needed is reported. Where they miss it, they run again as long
+        as they find something: a cut may leave lines that now repeat each other. So condensing the result again changes
+        nothing.
         """
         now = Applied(task.conversation, task.tokens)
-        if task.reached(now.tokens):
-            yield from propose(Pass(self.id, (), (f"{now.tokens:,} tokens are within the target",)))
-            return
-        stages: tuple[Prelude | PassSettings, ...] = (settings.lossless_prelude, *settings.passes)
+        if task.target is None and settings.target_reduction is not None:
+            task = replace(task, target=int(task.tokens * (1 - settings.target_reduction)))
+        stages: tuple[Prelude | PassSettings, ...] = (settings.lossless_prelude, *settings.adjusted_passes())
         known: dict[Ask, Answer] = {}
         for attempt in range(_ROUNDS):
             before = now
@@ -50,9 +50,7 @@ class SmartProvider:
                 current = replace(task, conversation=now.conversation, tokens=now.tokens)
                 steps = _run(current, step, task, settings)
                 now = yield from follow(quietly(steps, current) if attempt else steps, now, _sparing(known))
-                if task.reached(now.tokens):
-                    return
-            if now is before:
+            if now is before or task.reached(now.tokens):
                 return
 
 
@@ -60,6 +58,9 @@ def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: Sm
     """The steps of the prelude or of one pass."""
     if isinstance(settings, Prelude):
         yield from _remove_losslessly(task, settings)
+        return
+    if task.reached(task.tokens):
+        yield from propose(task.skip(settings.title))
         return
     threshold = settings.execution.threshold(task.window)
     if threshold is not None and task.tokens <= threshold:

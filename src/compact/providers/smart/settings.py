@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, TypeAlias
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, TypeAdapter, model_validator
 
 from compact.errors import InvalidConfiguration
+from compact.messages import Json
 from compact.policies import Configuration
 from compact.providers.lossless.settings import LosslessSettings
 from compact.providers.truncation.cutting import Cut, Markers
@@ -201,6 +203,15 @@ class PassSettings(Configuration):
     def title(self) -> str:
         return self.name or self.id
 
+    def adjusted(self, selection: Mapping[str, Json], operations: Mapping[str, Mapping[str, Json]]) -> PassSettings:
+        """Return the pass with changes to its selection, and to the operation on each kind of content."""
+        defaults = self.individual.defaults
+        changed = {kind: getattr(defaults, kind).model_copy(update=changes) for kind, changes in operations.items()}
+        individual = self.individual.model_copy(update={"defaults": defaults.model_copy(update=changed)})
+        return self.model_copy(
+            update={"selection": self.selection.model_copy(update=selection), "individual": individual}
+        )
+
 
 @cache
 def _usual_passes() -> tuple[PassSettings, ...]:
@@ -210,6 +221,11 @@ def _usual_passes() -> tuple[PassSettings, ...]:
     for each in passes:
         each.get("individual", {}).pop("markers", None)
     return TypeAdapter(tuple[PassSettings, ...]).validate_python(passes)
+
+
+def _set(**values: Json) -> dict[str, Json]:
+    """The values that are set."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _tell_usual_passes(schema: dict[str, Any]) -> None:
@@ -225,6 +241,37 @@ class SmartSettings(Configuration):
     """The passes, in the order they run in; those of the preset `balanced` where none are given."""
     max_parallel: int = Field(default=5, ge=1, le=50)
     """How many questions a model is asked at the same time."""
+    target_reduction: float | None = Field(default=None, gt=0, lt=1)
+    """The share of the tokens to remove where no target is given. Empty: half, and passes of your own all run."""
+    preserve_recent: int | None = Field(default=None, ge=0)
+    """In every pass: how many messages at the end stay out. Empty, as the next ones: as the pass says."""
+    result_threshold: int | None = Field(default=None, ge=0)
+    """In every pass: results and texts of more tokens than this are oversized."""
+    parameter_threshold: int | None = Field(default=None, ge=0)
+    """In every pass: texts in the arguments of calls of more tokens than this are oversized."""
+    priority: Priority | None = None
+    """In every pass: the order in which oversized texts are worked on."""
+    max_result_lines: int | None = Field(default=None, ge=0)
+    """In every pass: lines that stay at the head of a result that is cut."""
+    max_parameter_chars: int | None = Field(default=None, ge=0)
+    """In every pass: characters that stay of a text in the arguments of a call that is cut."""
+    max_tokens: int | None = Field(default=None, ge=16)
+    """In every pass: how long the summary of a single text may be, in tokens."""
+
+    def adjusted_passes(self) -> tuple[PassSettings, ...]:
+        """Return the passes with what is set for all of them."""
+        selection = _set(
+            keep_recent=self.preserve_recent,
+            result_threshold=self.result_threshold,
+            parameter_threshold=self.parameter_threshold,
+            priority=self.priority,
+        )
+        operations = {
+            "message_text": _set(max_tokens=self.max_tokens),
+            "tool_parameters": _set(max_chars=self.max_parameter_chars, max_tokens=self.max_tokens),
+            "tool_results": _set(max_lines=self.max_result_lines, max_tokens=self.max_tokens),
+        }
+        return tuple(each.adjusted(selection, operations) for each in self.passes)
 
     @model_validator(mode="after")
     def _tells_passes_apart(self) -> SmartSettings:

@@ -36,7 +36,7 @@ export default function Editor() {
   return (
     <View
       title="Editor"
-      about={draft?.provider === "smart" ? "Passes run from top to bottom, until the target is met." : draft ? `Settings of the provider ${draft.provider}.` : ""}
+      about={draft?.provider === "smart" ? "Passes run from top to bottom; where there is a target, until it is met." : draft ? `Settings of the provider ${draft.provider}.` : ""}
       actions={
         <Toolbar
           presets={presets.data ?? []}
@@ -125,6 +125,9 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
               choices={[{ id: "continue", name: "Go on as auto does" }, { id: "stop", name: "Stop" }]}
               onChange={(when_missed) => setDraft({ ...draft, when_missed })}
             />
+            {passes && (
+              <Form schema={schema.data} values={draft.settings} path={["settings"]} problems={problems} only={general(schema.data, draft.settings)} onChange={setting} />
+            )}
           </div>
         </Panel>
         {passes && (
@@ -143,7 +146,7 @@ function Workbench({ draft, setDraft, verdict }: WorkbenchProps) {
         )}
       </div>
       <div className="effect-side">
-        <Preview last={verdict.last} valid={problems.length === 0} titles={passes?.map((each) => String(each.values.name || each.values.id)) ?? []} />
+        <Preview last={verdict.last} valid={problems.length === 0} />
       </div>
       <Panel title={pass ? `Pass ${index + 1}` : "Settings"}>
         {passes && pass ? (
@@ -190,6 +193,12 @@ function Prelude({ schema, draft, setDraft, problems }: PreludeProps) {
       </Group>
     </div>
   );
+}
+
+/** The settings beside the passes: the target, and what is set for every pass. */
+function general(schema: Schema, settings: Values): string[] {
+  const shared = fieldsOf(schema).filter(({ name, optional }) => optional && settings[name] != null);
+  return [...new Set(["target_reduction", ...shared.map(({ name }) => name)])];
 }
 
 /** A pass with everything as usual. */

@@ -22,11 +22,9 @@ interface PreviewProps {
   /** As it was last valid. */
   last: Valid | null;
   valid: boolean;
-  /** What the passes are called. */
-  titles: readonly string[];
 }
 
-export function Preview({ last, valid, titles }: PreviewProps) {
+export function Preview({ last, valid }: PreviewProps) {
   const open = useTranscript();
   const [source, setSource] = useState<"open" | "demo">("open");
   const [target, setTarget] = useState(HALF);
@@ -79,7 +77,7 @@ export function Preview({ last, valid, titles }: PreviewProps) {
         )}
         <TargetInput value={target} onChange={setTarget} />
         {tried.data ? (
-          <Effect facts={tried.data} titles={titles} stale={tried.isPlaceholderData} />
+          <Effect facts={tried.data} stale={tried.isPlaceholderData} />
         ) : tried.error || demo.error ? (
           <Failure error={tried.error ?? demo.error} retry={() => void tried.refetch()} />
         ) : (
@@ -90,9 +88,8 @@ export function Preview({ last, valid, titles }: PreviewProps) {
   );
 }
 
-function Effect({ facts, titles, stale }: { facts: Facts; titles: readonly string[]; stale: boolean }) {
+function Effect({ facts, stale }: { facts: Facts; stale: boolean }) {
   const whole = Math.max(facts.tokens_before, 1);
-  const unneeded = titles.filter((title) => !facts.passes.some((pass) => pass.name === title));
   return (
     <div className="stack effect" data-stale={stale || undefined}>
       <div>
@@ -126,12 +123,6 @@ function Effect({ facts, titles, stale }: { facts: Facts; titles: readonly strin
               ]}
             />
             {(pass.skipped || pass.notes.length > 0) && <Plain text={pass.skipped || pass.notes.join(" · ")} className="quiet small" />}
-          </li>
-        ))}
-        {unneeded.map((title) => (
-          <li key={title} className="effect-pass row" data-skipped>
-            <Plain text={title} className="cut grow" />
-            <span className="small">not needed</span>
           </li>
         ))}
       </ol>
