@@ -22,6 +22,7 @@ SECTIONS = (
     "tracing",
     "sessions",
     "gateway",
+    "compacting",
     "worlds",
 )
 WITH_OPTIONS = ("worlds",)

@@ -85,7 +85,7 @@ def _added(upstream: Part, gateway: Part, history: list[dict[str, Any]], *, stre
                 added.append(through - alone)
             history = [*history, {"role": "assistant", "content": "Noted."}]
     each = (gateway.cpu_seconds() - busy) / TURNS
-    return f"{_spread(added)} (direct {_ms(_at(direct, 50))}; {_ms(each)} of the gateway's processor each; {done})"
+    return f"{spread(added)} (direct {_ms(_at(direct, 50))}; {_ms(each)} of the gateway's processor each; {done})"
 
 
 def _taken(client: httpx2.Client, part: Part, body: bytes) -> tuple[float, str]:
@@ -134,11 +134,12 @@ async def _load(upstream: Part, gateway: Part, seconds: float) -> str:
     async with httpx2.AsyncClient(headers=_HEADERS, timeout=120, limits=limits) as client:
         await asyncio.gather(*(talk(number, client) for number in range(SESSIONS)))
     told = f"{len(added):,} requests, {compacted:,} of them compacted, {len(errors)} errors"
-    return f"{told}, {_spread(added)}{'; ' + errors[0] if errors else ''}"
+    return f"{told}, {spread(added)}{'; ' + errors[0] if errors else ''}"
 
 
-def _spread(added: list[float]) -> str:
-    return f"p50 +{_ms(_at(added, 50))}, p99 +{_ms(_at(added, 99))}"
+def spread(added: list[float], high: int = 99) -> str:
+    """The median of the times, and a high percentile."""
+    return f"p50 +{_ms(_at(added, 50))}, p{high} +{_ms(_at(added, high))}"
 
 
 def _at(times: list[float], percent: int) -> float:
