@@ -88,8 +88,8 @@ class Frame:
     """What an account's frame says beside how many messages it is about.
 
     `version` is that of a tagged account. With `handle` the frame says how the messages can be recalled. The account
-    speaks as of the last message that it is about, unless a model read so many `following` messages, too: then those
-    are older than what it says. `seal` signs it.
+    speaks as of the last message that it is about, or as of the last of so many `following` ones, which a model read,
+    too. `seal` signs it.
     """
 
     version: int | None = None
@@ -117,7 +117,7 @@ def _as_of(following: int | None) -> str:
     if not following:
         return "as of the last one"
     plural = "messages that follow" if following != 1 else "message that follows"
-    return f"and how things stand now; it was written after the {following} {plural}"
+    return f"and how things stood after the {following} {plural}"
 
 
 def removed_marker(line: str, count: int, seal: Seal | None = None) -> str:
