@@ -11,7 +11,7 @@ import pytest
 from anthropic import Anthropic, APIStatusError
 
 from compact.messages import Json
-from compact.server.gateway.compacting import told_reason
+from compact.server.gateway.compacting import reason_header
 from compact.testing.vendors import Fault
 from compact.testing.vendors.wire import Answer
 from tests.server.conftest import Recorder, Served
@@ -89,6 +89,6 @@ def test_a_stream_that_breaks_off_is_logged_once_and_with_its_reason(
 
 
 def test_a_reason_is_one_line_that_a_header_may_hold() -> None:
-    assert told_reason("caf\u00e9:\r\nSet-Cookie: a\x00b \t c") == {"x-compact-reason": "caf?: Set-Cookie: a?b c"}
-    assert len(told_reason("long " * 1_000)["x-compact-reason"]) == 500
-    assert told_reason(" \n") == {}
+    assert reason_header("caf\u00e9:\r\nSet-Cookie: a\x00b \t c") == {"x-compact-reason": "caf?: Set-Cookie: a?b c"}
+    assert len(reason_header("long " * 1_000)["x-compact-reason"]) == 500
+    assert reason_header(" \n") == {}

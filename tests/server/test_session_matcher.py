@@ -135,6 +135,8 @@ def test_what_an_earlier_version_wrote_is_known(tmp_path: Path) -> None:
     _, point = next(older_points("m", messages, [2]))
     path = tmp_path / "s.jsonl"
     path.write_text(json.dumps(["m", "gw-1", point, 100]) + "\n")
+    assert SessionMatcher(path).peek("m", "openai-chat", messages) == "gw-1"
+    path.write_text(json.dumps(["m", "gw-1", point, 100]) + "\n")
     assert find(SessionMatcher(path), messages).session == "gw-1"
     assert len(path.read_text().splitlines()) == 2
     path.write_text(path.read_text().splitlines()[1] + "\n")

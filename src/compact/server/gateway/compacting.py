@@ -150,7 +150,7 @@ class Outgoing:
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
-        return {name: str(value) for name, value in told.items() if value is not None} | told_reason(self.reason)
+        return {name: str(value) for name, value in told.items() if value is not None} | reason_header(self.reason)
 
 
 class Compactor:
@@ -296,7 +296,7 @@ def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
     return len(sent) == len(messages) and all(map(is_, messages, sent))
 
 
-def told_reason(reason: str) -> dict[str, str]:
+def reason_header(reason: str) -> dict[str, str]:
     """The header that says why nothing could be done, in one line of what a header may hold."""
     line = _NOT_TOLD.sub("?", " ".join(reason.split()))[:_LONGEST_REASON]
     return {"x-compact-reason": line} if line else {}

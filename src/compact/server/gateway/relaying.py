@@ -13,7 +13,7 @@ from compact.errors import CompactError, InvalidInput
 from compact.formats import FORMATS
 from compact.messages import Json
 from compact.server.connections import limits_of
-from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, told_reason, written
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, reason_header, written
 from compact.server.gateway.error_bodies import closing_event, vendor_error
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_first_event, read_opening
@@ -86,7 +86,7 @@ class Gateway:
             ready = await self._in_thread(self._prepare, call, format, session)
             response = await self._answer(call, ready)
         except CompactError as error:
-            told = {"x-compact-compaction": "none"} | told_reason(str(error))
+            told = {"x-compact-compaction": "none"} | reason_header(str(error))
             return vendor_error(format, error, told)
         return response
 

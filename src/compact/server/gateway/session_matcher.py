@@ -92,11 +92,11 @@ class SessionMatcher:
         return Match(known, chains)
 
     def peek(self, scope: str, format: str, messages: Sequence[Json]) -> str:
-        """The session that the messages continue, empty if there is none; nothing is remembered of them."""
+        """The session that the messages continue, empty if there is none; it does not go on from them."""
         answer, chains = _first_answer(FORMATS[format], messages), self._chained(scope, FORMATS[format], messages)
         with self._lock:
             self._load()
-            known = self._joined(chains, answer)
+            known = self._joined(chains, answer) or self._joined_before(scope, messages, chains)
         return known.session if known else ""
 
     def settle(self, match: Match, reach: int) -> None:
