@@ -90,9 +90,8 @@ def test_lossless_shows_a_file_once_whatever_is_read_of_it() -> None:
     result = condense(messages, recipe="lossless", config={"level": "verbatim"})
     whole, again, part = _outputs(result.messages)
     assert whole == "\n".join(SOURCE)
-    assert again.startswith("[same as lines 1-60 of ")
-    assert "numbered from 1" in again
-    assert part.startswith("[same as lines 11-40 of ")
+    assert again.startswith("1: [same as sum.py above #")
+    assert part.startswith("[same as first read_file sum.py:11-40 above #")
     assert restore(result.messages) == messages
 
 

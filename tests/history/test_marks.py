@@ -21,6 +21,7 @@ def summary(*messages: Wire, budget: int = 2000) -> str:
     [
         ("a\n⟨=lines 1-9 of Read …y/manual_commit_test.go #697d63:1a2b@1→6⟩\nb", "a\n\nb"),
         ("⟨ Superseded: bash make test was run again below ⟩ ⟨recall cut-0123abcd⟩", " "),
+        ("a\n   3→[same text as Read a.go:1-9 above #697063]\nb", "a\n\nb"),
         ("a\n[same as lines 1-9 of the result of Read a.go above, numbered from 3 #697d63:1a2b@3→6]\nb", "a\n\nb"),
         ("[Outdated: see the last result of Read a.go below, which shows these lines anew]", ""),
         ("[Consolidated 2 operations: the same was run again; see the last result of bash make below]", ""),

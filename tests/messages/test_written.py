@@ -115,34 +115,24 @@ def test_what_is_no_plan_is_refused(data: Json, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbering", "told", "code", "shown"),
+    ("numbering", "shown"),
     [
-        (None, "", "", ["a", "b"]),
-        (Numbering(9, "→", 1, False), ", numbered from 9", "@9→1", ["9→a", "10→b"]),
-        (Numbering(9, "\t", 4, False), ", numbered from 9", "@9t4", ["   9\ta", "  10\tb"]),
-        (Numbering(9, ": ", 3, True), ", numbered from 9", "@9s03", ["009: a", "010: b"]),
-        (Numbering(0, "+", 0, False), ", each with a plus before it", "@+", ["+a", "+b"]),
-        (Numbering(0, "-", 0, False), ", each with a minus before it", "@-", ["-a", "-b"]),
-        (Numbering(0, " ", 0, False), ", each with a blank before it", "@=", [" a", " b"]),
+        (Numbering(9, "→", 1, False), ["9→a", "10→b"]),
+        (Numbering(9, "\t", 4, False), ["   9\ta", "  10\tb"]),
+        (Numbering(9, ": ", 3, True), ["009: a", "010: b"]),
+        (Numbering(0, "+", 0, False), ["+a", "+b"]),
+        (Numbering(0, " ", 0, False), [" a", " b"]),
     ],
 )
-def test_a_reference_says_how_its_lines_are_numbered(
-    numbering: Numbering | None, told: str, code: str, shown: list[str]
+def test_a_number_or_a_sign_stands_before_a_reference_as_before_its_first_line(
+    numbering: Numbering, shown: list[str]
 ) -> None:
-    reference = Reference("Read a.py", "3f9a2c", 12, 40, "7be1", numbering)
-    line = f"[same as lines 12-40 of Read a.py above{told} #3f9a2c:7be1{code}]"
+    reference = Reference("Read a.py", "481207", 12, 40, True, numbering)
+    line = f"{shown[0].removesuffix('a')}[same text as Read a.py:12-40 above #481207]"
     assert reference.render() == line
-    assert parse_reference(line) == reference
-    assert parse_reference(f" {line}") is None
-    assert parse_reference(f"⟨=lines 12-40 of Read a.py #3f9a2c:7be1{code}⟩") == reference
-    assert reference.numbered(["a", "b"]) == shown
-    assert reference.stripped(shown) == ["a", "b"]
-    assert reference.bare(shown) == (["a", "b"] if numbering and numbering.width else shown)
-
-
-def test_a_numbering_goes_on_some_lines_below() -> None:
-    assert Numbering(9, ":", 2, True).ahead(3) == Numbering(12, ":", 2, True)
-    assert Numbering(0, "+", 0, False).ahead(3) == Numbering(0, "+", 0, False)
+    assert parse_reference(line) is not None
+    assert parse_reference(f"x{line}") is None
+    assert numbering.put_before(["a", "b"]) == shown
 
 
 @pytest.mark.parametrize(
@@ -151,6 +141,8 @@ def test_a_numbering_goes_on_some_lines_below() -> None:
         ("a\nb", [(0, ["a", "b"], None)]),
         ("1: a\nb", [(0, ["1: a", "b"], None)]),
         ("1: a\n2: b", [(0, ["a", "b"], Numbering(1, ": ", 1, False))]),
+        ("1: a\n2:\n3: b", [(0, [" a", "", " b"], Numbering(1, ":", 1, False))]),
+        ("1: a\n2: b\n4:", [(0, ["a", "b"], Numbering(1, ": ", 1, False)), (2, ["4:"], None)]),
         ("x\n 9\ta\n10\tb\ny", [(0, ["x"], None), (1, ["a", "b"], Numbering(9, "\t", 2, False)), (3, ["y"], None)]),
         (
             "1|a\n2|b\n4|c\n5|d",
@@ -165,7 +157,11 @@ def test_lines_are_taken_apart_where_their_numbering_changes(text: str, found: l
 
 
 def test_marks_of_references_are_told_and_made_unfit() -> None:
-    assert [has_mark(text) for text in ("[same as lines 1", "a ⟨=b", "⟨ =", "[same as the lines", "=")] == [
-        *(True, True, False, False, False),
-    ]
+    mark = "[same as x above #481207]"
+    marked = (mark, f"a\n+{mark}\nb", "[same text as x above #481207112358]", "[same as lines 1", "a ⟨=b")
+    others = ("[same as x above]", "[same as x above #48120]", f"a {mark}", "[same as x #481207]", "[same as the lines")
+    assert all(map(has_mark, marked))
+    assert not any(map(has_mark, (*others, "⟨ =", "=")))
     assert without_marks("⟨=a [same as lines 1") == "⟨ =a [same as the lines 1"
+    assert without_marks(f"a\n7→{mark}\n[same as x] b") == "a\n7→[the same as x above #481207]\n[same as x] b"
+    assert not any(has_mark(without_marks(text)) for text in marked)

@@ -19,7 +19,7 @@ from tests.providers.conversations import step, user
 SOURCE = "\n".join(f"{number:6}→    total += rows[{number}].price" for number in range(60))
 CHANGED = SOURCE.replace("rows[30].price", "rows[30].net")
 BUILT = "\n".join(f"built part {number} of the page, without complaint" for number in range(40))
-DEDUPLICATED, OUTDATED, CONSOLIDATED = "[same as lines ", "[Outdated: see ", "[Consolidated "
+DEDUPLICATED, OUTDATED, CONSOLIDATED = "[same as ", "[Outdated: see ", "[Consolidated "
 
 
 def session() -> list[dict[str, Any]]:

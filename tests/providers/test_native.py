@@ -234,6 +234,7 @@ def test_a_sealed_summary_is_recognised_whatever_it_says(text: str, count: int) 
 
 def test_references_that_a_model_repeats_lose_their_meaning() -> None:
     assert "⟨=" not in frame_account("See ⟨= read a.py, lines 1-9 above #abcdef:1234 ⟩", 3)
+    assert "[same as" not in frame_account("[same as a.py:1-9 above #481207]", 3)
     assert "[same as lines" not in frame_account("[same as lines 1-9 of the result of read a.py above #abcdef:1234]", 3)
 
 

@@ -163,7 +163,7 @@ def test_a_reading_that_ended_before_it_stands_for_none() -> None:
 
 def test_what_stands_for_a_part_of_a_file_is_not_said_to_be_the_same_call() -> None:
     steps = ("bash", {"command": "sed -n '1,40p' /a.py"}, OLD), ("Read", {"file_path": "/a.py"}, EDITED)
-    assert gone(*steps) == ["[Outdated: see the last result of Read /a.py below, which shows these lines anew]"]
+    assert gone(*steps) == ["[Outdated: see the last result of Read a.py below, which shows these lines anew]"]
 
 
 @pytest.mark.parametrize("tool", ["Read", "view"])
@@ -222,13 +222,13 @@ def test_what_stands_for_several_answers_says_how_many_there_were() -> None:
     assert gone(*runs, other) == [marker] * 2
 
 
-def test_a_name_says_more_where_two_calls_would_have_the_same() -> None:
+def test_a_name_says_which_where_two_calls_would_have_the_same() -> None:
     long = f"python -m pytest {'tests/some/quite/long/path ' * 3}"
-    first, second = (("bash", {"command": f"{long}{which}"}, OLD) for which in ("one", "two"))
+    first, second, third = (("bash", {"command": f"{long}{which}"}, OLD) for which in ("one", "two", "three"))
     again = "bash", first[1], NEW
-    assert gone(first, second, again) == [
-        f"[Consolidated 2 operations: the same was run again; see the last result of bash {long}one below]"
-    ]
+    told = "[Consolidated 2 operations: the same was run again; see the {} result of bash python pytest path below]"
+    assert gone(first, second, again) == [told.format("last")]
+    assert gone(first, second, again, third) == [told.format("third")]
 
 
 FAILED = f"{OLD}\nFAILED tests/test_a.py::test_b - AssertionError\n1 failed, 3 passed in 0.12s"
@@ -309,7 +309,7 @@ def test_what_was_read_gives_way_to_what_was_written_instead(second: dict[str, A
     assert gone(first, ("write_file", {"path": "/append.py", **second}, answer)) == []
     read = "read_file", {"path": "/append.py"}, OLD
     found = gone(read, ("write_file", {"path": "/append.py", **second}, answer))
-    told = "[Outdated: see the last call write_file /append.py below, which writes the whole file anew]"
+    told = "[Outdated: see the last call write_file append.py below, which writes the whole file anew]"
     assert found == [told] * count
 
 

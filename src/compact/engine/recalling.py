@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -37,12 +37,12 @@ from compact.messages import (
     pruned_handle,
     summary_handle,
 )
+from compact.messages.references import SHORT, code_of, parse_reference
 from compact.summaries.model.transcript import transcribe
 
 PAGE = 20_000
 """Characters that are recalled at a time, unless another number is asked for."""
 _HANDLE = re.compile(r"fold-[0-9a-f]{12}|sum-[0-9a-f]{8}|cut-[0-9a-f]{8}|msg-\d{1,9}|#[0-9a-f]{6,64}")
-_PREFIX = 6
 _NEAR = 3
 _COMPARED = 20_000
 _PATHS = (
@@ -187,25 +187,27 @@ class Removed:
 
     @cached_property
     def _sources(self) -> Mapping[str, list[tuple[str, _Spot]]]:
-        """The texts that references may point to, by the first digits of their fingerprints."""
+        """The texts that references may point to, by how these look them up."""
         found: defaultdict[str, list[tuple[str, _Spot]]] = defaultdict(list)
+        for text, spot in self._texts():
+            digest = fingerprint(text)
+            for name in (code_of(digest), digest):
+                found[name[:SHORT]].append((name, spot))
+        return found
+
+    def _texts(self) -> Iterator[tuple[str, _Spot]]:
         for position, message in enumerate(self._log):
-            for where, text in message_texts(message):
-                digest = fingerprint(text)
-                found[digest[:_PREFIX]].append((digest, _Spot(position, where)))
+            yield from ((text, _Spot(position, where)) for where, text in message_texts(message))
         ids = {message.id: position for position, message in enumerate(self._log)}
-        edits = (edit for plan in self._plans for step in plan for edit in step.edits)
-        for edit in edits:
+        for edit in (edit for plan in self._plans for step in plan for edit in step.edits):
             # A text whose layout was made plain is pointed to as it reads since.
             if isinstance(edit, Replace) and edit.where.lines is None and edit.where.message in ids:
-                digest = fingerprint(edit.with_)
-                found[digest[:_PREFIX]].append((digest, _Spot(ids[edit.where.message])))
-        return found
+                yield edit.with_, _Spot(ids[edit.where.message])
 
     def _spots(self, handle: str) -> list[_Spot]:
         if handle.startswith("#"):
-            matches = self._sources.get(handle[1 : _PREFIX + 1], ())
-            return [spot for digest, spot in matches if digest.startswith(handle[1:])][:1]
+            matches = self._sources.get(handle[1 : SHORT + 1], ())
+            return [spot for name, spot in matches if name.startswith(handle[1:])][:1]
         if handle.startswith("msg-") and handle[4:].isdigit():
             position = int(handle[4:])
             return [_Spot(position)] if position in self._found.changed else []
@@ -244,6 +246,8 @@ def read_handle(given: str) -> str:
         raise InvalidInput(
             f"must be a text, not {type(given).__name__}", field="handle", remedy="Such as cut-3f9a2c1d."
         )
+    if reference := parse_reference(given.strip()):
+        return f"#{reference.source}"
     found = _HANDLE.search(given.lower())
     return found[0] if found else given.strip()
 

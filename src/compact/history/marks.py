@@ -7,14 +7,16 @@ from enum import IntEnum
 
 from compact.history.headings import is_heading, is_item
 from compact.messages import has_mark, summary_handle
+from compact.messages.references import REFERENCE_LINE
 
 _BEGINNINGS = (
-    *("⟨", "[… ", "[same as lines ", "[Outdated: see ", "[Consolidated ", "[lines numbered from ", "[Summary of "),
-    *("[Account ", "[End of ", "[Recalled ", "[compact_recall ", "[The user's next ", " removed here"),
+    *("⟨", "[… ", "[same as ", "[same text as ", "[Outdated: see ", "[Consolidated ", "[lines numbered from "),
+    *("[Summary of ", "[Account ", "[End of ", "[Recalled ", "[compact_recall ", "[The user's next ", " removed here"),
 )
 _OWN = re.compile(
     r"\[… (?:all )?[\d,]{1,12} (?:lines?|(?P<characters>characters?)) omitted …\]"
     r"|\[compact_recall cut-[0-9a-f]{8} shows the whole text\]"
+    rf"|{REFERENCE_LINE}"
     r"|^\[(?:same as lines \d+-\d+ of [^\n]* #[0-9a-f]{6,64}:[0-9a-f]{4}[^\n\]]*"
     r"|Outdated: see the [^\n]* below, which (?:shows these lines|writes the whole file) anew"
     r"|Consolidated \d{1,9} operations: the same was run again; see the [^\n]* below|lines numbered from \d{1,9}"

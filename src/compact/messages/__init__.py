@@ -51,9 +51,11 @@ from compact.messages.meta import Metas, merge_meta, meta_of, without_meta
 from compact.messages.names import Names, names_of
 from compact.messages.pairing import Place, pairs
 from compact.messages.references import (
+    Codes,
     Numbering,
     Reference,
     Segment,
+    Source,
     checksum,
     fingerprint,
     has_mark,
@@ -61,7 +63,7 @@ from compact.messages.references import (
     without_marks,
 )
 from compact.messages.repairs import mend
-from compact.messages.resolve import has_references, unfold, unresolved
+from compact.messages.resolve import followed, has_references, printed, unfold, unresolved
 from compact.messages.seals import (
     RECALL_TOOL,
     Frame,
@@ -115,6 +117,7 @@ __all__ = [
     "Attachment",
     "Before",
     "Block",
+    "Codes",
     "Conversation",
     "Dialect",
     "Drop",
@@ -145,6 +148,7 @@ __all__ = [
     "Rules",
     "Seal",
     "Segment",
+    "Source",
     "Speaker",
     "State",
     "Text",
@@ -167,6 +171,7 @@ __all__ = [
     "digest_of",
     "exchanges",
     "fingerprint",
+    "followed",
     "frame_account",
     "freeze",
     "has_mark",
@@ -199,6 +204,7 @@ __all__ = [
     "persons_words",
     "plan_from_json",
     "plan_to_json",
+    "printed",
     "protect",
     "pruned_handle",
     "pruned_marker",

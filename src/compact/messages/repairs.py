@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from compact.messages.conversation import Conversation
-from compact.messages.edits import EditKind, Pass, Replace
+from compact.messages.edits import EditKind, Pass, Replace, Where
 from compact.messages.names import Names
-from compact.messages.references import MARKS, Reference, has_mark, parse_reference
-from compact.messages.resolve import (
-    FOLLOWED,
-    MARKED_LINE,
-    SHORTEST_SOURCE,
-    Shown,
-    all_printed,
-    followed,
-    unresolved,
-)
+from compact.messages.references import Codes, Reference, Source, has_mark, parse_reference
+from compact.messages.resolve import FOLLOWED, Shown, followed, links, printed
 
 
 def mend(before: Conversation, after: Conversation) -> Pass | None:
@@ -26,65 +18,75 @@ def mend(before: Conversation, after: Conversation) -> Pass | None:
     `after` was made from `before` by a pass that removed lines which references elsewhere need. The first of them
     shows its lines in full, and later ones to the same lines point there.
     """
+    led = links(before).sources
     # What references stand for takes as much room as the texts did before: it is kept for one of the two at a time.
     before.memo.pop(FOLLOWED, None)
-    # Where every reference still leads somewhere, as it mostly does, there is nothing to mend.
-    meanings = dict(_meanings(before)) if unresolved(after) else {}
-    if not meanings:
+    now = links(after)
+    lost = {line for line, source in led.items() if now.sources.get(line, source) != source or line in now.lost}
+    # Where every reference still leads where it led, as it mostly does, there is nothing to mend.
+    if not lost:
         return None
-    shown, names = Shown(after), Names(after)
-    again: dict[tuple[str, ...], Reference] = {}
+    mending = _Mending(Shown(after), Names(after), {line: lines for line, lines in _meanings(before) if line in lost})
     edits = []
-    for where, text, digest in all_printed(after):
-        if not has_mark(text):
-            shown.add(text, digest)
-            continue
-        lines, whole, fresh = _mended(text, shown, meanings, again)
-        source = shown.add("\n".join(whole))
-        again.update(
-            {key: replace(at, what=names.of(where), source=source[:SHORTEST_SOURCE]) for key, at in fresh.items()}
-        )
-        if (new := "\n".join(lines)) != text:
-            edits.append(Replace(where, new, EditKind.SOURCE_REMOVED))
+    for message in (after.system, *after.messages) if after.system else after.messages:
+        mending.names.add(message)
+        for where, text, digest in printed(message):
+            if not has_mark(text):
+                mending.shown.add(text, digest)
+                mending.codes.add(digest)
+            elif (new := mending.mend(text, where)) != text:
+                edits.append(Replace(where, new, EditKind.SOURCE_REMOVED))
+            mending.names.show(where)
     return Pass("references", tuple(edits)) if edits else None
 
 
-def _mended(
-    text: str, shown: Shown, meanings: dict[str, list[str]], again: dict[tuple[str, ...], Reference]
-) -> tuple[list[str], list[str], dict[tuple[str, ...], Reference]]:
-    """The text's lines as they must be now, as they read when followed, and what it shows in full for others."""
-    lines: list[str] = []
-    whole: list[str] = []
-    fresh: dict[tuple[str, ...], Reference] = {}
-    for line in text.split("\n"):
-        reference = parse_reference(line) if line.startswith(MARKS) else None
-        found = shown.follow(reference) if reference else None
-        meaning = meanings.get(line) if reference and found is None else None
-        if reference is None or (found is None and meaning is None):
-            lines.append(line)
-            whole.append(line)
-        elif found is not None:
-            lines.append(line)
-            whole += found
-        elif meaning is not None:
-            key = tuple(reference.stripped(meaning))
-            if key in again:
-                lines.append(again[key].like(reference, meaning).render())
+@dataclass(frozen=True, slots=True)
+class _Mending:
+    shown: Shown
+    names: Names
+    meanings: Mapping[str, list[str]]
+    """The references that lost their source, and the lines they stand for."""
+    codes: Codes = field(default_factory=Codes)
+    again: dict[tuple[str, ...], tuple[Source, str, int, Where]] = field(default_factory=dict)
+    """Lines that are shown in full again: the text, its fingerprint, the position there, and its place."""
+
+    def mend(self, text: str, where: Where) -> str:
+        """The text as it must be now."""
+        lines: list[str] = []
+        whole: list[str] = []
+        fresh: dict[tuple[str, ...], int] = {}
+        for line in text.split("\n"):
+            reference = parse_reference(line)
+            meaning = self.meanings.get(line) if reference else None
+            if reference is None or meaning is None:
+                found = self.shown.follow(reference) if reference else None
+                lines.append(line)
+                whole += found[1] if found else [line]
+                continue
+            bare = tuple(Source("\n".join(meaning)).bare(0, len(meaning)))
+            signed = reference.numbering is not None and reference.numbering.mark in ("+", "-", " ")
+            pointing = self._refer(tuple(each[1:] for each in bare) if signed else bare, meaning)
+            if pointing:
+                lines.append(pointing.render())
             else:
-                fresh[tuple(reference.bare(meaning))] = Reference("", "", len(whole) + 1, len(whole) + len(meaning), "")
+                fresh.setdefault(bare, len(whole))
                 lines += meaning
             whole += meaning
-    return lines, whole, fresh
+        digest = self.shown.add("\n".join(whole))
+        self.codes.add(digest)
+        source = Source("\n".join(whole)) if fresh else None
+        self.again.update({key: (source, digest, at, where) for key, at in fresh.items() if source})
+        return "\n".join(lines)
+
+    def _refer(self, bare: tuple[str, ...], meaning: list[str]) -> Reference | None:
+        if bare not in self.again:
+            return None
+        source, digest, at, where = self.again[bare]
+        return source.refer(at, meaning, self.names.of(where), self.codes.of(digest))
 
 
 def _meanings(conversation: Conversation) -> Iterator[tuple[str, list[str]]]:
-    """Every reference line that resolves, and the lines it stands for."""
-    shown, known = Shown(conversation), followed(conversation)
-    for where, text, digest in all_printed(conversation):
-        for line in MARKED_LINE.findall(text) if where in known else ():
-            reference = parse_reference(line)
-            lines = shown.follow(reference) if reference else None
-            if lines is not None:
-                yield line, lines
-        whole = known.get(where)
-        shown.add(whole.meaning if whole else text, whole.digest if whole else digest)
+    """Every reference that resolves, and the lines it stands for."""
+    for text in followed(conversation).values():
+        whole = text.meaning.split("\n") if text.links else []
+        yield from ((link.line, whole[link.first : link.last]) for link in text.links)

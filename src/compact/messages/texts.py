@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compact.messages.blocks import Block, Text, ToolCall, ToolResult
 from compact.messages.conversation import Conversation, Message
 from compact.messages.edits import Where
-from compact.messages.references import fingerprint, has_mark
+from compact.messages.references import fingerprint, has_mark, may_have_mark
 
 
 def texts(conversation: Conversation) -> Iterator[tuple[Where, str]]:
@@ -51,7 +51,7 @@ def _mentions_mark(block: Block) -> bool:
     if not isinstance(block, ToolCall):
         return False
     # Encoded arguments need not be decoded where it cannot stand in them: JSON writes it as it is or by code.
-    absent = isinstance(block.raw, str) and not has_mark(block.raw) and "\\u" not in block.raw
+    absent = isinstance(block.raw, str) and not may_have_mark(block.raw) and "\\u" not in block.raw
     return not absent and any(has_mark(text) for _, text in block.strings)
 
 

@@ -43,10 +43,10 @@ def test_a_reference_is_shown_with_what_it_stands_for(api: Api) -> None:
     condensed = api.get(f"/inspect/{opened}/results/{result}/condensed")
     id = api.post("/sessions/import", condensed, name="condensed.json")["session"]["id"]
     messages = api.get(f"/sessions/{id}/messages")["messages"]
-    (referring,) = [each for each in messages if any("[same as lines " in part["text"] for part in each["parts"])]
+    (referring,) = [each for each in messages if any("[same as " in part["text"] for part in each["parts"])]
     path = f"/sessions/{id}/messages/{referring['id']}"
     assert FILE not in api.get(path)["parts"][0]["text"]
     assert api.get(path, follow=True)["parts"][0]["text"] == FILE
     # What is stored stays as it was.
     stored = read_transcript(api.ask("GET", f"/sessions/{id}/export").content)
-    assert any("[same as lines " in text for message in stored.messages for _, text in message_texts(message))
+    assert any("[same as " in text for message in stored.messages for _, text in message_texts(message))

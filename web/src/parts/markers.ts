@@ -7,7 +7,7 @@ type Kind = Schemas["Row"]["kind"];
 const CHUNK = 20_000;
 
 const MARKERS: readonly [RegExp, Kind][] = [
-  [/⟨=|^\[same as lines \d+-\d+ of /, "reference"],
+  [/⟨=|^\[same as lines \d+-\d+ of |^(?:[-+ ]|[ 0]*\d+[→\t:|] ?)?\[same (?:text )?as .* above #\d{6}/, "reference"],
   [/^(?:⟨ lines from|\[lines numbered from) /, "reference"],
   [/\[… all [\d,]+ (?:lines?|characters?) omitted …\]/, "suppressed"],
   [/⟨ (?:\.\.\. truncated|Truncated: )|\[… [\d,]+ (?:lines?|characters?) omitted …\]/, "truncated"],

@@ -24,7 +24,7 @@ from compact.providers.lossless.failures import failures_of
 from compact.providers.lossless.reads import shows_file
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_BLANKS = " \t\r"
+_BLANKS = " \t"
 _NUMBERED = "[lines numbered from "
 NUMBERED = (_NUMBERED, "⟨ lines from ")
 """What stands in the place of the numbers of lines; the second was written by earlier versions."""
@@ -33,6 +33,8 @@ _LINE_MARKS = ("→", "\t")
 """What stands behind the number of a line, and nowhere else as a rule."""
 _SHORTEST = 40
 _FEWEST = 3
+_NUMBER = re.compile(r"[ 0]*\d{1,9}(?:: |\t|\| )")
+"""An empty line's number, without whose blank it would not be counted as one."""
 
 
 def find_layout(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
@@ -61,14 +63,14 @@ def simplify(text: str, call: Block | None = None) -> str:
     if has_mark(text) or any(map(text.__contains__, NUMBERED)):
         return text
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
-    compact = _compact_json(plain)
-    # Numbers first: an empty line's number may end in a tab, and without it would not be counted as one.
+    # A file is edited by its text, so it stays as it is written.
+    compact = None if isinstance(call, ToolCall) and shows_file(call) else _compact_json(plain)
     return _without_trailing(_without_numbers(plain, call)) if compact is None else compact
 
 
 def _without_trailing(text: str) -> str:
     if text[-1:] in _BLANKS or any(f"{blank}\n" in text for blank in _BLANKS):
-        return "\n".join([line.rstrip(_BLANKS) for line in text.split("\n")])
+        return "\n".join([line if _NUMBER.fullmatch(line) else line.rstrip(_BLANKS) for line in text.split("\n")])
     return text
 
 

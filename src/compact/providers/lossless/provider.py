@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from compact.messages import Conversation, Pass, Replace
 from compact.ports import Measure
@@ -16,9 +16,6 @@ from compact.providers.lossless.superseded import Manner, find_consolidated, fin
 from compact.providers.provider import Applied, Capabilities, Steps, Task, propose
 
 _Find: TypeAlias = Callable[[Conversation, Callable[[str], int]], tuple[Replace, ...]]
-_ROUNDS = 4
-_REPEATS = "Repeated text"
-_Found = TypeVar("_Found")
 
 
 class LosslessProvider:
@@ -39,34 +36,13 @@ class LosslessProvider:
                 yield from propose(replace(task, tokens=now.tokens).skip(name))
                 continue
             edits = _kept(find, now.conversation, task.measure)
-            verdict = yield from propose(Pass(name, edits, _notes(edits)))
-            now = verdict if isinstance(verdict, Applied) else now
-        for attempt in range(_ROUNDS if settings.deduplicates else 0):
-            if task.reached(now.tokens):
-                if not attempt:
-                    yield from propose(replace(task, tokens=now.tokens).skip(_REPEATS))
-                return
-            found = _kept(find_repeats, now.conversation, task.measure)
-            if not found.edits:
-                if not attempt:
-                    yield from propose(Pass(_REPEATS, (), _notes(())))
-                return
-            before = now.conversation
             # What is verbatim restores from the messages alone, so no reasoning may go for its sake.
-            verdict = yield from propose(Pass(_REPEATS, found.edits, alone=settings.is_verbatim))
-            if not isinstance(verdict, Applied):
-                return
-            now = verdict
-            if found.final and _changed(before, now.conversation) == {edit.where.message for edit in found.edits}:
-                return
+            verdict = yield from propose(Pass(name, edits, _notes(edits), alone=settings.is_verbatim))
+            now = verdict if isinstance(verdict, Applied) else now
 
 
 def _finds(settings: LosslessSettings) -> Iterator[tuple[str, _Find]]:
-    """What is obsolete goes first, then layout: both change texts that references point to, so these come last.
-
-    A reference may take away a source that hid a better one, so they are sought until no more are found: condensing
-    again finds none.
-    """
+    """What is obsolete goes first, then layout: both change texts that references point to, so these come last."""
     manner = Manner(settings.handles, pointed=settings.deduplicates)
     if settings.removes_obsolete:
         yield "Superseded answers", _Finding(find_superseded, manner)
@@ -74,6 +50,8 @@ def _finds(settings: LosslessSettings) -> Iterator[tuple[str, _Find]]:
         yield "Consolidated results", _Finding(find_consolidated, manner)
     if settings.simplifies:
         yield "Layout", find_layout
+    if settings.deduplicates:
+        yield "Repeated text", find_repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +75,11 @@ def _notes(edits: tuple[Replace, ...]) -> tuple[str, ...]:
     return (f"consolidated {sum(groups.values()) + len(groups)} operations into {len(groups)}",)
 
 
-def _kept(
-    find: Callable[[Conversation, Callable[[str], int]], _Found], conversation: Conversation, measure: Measure
-) -> _Found:
+def _kept(find: _Find, conversation: Conversation, measure: Measure) -> tuple[Replace, ...]:
     """What is found, kept with the conversation: several presets begin alike."""
     key = find, id(measure)
     if key not in conversation.memo:
         # The measure is kept as well, so that its id cannot come to mean another one.
         conversation.memo[key] = find(conversation, measure.text), measure
-    found: _Found = conversation.memo[key][0]
+    found: tuple[Replace, ...] = conversation.memo[key][0]
     return found
-
-
-def _changed(before: Conversation, after: Conversation) -> set[str]:
-    """The ids of the messages that differ."""
-    kept = set(map(id, before.messages))
-    return {message.id for message in after.messages if id(message) not in kept}

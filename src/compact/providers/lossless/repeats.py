@@ -3,36 +3,35 @@
 Every text of the conversation is looked at once, in order. A run of lines that was shown before becomes a reference;
 line numbers, and the signs of a diff, are left out of account. Only what is still shown literally can be pointed at, so
 no reference leads to another. The arguments of calls are pointed at, but never edited: a model repeats what it sees.
-What tells of a failure stays as it is, too.
 
 A run pays if it has at least `SHORTEST` characters, so it is enough to remember, for every line, the shortest run of
-that length that begins there. What is remembered is hashes in flat arrays: some thirty bytes a line, whatever the text.
+that length that begins there.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain, groupby
 
 from compact.messages import (
+    Codes,
     Conversation,
     EditKind,
-    Numbering,
-    Reference,
+    Message,
+    Names,
     Replace,
-    Segment,
+    Source,
     ToolCall,
     Where,
-    checksum,
-    fingerprint,
+    followed,
     has_mark,
     is_signed,
     is_summary,
-    message_texts,
-    names_of,
+    printed,
     segments,
     untouchable,
 )
@@ -40,242 +39,222 @@ from compact.providers.lossless.failures import failures_of
 
 SHORTEST = 80
 """A repeated run of fewer characters is left alone: a reference to it would hardly be shorter."""
-LEAST = 40
+LEAST = 8
 """How many tokens a reference must save: one that saves less costs the reader more than it is worth."""
+_LONG = 5_000
+"""From so many characters on a reference always pays: no token has more than 128 of them."""
 _SIGNS = ("+", "-", " ")
+_DIFF = re.compile(r"^(?:@@|\*\*\* Begin Patch$)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a stretch of remembered lines comes from: its first line's position in its text, and the text."""
+class Lines:
+    """The lines of a text, as hashes: with their numbers and without; a segment of them is numbered alike, or not."""
 
-    first: int
-    text: int
+    __slots__ = ("bare", "begins", "is_diff", "raw", "runs", "shown", "source")
 
+    def __init__(self, text: str) -> None:
+        parts = list(segments(text))
+        self.source = Source(text, parts)
+        bare = parts[0].lines if len(parts) == 1 else [line for part in parts for line in part.lines]
+        self.bare = self.shown = tuple(map(hash, bare))
+        self.raw = bare
+        if any(part.numbering for part in parts):
+            self.raw = text.split("\n")
+            self.shown = tuple(map(hash, self.raw))
+        self.begins = bytearray(len(bare))
+        for part in parts:
+            self.begins[part.first] = 1
+        self.runs = _runs(bare, self.bare)
+        self.is_diff = ("@@" in text or "*** B" in text) and _DIFF.search(text) is not None
+        """Whether the text holds a hunk of a diff, or a patch."""
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Lines of a text as hashes, with the runs that begin there, and the spans that become references."""
-
-    source: Source
-    hashes: tuple[int, ...]
-    runs: list[int]
-    hidden: list[tuple[int, int]]
+    def signed(self, first: int, last: int) -> Iterator[tuple[int, Lines]]:
+        """The lines of a diff from one to another, taken apart by their signs, without these; others are left out."""
+        for sign, run in groupby(range(first, last), lambda at: self.raw[at][:1]):
+            if sign in _SIGNS:
+                at = list(run)
+                part = Lines("\n".join(self.raw[each][1:] for each in at))
+                part.raw, part.shown = [self.raw[each] for each in at], (0,) * len(at)
+                yield at[0], part
 
 
 class Memory:
-    """The lines shown so far, as hashes. A line that is not shown literally, or that ends a stretch, is a gap.
+    """The lines shown so far, as hashes, and where runs of them begin: for each run the first place and the last.
 
-    Runs are found by open addressing, in a table that has room for as many lines as there will be.
+    A line that is not shown literally is a gap.
     """
 
-    def __init__(self, lines: int) -> None:
-        self.lines = array("q")
-        self.shown = bytearray()
-        """For every line: 0 where it is a gap, 1 in a text that stays as it is, 2 in one that is edited."""
-        self.later: dict[int, int] = {}
-        """Where runs first found in an edited text stand in one that stays as it is."""
-        self.sources: list[Source] = []
+    def __init__(self) -> None:
+        self._bare, self._shown = array("q"), array("q")
+        self._begins, self._literal = bytearray(), bytearray()
         self._starts: list[int] = []
-        self._runs = array("q")
-        self._table = array("i", [-1]) * (1 << (2 * lines + 16).bit_length())
+        self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
 
-    def find(self, run: int) -> int:
-        """Where the first run of this hash begins, or -1."""
-        table, mask = self._table, len(self._table) - 1
-        slot = run & mask
-        while (at := table[slot]) >= 0:
-            if self._runs[at] == run:
-                return at
-            slot = (slot + 1) & mask
-        return -1
+    def find(self, runs: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The runs that were shown: which of these, and where."""
+        first, last = self._first, self._last
+        for at, run in enumerate(runs):
+            if run in first:
+                yield at, (first[run], last[run]) if run in last else (first[run],)
 
-    def perhaps_known(self, runs: Sequence[int]) -> list[int]:
-        """The positions of the runs whose place in the table is taken; no others can be found."""
-        table, mask = self._table, len(self._table) - 1
-        return [at for at, run in enumerate(runs) if table[run & mask] >= 0]
-
-    def extent(self, at: int, hashes: Sequence[int], begin: int) -> int:
-        """How many lines from `begin` are those from `at` on."""
-        lines, shown = self.lines, self.shown
-        length, most = 0, min(len(hashes) - begin, len(lines) - at)
-        while length < most and shown[at + length] and lines[at + length] == hashes[begin + length]:
+    def extent(self, at: int, lines: Lines, begin: int) -> int:
+        """How many lines from `begin` on are those from `at` on: as they are shown, or one segment of them without."""
+        length, most = 0, min(len(lines.bare) - begin, len(self._bare) - at)
+        literal = self._literal
+        if self._shown[at] == lines.shown[begin]:
+            known, hashes = self._shown, lines.shown
+            while length < most and literal[at + length] and known[at + length] == hashes[begin + length]:
+                length += 1
+            return length
+        known, hashes, starts, begins = self._bare, lines.bare, self._begins, lines.begins
+        while length < most and literal[at + length] and known[at + length] == hashes[begin + length]:
             length += 1
+            if length < most and (starts[at + length] or begins[begin + length]):
+                break
         return length
 
-    def source(self, at: int) -> tuple[Source, int]:
-        """The stretch a line belongs to, and the line's position in its text."""
-        which = bisect_right(self._starts, at) - 1
-        source = self.sources[which]
-        return source, source.first + at - self._starts[which]
+    def place(self, at: int) -> tuple[int, int]:
+        """The number of the text that a line is in, and its position there."""
+        text = bisect_right(self._starts, at) - 1
+        return text, at - self._starts[text]
 
-    def add(self, stretch: Stretch, *, edited: bool) -> None:
-        """Remember a stretch of lines; those in the `hidden` spans are not shown."""
-        start, runs = len(self.lines), stretch.runs
+    def add(self, lines: Lines, hidden: Sequence[tuple[int, int]]) -> None:
+        """Remember the lines of the next text; those in the hidden spans are not shown."""
+        start = len(self._bare)
         self._starts.append(start)
-        self.sources.append(stretch.source)
-        self.lines.extend(stretch.hashes)
-        self.lines.append(0)
-        shown = bytearray(b"\2" if edited else b"\1") * len(stretch.hashes)
-        for first, last in stretch.hidden:
-            shown[first:last] = bytes(last - first)
-        self.shown += shown
-        self.shown.append(0)
-        self._runs.extend(runs)
-        self._runs.extend([0] * (len(stretch.hashes) + 1 - len(runs)))
-        table, known, mask = self._table, self._runs, len(self._table) - 1
-        for at, run in enumerate(runs):
-            if shown[at]:
-                slot = run & mask
-                while (other := table[slot]) >= 0 and known[other] != run:
-                    slot = (slot + 1) & mask
-                if other < 0:
-                    table[slot] = start + at
-                elif not edited and self.shown[other] == 2:
-                    self.later.setdefault(run, start + at)
+        for known, more in ((self._bare, lines.bare), (self._shown, lines.shown)):
+            known.extend(more)
+            known.append(0)
+        literal = bytearray(b"\1") * len(lines.bare)
+        for begin, end in hidden:
+            literal[begin:end] = bytes(end - begin)
+        self._begins += lines.begins + b"\0"
+        self._literal += literal + b"\0"
+        first, last = self._first, self._last
+        for at, run in enumerate(lines.runs, start):
+            if not hidden or literal[at - start]:
+                (last if run in first else first)[run] = at
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """Edits that replace repeated runs; `final` where another search, after they are made, would find no more."""
-
-    edits: tuple[Replace, ...]
-    final: bool
-
-
-def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> Repeats:
+def find_repeats(conversation: Conversation, count: Callable[[str], int]) -> tuple[Replace, ...]:
     """The edits that replace every repeated run by a reference, where that saves tokens."""
     finder = _Finder(conversation, count)
-    if conversation.system is not None:
-        for where, text in message_texts(conversation.system):
-            finder.look(where, text, editable=False)
     fixed = untouchable(conversation)
+    if conversation.system is not None:
+        finder.read(conversation.system, editable=False)
     for message in conversation.messages:
         # A summary is known by what it says; and what the vendor binds to its unedited form stays that way.
         editable = message.id not in fixed and not is_summary(message)
         editable = editable and conversation.dialect.edited(message.wire) is message.wire
-        for where, text in message_texts(message):
-            block = message.blocks[where.block]
-            finder.look(where, text, editable=editable and not isinstance(block, ToolCall) and not is_signed(block))
-    return Repeats(tuple(finder.edits), finder.final)
+        finder.read(message, editable=editable)
+    return tuple(finder.edits)
 
 
 class _Finder:
     def __init__(self, conversation: Conversation, count: Callable[[str], int]) -> None:
         self.edits: list[Replace] = []
-        self.final = True
-        self._memory = Memory(_count_lines(conversation))
-        self._texts: list[tuple[Where, str]] = []
-        self._names = names_of(conversation)
+        self._memory = Memory()
+        self._texts: list[tuple[Where, Source, str]] = []
+        self._sources: dict[Where, Source] = {}
+        self._names = Names(conversation)
+        self._codes = Codes()
+        self._named: dict[int, tuple[str, str]] = {}
+        self._followed = followed(conversation)
         self._failures = failures_of(conversation)
         self._count = count
-        self._lines: dict[int, list[str]] = {}
-        self._prints: dict[int, str] = {}
-        self._doubtful = False
 
-    def look(self, where: Where, text: str, *, editable: bool) -> None:
-        """Take in one text; where it may be edited, replace what was shown before."""
-        if len(text) < SHORTEST or has_mark(text):
-            return
-        number = len(self._texts)
-        self._texts.append((where, text))
-        raw, diff = text.split("\n") if editable else [], _is_diff(text)
-        self._doubtful = False
-        stretches = []  # remembered when the text is done: a text cannot point into itself
-        edits: list[Replace] = []
-        for segment in segments(text):
-            hashes = tuple(map(hash, segment.lines))
-            runs = _runs(segment.lines, hashes)
-            hidden: list[tuple[int, int]] = []
-            if editable and runs:
-                matches = self._matches(segment, hashes, runs, raw)
-                for start, end, reference in self._with_signed(matches, segment, raw) if diff else matches:
-                    if self._failures.at(where.message, where.block):
-                        editable = self._doubtful = False
-                        break
-                    place = where._replace(lines=(segment.first + start, segment.first + end))
-                    edits.append(Replace(place, reference, EditKind.SHOWN_BEFORE))
-                    hidden.append((start, end))
-            stretches.append(Stretch(Source(segment.first, number), hashes, runs, hidden))
-        for stretch in stretches:
-            self._memory.add(stretch, edited=bool(edits))
-        self.edits += edits
-        if not edits and self._doubtful:
-            self.final = False
+    def read(self, message: Message, *, editable: bool) -> None:
+        """Take in one message; where it may be edited, replace what was shown before."""
+        self._names.add(message)
+        for where, text, digest in printed(message):
+            known = self._followed.get(where)
+            self._codes.add(known.digest if known else digest)
+            if known:
+                # What still may be a reference is left alone.
+                if not has_mark(known.meaning):
+                    hidden = [(link.first, link.last) for link in known.links]
+                    self._remember(where, known.digest, Lines(known.meaning), hidden)
+            elif len(text) >= SHORTEST:
+                block = message.blocks[where.block]
+                may = editable and not isinstance(block, ToolCall) and not is_signed(block)
+                lines = Lines(text)
+                found = self._replace(where, lines) if may else []
+                self.edits += found
+                self._remember(where, digest, lines, [edit.where.lines or (0, 0) for edit in found])
+            self._names.show(where)
+            self._named.clear()
 
-    def _matches(
-        self, segment: Segment, hashes: Sequence[int], runs: Sequence[int], raw: list[str]
-    ) -> Iterator[tuple[int, int, str]]:
+    def _remember(self, where: Where, digest: str, lines: Lines, hidden: Sequence[tuple[int, int]]) -> None:
+        self._texts.append((where, lines.source, digest))
+        self._sources[where] = lines.source
+        self._memory.add(lines, hidden)
+        if lines.is_diff:
+            # What a diff adds, and what it leaves, is often read afterwards.
+            others = [(at, at + 1) for at, line in enumerate(lines.raw) if line[:1] not in ("+", " ", "")]
+            self._texts.append((where, lines.source, digest))
+            self._memory.add(Lines("\n".join(line[1:] for line in lines.raw)), [*hidden, *others])
+
+    def _replace(self, where: Where, lines: Lines) -> list[Replace]:
+        """The edits of one text; it cannot point into itself."""
+        matches = self._matches(where, lines)
+        return [
+            Replace(where._replace(lines=(start, end)), reference, EditKind.SHOWN_BEFORE)
+            for start, end, reference in (self._with_signed(where, matches, lines) if lines.is_diff else matches)
+        ]
+
+    def _matches(self, where: Where, lines: Lines) -> Iterator[tuple[int, int, str]]:
+        """The spans of lines that were shown before, with the references that stand for them."""
         memory, end = self._memory, 0
-        for at in memory.perhaps_known(runs):
-            found = memory.find(runs[at]) if at >= end else -1
-            if found < 0:
+        for at, found in memory.find(lines.runs):
+            if at < end:
                 continue
-            length, reference = self._weigh(segment, hashes, at, found, raw)
-            if reference:
-                yield at, at + length, reference
-                end = at + length
-            elif not self._doubtful:
-                # The source of a run not worth a reference may be edited; what is found instead may be worth one.
-                found = memory.later.get(runs[at], -1) if memory.shown[found] == 2 else found
-                self._doubtful = found >= 0 and bool(self._weigh(segment, hashes, at, found, raw)[1])
+            for length, source in sorted(((memory.extent(each, lines, at), each) for each in found), reverse=True):
+                shown = lines.raw[at : at + length]
+                reference = self._refer(source, shown)
+                if not reference:
+                    break
+                # What was shown before without a failure does not tell of this one; everything else stays.
+                if not self._failed_at(source) or not self._failures.at(where.message, where.block):
+                    end = at + length
+                    yield at, end, reference
+                    break
+
+    def _failed_at(self, found: int) -> bool:
+        where, _, _ = self._texts[self._memory.place(found)[0]]
+        return self._failures.at(where.message, where.block)
 
     def _with_signed(
-        self, matches: Iterator[tuple[int, int, str]], segment: Segment, raw: list[str]
+        self, where: Where, matches: Iterator[tuple[int, int, str]], lines: Lines
     ) -> Iterator[tuple[int, int, str]]:
         """The matches, and between them those of a diff's lines that were shown without their signs."""
         done = 0
-        for match in chain(matches, [(len(segment.lines), 0, "")]):
-            for part in _signed(segment, done, match[0]):
-                hashes = tuple(map(hash, part.lines))
-                ahead = part.first - segment.first
-                for start, end, reference in self._matches(part, hashes, _runs(part.lines, hashes), raw):
-                    yield ahead + start, ahead + end, reference
+        for match in chain(matches, [(len(lines.raw), 0, "")]):
+            for first, part in lines.signed(done, match[0]):
+                for start, end, reference in self._matches(where, part):
+                    yield first + start, first + end, reference
             if match[2]:
                 yield match
             done = match[1]
 
-    def _weigh(self, segment: Segment, hashes: Sequence[int], at: int, found: int, raw: list[str]) -> tuple[int, str]:
-        """How many lines were shown before, and the reference to them; nothing if it does not pay."""
-        length = self._memory.extent(found, hashes, at)
-        shown = raw[segment.first + at : segment.first + at + length]
-        reference = self._refer(segment, at, found, shown) if shown else ""
-        if reference and self._pays(reference, "\n".join(shown)) and self._same(segment, at, found, length):
-            return length, reference
-        return length, ""
-
-    def _pays(self, reference: str, shown: str) -> bool:
-        return len(reference) < len(shown) and self._count(reference) + LEAST <= self._count(shown)
-
-    def _same(self, segment: Segment, at: int, found: int, length: int) -> bool:
-        """Whether the lines found really are the same: hashes can lie."""
-        source, first = self._memory.source(found)
-        return self._bare(source.text)[first : first + length] == segment.lines[at : at + length]
-
-    def _refer(self, segment: Segment, at: int, found: int, shown: list[str]) -> str:
-        source, first = self._memory.source(found)
-        where, text = self._texts[source.text]
-        numbering = segment.numbering and segment.numbering.ahead(at)
-        what, last = self._names.of(where), first + len(shown)
-        if source.text not in self._prints:
-            self._prints[source.text] = fingerprint(text)[:6]
-        return Reference(what, self._prints[source.text], first + 1, last, checksum(shown), numbering).render()
-
-    def _bare(self, number: int) -> list[str]:
-        """The lines of a text without numbers; the last few asked for are kept."""
-        if number not in self._lines:
-            if len(self._lines) >= 8:
-                self._lines.clear()
-            self._lines[number] = [line for segment in segments(self._texts[number][1]) for line in segment.lines]
-        return self._lines[number]
-
-
-def _count_lines(conversation: Conversation) -> int:
-    """No fewer lines than there are in all texts worth looking at."""
-    system = conversation.system
-    everything = conversation.messages if system is None else (system, *conversation.messages)
-    found = (text for message in everything for _, text in message_texts(message))
-    return sum(text.count("\n") + 1 for text in found if len(text) >= SHORTEST)
+    def _refer(self, found: int, lines: list[str]) -> str:
+        """The reference to lines that were found; nothing where it does not pay, or they are others: hashes can lie."""
+        shown = "\n".join(lines)
+        if len(shown) < SHORTEST:
+            return ""
+        number, at = self._memory.place(found)
+        where, source, digest = self._texts[number]
+        if number not in self._named:
+            self._named[number] = self._names.of(where), self._codes.of(digest)
+        reference = source.refer(at, lines, *self._named[number])
+        if reference is None:
+            return ""
+        # Where the latest of the name shows the same lines, whether as they are or as references, it may be meant.
+        latest = self._names.latest(where)
+        if latest != where and latest in self._sources and self._sources[latest].follow(reference) == lines:
+            reference = replace(reference, what=self._names.of(latest))
+        written = reference.render()
+        return written if len(shown) > _LONG or self._count(written) + LEAST <= self._count(shown) else ""
 
 
 def _runs(lines: list[str], hashes: tuple[int, ...]) -> list[int]:
@@ -293,19 +272,3 @@ def _runs(lines: list[str], hashes: tuple[int, ...]) -> list[int]:
         runs.append(hash(hashes[at:end]))
         size -= length
     return runs
-
-
-def _is_diff(text: str) -> bool:
-    """Whether the text holds a hunk of a diff."""
-    return text.startswith("@@") or "\n@@" in text
-
-
-def _signed(segment: Segment, first: int, last: int) -> Iterator[Segment]:
-    """The lines of a diff from one to another, taken apart by their signs; those that have none are left out."""
-    if segment.numbering is not None:
-        return
-    lines = segment.lines
-    for sign, run in groupby(range(first, last), lambda at: lines[at][:1]):
-        if sign in _SIGNS:
-            at = list(run)
-            yield Segment(segment.first + at[0], [lines[each][1:] for each in at], Numbering(0, sign, 0, False))

@@ -173,10 +173,9 @@ def find_superseded(
     conversation: Conversation, count: Callable[[str], int], manner: Manner = USUAL
 ) -> tuple[Replace, ...]:
     """The edits that replace what was shown of files, where a later call shows or writes that anew."""
-    names = names_of(conversation)
     edits: list[Replace] = []
     for earlier, later in _replaced(conversation, pointed=manner.pointed, files=True):
-        below = names.later(later.where, "call" if later.written else "result")
+        below = names_of(conversation).later(later.where, "call" if later.written else "result")
         does = "writes the whole file anew" if later.written else "shows these lines anew"
         edits += _replace(earlier, later, f"[Outdated: see {below} below, which {does}]", count, manner)
     return tuple(edits)
@@ -186,12 +185,11 @@ def find_consolidated(
     conversation: Conversation, count: Callable[[str], int], manner: Manner = USUAL
 ) -> tuple[Replace, ...]:
     """The edits that replace the answers to a call which was made again, so that the latest one counts."""
-    names = names_of(conversation)
     edits: list[Replace] = []
     found = list(_replaced(conversation, pointed=manner.pointed, files=False))
     runs = Counter(later.where for _, later in found)
     for earlier, later in found:
-        below = names.later(later.where, "result")
+        below = names_of(conversation).later(later.where, "result")
         told = f"{runs[later.where] + 1} operations: the same was run again; see {below} below"
         edits += _replace(earlier, later, f"[Consolidated {told}]", count, manner)
     return tuple(edits)

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from compact.messages import Conversation, EditKind, Where, fingerprint, has_mark, has_references
-from compact.messages.references import parse_reference
-from compact.messages.resolve import SHORTEST_SOURCE, Resolved, resolve
+from compact.messages.resolve import Resolved, resolve
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, Markers, missing_lines, suppress
 from compact.providers.truncation.places import Place, Shortening
@@ -29,14 +28,14 @@ def separate(conversation: Conversation, found: Sequence[Place]) -> tuple[list[P
     needed: set[str] = set()
     # Sources come before what refers to them: backwards, all that need a text were seen before it.
     for where, text in reversed(list(resolve(conversation))):
-        if where not in free or text.digest[:SHORTEST_SOURCE] in needed:
+        if where not in free or text.digest in needed:
             free.discard(where)
-            needed |= text.sources
-        elif text.sources:
+            needed.update(link.source for link in text.links)
+        elif text.links:
             links[where] = text
     left = [place for place in found if place.where in free]
     followers = [
-        replace(place, text=link.meaning, shown=place.text, sources=link.sources)
+        replace(place, text=link.meaning, shown=place.text, links=link.links)
         for place in left
         if (link := links.get(place.where))
     ]
@@ -53,17 +52,17 @@ def follow(
     """All that refer to the cuts, cut as well."""
     if not followers:
         return []
-    gone = {_hash(each.place.text): each.kind for each in cuts}
+    gone = {fingerprint(each.place.text): each.kind for each in cuts}
     done = []
     for place in followers:
-        fates = {gone[source] for source in place.sources if source in gone}
+        fates = {gone[link.source] for link in place.links if link.source in gone}
         if not fates:
             continue
         whole = suppress(place.text, markers)
         text = whole if EditKind.SUPPRESSED in fates else cut(place)
         if text != place.text:
             kind = EditKind.SUPPRESSED if text == whole else EditKind.TRUNCATED
-            gone[_hash(place.text)] = kind
+            gone[fingerprint(place.text)] = kind
             done.append(_replaced(place, text, kind, measure))
     return done
 
@@ -74,28 +73,23 @@ def blank(
     """All others that refer to the cuts, with a marker in place of each such reference; the rest of them stays."""
     if not followers:
         return []
-    gone = {_hash(each.place.text): each.kind for each in cuts}
+    gone = {fingerprint(each.place.text): each.kind for each in cuts}
     cut = {each.place.where for each in cuts}
     done = []
     for place in followers:
-        if place.where in cut or gone.keys().isdisjoint(place.sources):
+        missing = {link.line: link for link in place.links if link.source in gone}
+        if place.where in cut or not missing:
             continue
         lines = place.shown.split("\n")
         for index, line in enumerate(lines):
-            reference = parse_reference(line)
-            if reference is not None and (kind := gone.get(reference.source[:SHORTEST_SOURCE])):
-                size = reference.last - reference.first + 1
-                nothing = kind is EditKind.SUPPRESSED and markers != "plain"
-                lines[index] = SUPPRESSED if nothing else missing_lines(size, markers)
+            if link := missing.get(line):
+                nothing = gone[link.source] is EditKind.SUPPRESSED and markers != "plain"
+                lines[index] = SUPPRESSED if nothing else missing_lines(link.last - link.first, markers)
         # Another text now: what refers to it would find it no more.
-        gone[_hash(place.text)] = EditKind.TRUNCATED
+        gone[fingerprint(place.text)] = EditKind.TRUNCATED
         done.append(_replaced(place, "\n".join(lines), EditKind.TRUNCATED, measure))
     return done
 
 
 def _replaced(place: Place, text: str, kind: EditKind, measure: Measure) -> Shortening:
     return Shortening(place, place.marked(text), kind, measure)
-
-
-def _hash(text: str) -> str:
-    return fingerprint(text)[:SHORTEST_SOURCE]

@@ -28,6 +28,7 @@ from compact.messages import (
     with_handle,
 )
 from compact.messages.paths import can_splice
+from compact.messages.resolve import Link
 from compact.messages.seals import is_summary
 from compact.ports import Measure
 from compact.providers.truncation.cutting import SUPPRESSED, is_condensed, is_cut
@@ -57,7 +58,7 @@ class Place:
     """A text that may be replaced: what was said, what a tool answered, or a string in the arguments of a call.
 
     `position` is its message's; `tool` the tool that was called; `escaped` whether the call is written in ASCII only.
-    Where references stand for lines of the text, `shown` is the text with them and `sources` are their hashes. With
+    Where references stand for lines of the text, `shown` is the text with them and `links` are these. With
     `handles`, whatever replaces it says by which handle it can be recalled.
     """
 
@@ -68,7 +69,7 @@ class Place:
     tool: str = ""
     escaped: bool = False
     shown: str = ""
-    sources: frozenset[str] = frozenset()
+    links: tuple[Link, ...] = ()
     handles: bool = False
     _now: int | None = field(default=None, init=False, repr=False, compare=False)
 

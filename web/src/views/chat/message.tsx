@@ -69,7 +69,7 @@ export const MessageItem = memo(function MessageItem({ session, message, query, 
   );
 });
 
-const hasReferences = (parts: readonly Part[]): boolean => parts.some((part) => /⟨=|\[same as lines /.test(part.text));
+const hasReferences = (parts: readonly Part[]): boolean => parts.some((part) => /⟨=|\[same as lines |\[same (?:text )?as .* above #\d{6}/.test(part.text));
 
 function StateBadge({ state }: { state: Message["state"] }) {
   if (state === "pinned") return <Badge look="accent">pinned</Badge>;

@@ -35,6 +35,9 @@ describe("a text of the diff", () => {
   it("knows our own markers", () => {
     expect(markerOf("⟨=lines 6-8 of read_file a.py #dd7bdb:0bc7⟩")).toBe("reference");
     expect(markerOf("[same as lines 6-8 of the result of read_file a.py above #dd7bdb:0bc7]")).toBe("reference");
+    expect(markerOf("[same as a.py:6-8 above #481207]")).toBe("reference");
+    expect(markerOf("   120→[same text as git diff:6-8 above #481207]")).toBe("reference");
+    expect(markerOf("[same as a line of some code]")).toBeUndefined();
     expect(markerOf("[Outdated: see the last result of read_file a.py below, which shows these lines anew]")).toBe("superseded");
     expect(markerOf("[a line of some code]")).toBeUndefined();
     expect(markerOf("some text⟨ ... truncated ⟩")).toBe("truncated");
