@@ -25,7 +25,7 @@ SECTIONS = (
     "compacting",
     "worlds",
 )
-WITH_OPTIONS = ("worlds",)
+WITH_OPTIONS = ("lossless", "worlds")
 
 
 def main(names: list[str]) -> int:

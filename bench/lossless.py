@@ -1,63 +1,93 @@
-"""How much smaller Lossless makes real coding sessions, beside the limits measured for them; and how fast it is.
+"""How much smaller Lossless makes real coding sessions, beside what could go at most; and how fast it is.
 
-The limits were measured in characters, whole files, with references of 60 characters; so is this, real references
-included. Tokens stand beside.
+What could go is computed by `bench.limits`, with references as long as the real ones, without the arguments of calls
+and without the messages that no compaction may touch. Where the folder of sessions has a `limits.json`, limits that
+somebody else measured, the share of these stands beside.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import sys
 from collections import defaultdict
-from importlib.resources import files
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, median, quantiles
-from time import perf_counter
+from statistics import mean
+from time import process_time
 from typing import TextIO
 
-import compact
+from bench.limits import LEVELS, find_limits, size
 from bench.recount import forget
 from compact.app import counter_for, read_transcript
 from compact.engine import Gauge, Judge, Outcome
 from compact.engine import run as drive
-from compact.formats import reject, render, tools_of
-from compact.messages import Conversation, Reasoning, Text, ToolCall, ToolResult, restore
+from compact.formats import reject, tools_of
+from compact.messages import Conversation, Replace, restore, unfold
 from compact.providers import Task
 from compact.providers.lossless import LosslessProvider, LosslessSettings
 
-LEVELS = {"verbatim": "L1", "formatting": "L2", "superseded": "L3"}
+LEAST = 8
+"""Tokens that a reference has to save."""
+_GIVEN = dict(zip(LEVELS, ("L1", "L2", "L3"), strict=True))
+_HEADINGS = ("saved", "limit", "of it", "tokens", "given", "of it")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A recorded session, and what one level makes of it."""
+
+    name: str
+    conversation: Conversation
+    tokens: int
+    outcome: Outcome
+    fewer: int
+    seconds: float
+
+    @property
+    def source(self) -> str:
+        return self.name.split("__")[0]
+
+    @property
+    def saved(self) -> int:
+        """The characters that went."""
+        return size(self.conversation) - size(self.outcome.conversation)
+
+    @property
+    def references(self) -> list[str]:
+        """The references that were made."""
+        edits = (edit for step in self.outcome.plan for edit in step.edits if step.name == "Repeated text")
+        return [edit.with_ for edit in edits if isinstance(edit, Replace)]
 
 
 def run(out: TextIO) -> None:
-    _speed(out)
-    folder = os.environ.get("COMPACT_TRANSCRIPTS")
-    if not folder:
-        print("real sessions not found: set COMPACT_TRANSCRIPTS", file=out)
+    measure(os.environ.get("COMPACT_TRANSCRIPTS"), out)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench lossless", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", metavar="DIR", help="a folder that has coding/, and limits.json if there is one")
+    measure(parser.parse_args(arguments).data, sys.stdout)
+    return 0
+
+
+def measure(folder: str | None, out: TextIO) -> None:
+    paths = sorted(Path(folder, "coding").glob("*.json")) if folder else []
+    if not folder or not paths:
+        print("real sessions not found: name a folder that has coding/ with --data or COMPACT_TRANSCRIPTS", file=out)
         return
     measured = Path(folder, "limits.json")
-    if not measured.is_file():
-        print("limits not found: set COMPACT_TRANSCRIPTS to a folder that has limits.json and coding/", file=out)
-        return
-    limits = json.loads(measured.read_text(encoding="utf-8"))
-    names = ("median", "p90", "mean", "limit", "of it", "tokens")
-    print(f"\n{'source':22} {'level':11} files" + "".join(f" {name:>7}" for name in names), file=out)
-    for level, limit in LEVELS.items():
-        rows: defaultdict[str, list[tuple[float, float, float]]] = defaultdict(list)
-        for path in sorted(Path(folder, "coding").glob("*.json")):
-            conversation = read_transcript(path.read_bytes())
-            outcome, gauge = condense(conversation, level)
-            if restore(outcome.conversation, outcome.plan) != conversation:
-                raise AssertionError(f"{path.name} is not restored")
-            smaller = 1 - size(outcome.conversation) / size(conversation)
-            fewer = 1 - gauge.conversation(outcome.conversation) / gauge.conversation(conversation)
-            for group in (path.name.split("__")[0], "all"):
-                rows[group].append((smaller, fewer, limits[path.name][limit]))
-        for group, found in sorted(rows.items()):
-            chars, tokens, most = ([row[at] for row in found] for at in range(3))
-            top = quantiles(chars, n=10)[-1] if len(chars) > 1 else chars[0]
-            share = mean(chars) / (mean(most) or 1)
-            figures = [median(chars), top, mean(chars), mean(most), share, mean(tokens)]
-            print(f"{group:22} {level:11} {len(found):5}" + "".join(f" {each:7.1%}" for each in figures), file=out)
+    given = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else {}
+    length = least = 0.0
+    for level in LEVELS:
+        sessions = [_condense_file(path, level) for path in paths]
+        if not length:
+            length, least = _lengths(sessions, out)
+        _print_table(level, sessions, (length, least), given, out)
+        tokens, seconds = sum(each.tokens for each in sessions), sum(each.seconds for each in sessions)
+        print(f"processor time: {seconds / tokens * 1e8:.0f} ms for 100,000 tokens, counted before", file=out)
 
 
 def condense(conversation: Conversation, level: str) -> tuple[Outcome, Gauge]:
@@ -68,34 +98,62 @@ def condense(conversation: Conversation, level: str) -> tuple[Outcome, Gauge]:
     return drive(LosslessProvider().condense(task, settings), judge, lambda _: ()), gauge
 
 
-def size(conversation: Conversation) -> int:
-    """The characters of everything said, called and answered."""
-    total = 0
-    for message in conversation.messages:
-        for block in message.blocks:
-            if isinstance(block, ToolCall):
-                total += len(block.raw if isinstance(block.raw, str) else json.dumps(block.raw, ensure_ascii=False))
-            elif isinstance(block, Text | Reasoning | ToolResult):
-                total += len(block.text)
-    return total
+def _condense_file(path: Path, level: str) -> Session:
+    forget()
+    conversation = read_transcript(path.read_bytes())
+    tokens = Gauge(counter_for("gpt-4o"), tools_of(conversation)).conversation(conversation)
+    began = process_time()
+    outcome, gauge = condense(conversation, level)
+    seconds = process_time() - began
+    # What is verbatim needs no plan.
+    verbatim = level == "verbatim" and unfold(outcome.conversation).messages != conversation.messages
+    if verbatim or restore(outcome.conversation, outcome.plan) != conversation:
+        raise AssertionError(f"{path.name} is not restored")
+    return Session(path.name, conversation, tokens, outcome, tokens - gauge.conversation(outcome.conversation), seconds)
 
 
-def _speed(out: TextIO) -> None:
-    session = files("compact.cli") / "transcripts" / "session.openai-chat.json"
-    conversation = read_transcript(session.read_bytes())
-    messages = render(conversation)
-    cold = min(_timed(lambda: compact.count_tokens(messages), forget) for _ in range(5))
-    print(f"the bundled session: counted cold in {cold * 1000:.1f} ms", file=out)
-    for level in LEVELS:
-        condense(conversation, level)  # counts the texts once: counting is not what is measured
-        seconds = min(_timed(lambda: condense(conversation, level)) for _ in range(5))  # noqa: B023 - called at once
-        print(f"{level:11} {seconds * 1000:7.1f} ms  {seconds / cold:5.1f} times that", file=out)
+def _lengths(sessions: Sequence[Session], out: TextIO) -> tuple[float, float]:
+    """How many characters a reference takes, and how many it has to save."""
+    count = counter_for("gpt-4o").text
+    made = [reference for session in sessions for reference in session.references]
+    if not made:
+        return 50, 4 * LEAST
+    tokens = sorted(map(count, made))
+    low, middle, high = (tokens[len(tokens) * share // 10] for share in (1, 5, 9))
+    length = mean(map(len, made))
+    print(
+        f"{len(made):,} references of {length:.0f} characters; tokens: {low}, {middle}, {high} (p10, p50, p90)",
+        file=out,
+    )
+    return length, LEAST * sum(size(each.conversation) for each in sessions) / sum(each.tokens for each in sessions)
 
 
-def _timed(work: object, before: object = None) -> float:
-    if callable(before):
-        before()
-    began = perf_counter()
-    if callable(work):
-        work()
-    return perf_counter() - began
+def _print_table(
+    level: str,
+    sessions: Sequence[Session],
+    lengths: tuple[float, float],
+    given: dict[str, dict[str, float]],
+    out: TextIO,
+) -> None:
+    rows: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for session in sessions:
+        for group in (session.source, "all"):
+            rows[group].append(tuple(_figures(session, level, lengths, given)))
+    print(f"\n{level:22} files" + "".join(f" {name:>7}" for name in _HEADINGS), file=out)
+    for group, found in sorted(rows.items(), key=lambda row: (row[0] == "all", row[0])):
+        saved, most, whole, fewer, tokens, theirs = map(sum, zip(*found, strict=True))
+        shares = saved / whole, most / whole, saved / (most or 1), fewer / tokens, theirs / whole, saved / (theirs or 1)
+        print(f"{group:22} {len(found):5}" + "".join(f" {each:7.1%}" for each in shares[: 6 if given else 4]), file=out)
+
+
+def _figures(
+    session: Session, level: str, lengths: tuple[float, float], given: dict[str, dict[str, float]]
+) -> Iterator[float]:
+    """Characters saved, those that could be, and all; tokens saved, and all; characters that others say could be."""
+    whole = size(session.conversation)
+    yield session.saved
+    yield find_limits(session.conversation, *lengths)[level].touchable
+    yield whole
+    yield session.fewer
+    yield session.tokens
+    yield whole * given.get(session.name, {}).get(_GIVEN[level], 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TextIO
 
-from bench.lossless import size
+from bench.limits import size
 from compact.app import Condensation, read_transcript, resolve_recipe
 from compact.messages import Conversation, ToolResult
 
