@@ -81,8 +81,15 @@ def test_a_call_follows_the_user_or_a_response() -> None:
 
 
 def test_neighbouring_contents_of_the_model_are_one_turn() -> None:
-    assert violations(ASK, model("Reading."), model(call()), user(answer())) == []
+    assert violations(ASK, model("Reading."), model("On."), ASK) == []
     assert violations(ASK, model(call("a")), model(call("b")), user(answer("a"), answer("b"))) == []
+
+
+def test_a_call_does_not_follow_what_the_model_says_in_a_content_of_its_own() -> None:
+    assert violations(ASK, model("Reading."), model(call()), user(answer())) == [("G1", 2, FIRST)]
+    assert violations(ASK, model("Reading.", call()), user(answer())) == []
+    split = [ASK, model(call("a")), model("And."), model(call("b")), user(answer("a"), answer("b"))]
+    assert violations(*split) == [("G1", 3, FIRST)]
 
 
 def test_a_response_follows_its_calls() -> None:
@@ -162,7 +169,6 @@ def test_earlier_turns_and_the_stand_in_pass() -> None:
     split = [
         ASK,
         model(call("a", thought_signature="x")),
-        model("And."),
         model(call("b")),
         user(answer("a"), answer("b")),
     ]

@@ -182,7 +182,11 @@ def summary(text: str, role: str, neighbours: Neighbours) -> Sequence[Json]:
 
 
 def compose(turns: Sequence[Turn]) -> list[Json]:
-    """Answers to one step stand together in a content of their own; follow-up text in the next."""
+    """Write turns as contents.
+
+    The responses to one step share a content, and follow-up text is in the next one. Text of the model right before its
+    calls is in one content with them.
+    """
     names = {block.id: block.name for turn in turns for block in turn.blocks if isinstance(block, ToolCall)}
     out: list[Json] = []
     answering = False
@@ -193,10 +197,18 @@ def compose(turns: Sequence[Turn]) -> list[Json]:
             out[-1] = marked({**out[-1], "parts": [*out[-1]["parts"], *results]}, turn)
         elif results:
             out.append(marked({"role": "user", "parts": results}, turn))
-        if others:
-            out.append(marked({"role": "model" if turn.role == "assistant" else "user", "parts": others}, turn))
+        role = "model" if turn.role == "assistant" else "user"
+        called = any(isinstance(block, ToolCall) for block in turn.blocks)
+        if others and called and out and out[-1]["role"] == role == "model" and not _calls_in(out[-1]):
+            out[-1] = marked({**out[-1], "parts": [*out[-1]["parts"], *others]}, turn)
+        elif others:
+            out.append(marked({"role": role, "parts": others}, turn))
         answering = not others and any(isinstance(block, ToolResult) for block in turn.blocks)
     return out
+
+
+def _calls_in(content: Json) -> bool:
+    return any("functionCall" in part for part in content["parts"])
 
 
 def _compose_result(result: ToolResult, names: Mapping[str, str]) -> Json:

@@ -1,6 +1,7 @@
 """What the API rejects, in the order in which it complains.
 
-Neighbouring contents of the model are one turn: Gemini does not ask for strict alternation.
+Neighbouring contents of the model are one turn: Gemini does not ask for strict alternation. But a content with calls
+does not follow one in which the model only speaks: text and calls belong into one content.
 """
 
 from __future__ import annotations
@@ -90,11 +91,13 @@ def _has_data(part: Part) -> bool:
 
 def _calls_without_a_cause(request: Request) -> Iterator[Finding]:
     before = previous = ""
-    for index, content in enumerate(_contents(request.body)):
+    contents = _contents(request.body)
+    for index, content in enumerate(contents):
         role = _role(content)
         if role != previous:
             before, previous = previous, role
-        if role == "model" and before not in ("user", "function") and _calls(content):
+        follows_text = index > 0 and role == _role(contents[index - 1]) and not _calls(contents[index - 1])
+        if role == "model" and (follows_text or before not in ("user", "function")) and _calls(content):
             yield Finding(
                 index,
                 "Please ensure that function call turn comes immediately after a user turn or after a function "

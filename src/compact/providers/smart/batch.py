@@ -56,10 +56,17 @@ def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Step
 
 
 def _free(task: Task, batch: BatchSettings, positions: list[int]) -> list[Exchange]:
-    """The selected exchanges that a summary may stand for, the oldest first; what people said is the last to go."""
+    """Return the selected exchanges that a summary may replace, the oldest first; what people said goes last.
+
+    Where earlier accounts are among them, only those behind the last one: no account comes before an older one.
+    """
     messages = task.conversation.messages
     free = {index for index in foldable(task.conversation, positions, batch) if not is_pruned(messages[index])}
     groups = [group for group in exchanges(messages) if free.issuperset(group)]
+    # An earlier account stays, and the new one stands before all that is newer than the first message it tells of.
+    ours = [index for index, one in enumerate(messages) if is_summary(one) or is_pruned(one)]
+    told = max((index for index in ours if groups and groups[0][0] < index < groups[-1][0]), default=-1)
+    groups = [group for group in groups if group[0] > told]
     return sorted(groups, key=lambda group: messages[group[0]].from_user)
 
 
