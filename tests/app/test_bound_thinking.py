@@ -11,7 +11,7 @@ import pytest
 import compact
 from compact import CompactConfig, CompactManager
 from compact.formats import parse, violations
-from compact.messages import Conversation, Json, assuming
+from compact.messages import Conversation, Json, assuming, is_summary
 
 BOUND = "claude-fable-5-1"
 MODELS = ("claude-sonnet-4-5", "claude-fable-5", BOUND)
@@ -74,10 +74,30 @@ def test_an_account_may_stand_before_the_current_step_unless_its_thinking_is_bou
     body = request(steps(20, closed=closed), model, thinking)
     result = compact.condense(body, recipe="layers", target=0.3, model=model)
     assert violations(result.conversation, origin=parse(body)) == []
-    # A summary ends the answer that must begin with thinking: `layers` stops there, and nothing changes.
+    # A summary ends the answer that must begin with thinking: there, `auto` cuts what tools answered.
     bound = (model, closed) == (BOUND, False) and thinking == MODES[0]
-    assert result.target_met is not bound
-    assert (result.messages == body["messages"]) is bound
+    assert result.target_met
+    assert any(map(is_summary, result.conversation.messages)) is not bound
+    assert compact.restore(result) == body["messages"]
+
+
+@pytest.mark.parametrize("recipe", ["layers", "auto"])
+def test_an_open_loop_with_bound_thinking_fits_its_window(recipe: str, tmp_path: Path) -> None:
+    config = CompactConfig.model_validate(
+        {
+            "model": BOUND,
+            "max_context_tokens": 10_000,
+            "storage": {"path": str(tmp_path)},
+            "profile": "offline",
+            "policy": {"recipe": recipe},
+        }
+    )
+    with CompactManager(config) as manager:
+        for count in (5, 10, 15, 20):
+            body = request(steps(count), BOUND, MODES[0])
+            done = manager.prepare("s", body)
+            assert compact.count_tokens(done.messages, model=BOUND, system="s") <= 8_500
+            assert violations(parse(request(done.messages, BOUND, MODES[0])), origin=parse(body)) == []
 
 
 def test_where_no_account_may_stand_auto_cuts_as_far_as_it_goes() -> None:

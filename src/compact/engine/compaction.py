@@ -89,8 +89,9 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
 
     Where the recipe's own passes end above the target, `auto` goes on from there if the recipe says so; where a request
     would exceed its budget, it does so in any case but two: the provider `layers` raises InsufficientBudget, and a
-    recipe with `on_failure="block"` changes nothing where a summary failed. Without a callback, no model is called, and
-    what a model would write is written offline. A model of another vendor gets placeholders for secrets.
+    recipe with `on_failure="block"` changes nothing where a summary failed. Where a rule of the vendor forbids what
+    `layers` would do, `auto` goes on, too. Without a callback, no model is called, and what a model would write is
+    written offline. A model of another vendor gets placeholders for secrets.
     """
     unasked = NOT_GIVEN if asker is None else asker.reason if isinstance(asker, NoModel) else ""
     ask = None
@@ -102,11 +103,11 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     run_.ceiling = goal.ceiling
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
-        if goal.target is not None and recipe.when_missed == "continue" and not run_.blocked:
+        if goal.target is not None and run_.continues and not run_.blocked:
             run_.until_reached(goal.target)
     else:
         run_.skip(goal.target)
-    keeps_error = run_.blocked or recipe.provider.id in _KEEPING_THEIR_ERROR
+    keeps_error = run_.blocked or (recipe.provider.id in _KEEPING_THEIR_ERROR and not run_.forbidden)
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
     return replace(run_.judge.outcome(), unasked=unasked)
@@ -188,6 +189,16 @@ class _Run:
         names = [event.name for event in self.judge.outcome().events]
         last = next((name for name in reversed(names) if name in (*_FAILED, "summary_created")), "")
         return last in _FAILED  # where a refused question was answered the next time, there is a summary
+
+    @property
+    def forbidden(self) -> bool:
+        """True if a rule of the vendor forbade what `layers` would do."""
+        return self.judge.forbidden and self._recipe.provider.id in _KEEPING_THEIR_ERROR
+
+    @property
+    def continues(self) -> bool:
+        """True if `auto` goes on down to the target: the recipe says so, or `layers` could do nothing."""
+        return self._recipe.when_missed == "continue" or (self.forbidden and not self.judge.outcome().plan)
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""

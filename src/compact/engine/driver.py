@@ -82,6 +82,8 @@ class Judge:
         self._asked = 0
         self._models: dict[str, None] = {}
         self._asking = 0.0
+        self.forbidden = False
+        """True if a rule of the vendor forbade a pass."""
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
@@ -97,6 +99,7 @@ class Judge:
         except EditError as error:
             return self._record(proposal, Rejected(str(error)))
         if problems:
+            self.forbidden |= any(problem.kind == "invalid" for problem in problems)
             why = "; ".join(problem.text for problem in problems[:3])
             return self._record(proposal, Rejected(why, frozenset(problem.message for problem in problems) - {""}))
         self._plan += steps
