@@ -340,9 +340,14 @@ def test_no_account_speaks_of_a_run_that_the_client_took_back(tmp_path: Path, ou
 
 def test_no_account_calls_a_request_answered_below_if_the_answer_is_taken_back(tmp_path: Path) -> None:
     client = Client(marks=False)
-    for number in range(12):
+    for number in range(4):
         client.answer()
         client.say(f"Question {number}: which of the two is faster? " + client.filler(20, 60))
+        for _ in range(10):
+            client.call()
+    for _ in range(2):
+        client.answer()
+        client.say("Is it?")
     client.answer()
     with manager(tmp_path) as one:
         done = one.compact_now("s", client.request())

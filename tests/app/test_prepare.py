@@ -67,6 +67,7 @@ def test_without_an_answer_messages_go_where_the_policy_says_so(make: Bench) -> 
     assert not summaries(done.messages)
     assert done.messages[0] == talk(1)[0]
     assert done.messages[-1] == talk(20)[-1] or done.messages[-1] == talk(20)[-2]
+    assert 0.9 * 4000 <= done.tokens_after <= 4000
 
 
 def test_without_an_answer_nothing_happens_where_the_policy_says_so(make: Bench) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from compact.providers.auto import AutoSettings
 from compact.settings.recipes import choose_default, default_recipe
 from compact.testing.generate import random_body
 from tests.conversations import stored
-from tests.providers.conversations import LONG, assistant, gauge_for, step, tokens_of, user
+from tests.providers.conversations import LONG, assistant, gauge_for, step, task_for, tokens_of, user
 
 STOPPING = ("v1", "v2", "v3", "layers", "lossless:verbatim", "lossless:formatting", "lossless:superseded")
 NAMES = [name for name, _ in list_recipes()]
@@ -239,7 +240,8 @@ def test_an_account_stands_ahead_of_system_messages_where_only_there_it_is_valid
 def test_the_ceiling_lies_halfway_from_the_target_to_where_it_would_begin_again(
     goal: Goal, ceiling: int | None
 ) -> None:
-    assert goal.ceiling == ceiling
+    task = replace(task_for(work(), goal.target), budget=goal.budget, trigger=goal.trigger)
+    assert task.ceiling == ceiling
 
 
 def test_a_budget_of_just_what_must_stay_is_enough() -> None:

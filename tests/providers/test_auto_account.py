@@ -315,9 +315,9 @@ def test_a_line_about_a_file_of_rules_quotes_what_directs() -> None:
     about = "\n".join(f"- The module part_{at} is described in docs/part_{at}.md." for at in range(30))
     text = f"## About\n{about}\n\n## Rules\n- Never push to main.\n"
     before = parse([user("Begin."), *step("c1", "read_file", {"path": "AGENTS.md"}, text), *spoken(40), user("Go on.")])
-    line = next(line for line in account(fill(before, tokens_of(before) // 20)).split("\n") if "AGENTS.md" in line)
+    line = next(line for line in account(fill(before, tokens_of(before) // 24)).split("\n") if "AGENTS.md" in line)
     assert line.endswith('Rules: Never push to main."')
-    assert len(line) < 400
+    assert len(line) < 700
 
 
 def test_the_account_says_where_messages_belong_that_stand_below_it() -> None:
@@ -379,4 +379,4 @@ def test_a_failure_that_was_left_behind_is_not_what_is_being_worked_on() -> None
         before = parse([user("Begin."), *spoken(6), *failing, *runs, *spoken(6), user("Go on.")])
         task = Task(before, tokens_of(before), None, 100_000, gauge_for(before))
         ladders = build_ladders(task, AutoSettings(), exchanges(before.messages))
-        assert any(ladder.island for ladder in ladders) is stays
+        assert any(ladder.island and not ladder.pointed for ladder in ladders) is stays

@@ -48,16 +48,6 @@ class Goal:
     trigger: int | None = None
     most: int | None = None
 
-    @property
-    def ceiling(self) -> int | None:
-        """The most that may be left by what keeps messages in exact numbers: halfway from the target to the trigger.
-
-        The next compaction is then not due at once.
-        """
-        if self.target is None or self.trigger is None:
-            return None
-        return max(self.target, (self.target + min(self.trigger, self.budget or self.trigger)) // 2)
-
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -99,8 +89,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
         ask = hide_secrets(asker, inputs.vendor, conversation, inputs.redactor)
     if goal.budget is not None:
         goal = replace(goal, budget=_budget(conversation, goal, inputs))
-    run_ = _Run(conversation, recipe, inputs, ask)
-    run_.ceiling = goal.ceiling
+    run_ = _Run(conversation, recipe, goal, inputs, ask)
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
         if goal.target is not None and run_.continues and not run_.blocked:
@@ -153,14 +142,16 @@ _KEEPING_THEIR_ERROR = ("layers",)
 class _Run:
     """One compaction under way."""
 
-    def __init__(self, conversation: Conversation, recipe: Recipe, inputs: Inputs, ask: AskModel | None) -> None:
+    def __init__(
+        self, conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, ask: AskModel | None
+    ) -> None:
         conversation = recognise(conversation, inputs.account.seal)
         self.judge = Judge(conversation, inputs.gauge, reject, inputs.observe)
         self._at_first = self.judge.tokens
         self._recipe = recipe.with_handles() if inputs.handles else recipe
         self._inputs = inputs
         self._ask = ask
-        self.ceiling: int | None = None
+        self._goal = goal
         self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
 
     def provider(self, target: int | None, ask: AskModel | None) -> None:
@@ -229,8 +220,10 @@ class _Run:
     def _fill(self, target: int, ask: AskModel | None) -> None:
         task = self._task(target, ask)
         if not task.reached(task.tokens):
-            words = {name: value for name, value in self._recipe.words.items() if value not in _NOT_AUTOS}
-            settings = configure(AutoSettings, {**words, "handles": self._inputs.handles})
+            settings = self._recipe.settings
+            if not isinstance(settings, AutoSettings):
+                words = {name: value for name, value in self._recipe.words.items() if value not in _NOT_AUTOS}
+                settings = configure(AutoSettings, {**words, **self._recipe.kept, "handles": self._inputs.handles})
             run(_AUTO.condense(task, settings), self.judge, self._asker(ask))
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
@@ -246,7 +239,8 @@ class _Run:
             account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
             items=inputs.items,
-            ceiling=self.ceiling,
+            budget=self._goal.budget,
+            trigger=self._goal.trigger,
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:

@@ -3,7 +3,7 @@
 from compact.policies.compaction import CompactConfig, Policy, RedactionSettings, StorageSettings, TracingSettings
 from compact.policies.configuration import Configuration, configure
 from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, check_address, default_profile, model_of
-from compact.policies.retention import Retention, Selection, select
+from compact.policies.retention import Retention, Selection, from_a_request, last_calls, last_turns, last_within, select
 from compact.policies.room import AnswerRoom, Room
 from compact.policies.session_ids import check_session_id
 from compact.policies.threshold import (
@@ -45,6 +45,10 @@ __all__ = [
     "configure",
     "default_profile",
     "effective_threshold",
+    "from_a_request",
+    "last_calls",
+    "last_turns",
+    "last_within",
     "model_of",
     "select",
     "should_condense",

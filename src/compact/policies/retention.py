@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pydantic import Field
 
-from compact.messages import Conversation, Exchange, Message, exchanges, untouchable
+from compact.messages import Conversation, Exchange, Message, exchanges, is_summary, untouchable
 from compact.policies.configuration import Configuration
 
 CountMessage: TypeAlias = Callable[[Message], int]
@@ -79,29 +79,66 @@ def _rules(
         if starts:
             yield "recent turns", range(starts[-min(retention.recent_turns, len(starts))], size)
     if retention.tool_pairs:
-        yield "recent tool calls", _last_pairs(messages, groups, retention.tool_pairs)
+        yield "recent tool calls", [at for group in last_calls(messages, groups, retention.tool_pairs) for at in group]
     if retention.recent_tokens:
-        yield "recent tokens", _last_tokens(messages, groups, retention.recent_tokens, count)
+        within = last_within(messages, groups, retention.recent_tokens, count)
+        yield "recent tokens", [at for group in within for at in group]
 
 
-def _last_pairs(messages: Sequence[Message], groups: Sequence[Exchange], wanted: int) -> list[int]:
-    found = 0
-    indices: list[int] = []
+def last_turns(messages: Sequence[Message], groups: Sequence[Exchange], wanted: int) -> list[Exchange]:
+    """Return the requests of the last turns, each with the last answer without calls, newest first.
+
+    A request at the end that is not answered yet belongs to them without being counted.
+    """
+    found: list[Exchange] = []
+    answer: tuple[Exchange, ...] = ()
+    turns, open_, asked = 0, True, False
+    for group in reversed(groups):
+        first = messages[group[0]]
+        if is_summary(first):
+            continue
+        if any(messages[index].calls for index in group):
+            asked = False
+        elif first.from_user:
+            turns += not (asked or open_)
+            if turns > wanted:
+                break
+            found += [*answer, group]
+            answer, open_, asked = (), False, True
+        elif first.role == "assistant":
+            answer, open_, asked = answer or (group,), False, False
+    return found if wanted else []
+
+
+def last_calls(messages: Sequence[Message], groups: Sequence[Exchange], wanted: int) -> list[Exchange]:
+    """Return the exchanges of the last calls, newest first; one that makes several calls at once stays whole."""
+    found: list[Exchange] = []
+    called = 0
     for group in reversed(groups):
         calls = sum(len(messages[index].calls) for index in group)
-        if calls and found < wanted:
-            found += calls
-            indices += group
-    return indices
+        if calls and called < wanted:
+            found.append(group)
+            called += calls
+    return found
 
 
-def _last_tokens(
+def last_within(
     messages: Sequence[Message], groups: Sequence[Exchange], budget: int, count: CountMessage
-) -> list[int]:
-    indices: list[int] = []
-    for group in reversed(groups):
+) -> list[Exchange]:
+    """Return the last exchanges that fit into so many tokens, newest first; a request at the end is not counted."""
+    found: list[Exchange] = []
+    asked = bool(groups) and messages[groups[-1][0]].from_user
+    for group in reversed(groups[:-1] if asked else groups):
         budget -= sum(count(messages[index]) for index in group)
         if budget < 0:
             break
-        indices += group
-    return indices
+        found.append(group)
+    return found
+
+
+def from_a_request(messages: Sequence[Message], found: Sequence[Exchange]) -> list[Exchange]:
+    """Return the exchanges without the oldest ones that answer a request which is not among them."""
+    kept = list(found)
+    while kept and messages[kept[-1][0]].role == "assistant" and not any(messages[at].calls for at in kept[-1]):
+        kept.pop()
+    return kept

@@ -53,7 +53,8 @@ class Task:
     """What is to be compacted, to how many tokens if there is a target, for a window of what size.
 
     `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own. `asks` says
-    whether there is a model to ask. `ceiling` is the most that may be left where what is kept is set in exact numbers.
+    whether there is a model to ask. `budget` is the most that a request may take, and `trigger` from how many tokens on
+    it would be compacted again, where there are such limits.
     `originals` are the messages as they were before anything was done to them, where that is another conversation, and
     `items` what the accounts among the messages are made of, both by id.
     """
@@ -68,7 +69,23 @@ class Task:
     account: AccountStyle = PLAIN
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
-    ceiling: int | None = None
+    budget: int | None = None
+    trigger: int | None = None
+
+    @property
+    def ceiling(self) -> int | None:
+        """The most that may be left by what keeps messages in exact numbers: halfway from the target to the trigger.
+
+        The next compaction is then not due at once.
+        """
+        return None if self.target is None else self.towards_trigger(self.target, 1 / 2)
+
+    def towards_trigger(self, tokens: int, share: float) -> int | None:
+        """Go a share of the way from so many tokens to where a compaction would be due again; None where none is."""
+        if self.trigger is None:
+            return None
+        most = min(self.trigger, self.budget or self.trigger)
+        return max(tokens, tokens + int((most - tokens) * share))
 
     def reached(self, tokens: int) -> bool:
         return self.target is not None and tokens <= self.target

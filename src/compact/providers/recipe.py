@@ -13,6 +13,7 @@ WhenMissed: TypeAlias = Literal["stop", "continue"]
 """What is done where the recipe's own passes do not reach the target: nothing, or `auto` goes on from there."""
 _WORDS = frozenset({"strategy", "prompt"})
 """A group of settings that has these says how a summary is written."""
+_KEPT = ("preserve_recent", "preserve_user_messages", "preserve_assistant_text")
 _SAID = ("strategy", "prompt", "detail", "max_summary_tokens")
 _Target = TypeVar("_Target", int, float)
 
@@ -39,6 +40,12 @@ class Recipe:
         known = {name: value for name, value in settings.items() if name in type(self.settings).model_fields}
         return replace(self, settings=self.settings.model_copy(update=known)) if known else self
 
+    def with_defaults(self, **settings: Any) -> Recipe:
+        """Return the recipe with other defaults for those of the settings that its provider has."""
+        known = {name: value for name, value in settings.items() if name in type(self.settings).model_fields}
+        values, was_set = dict(self.settings) | known, self.settings.model_fields_set
+        return replace(self, settings=type(self.settings).model_construct(was_set, **values))
+
     def with_handles(self) -> Recipe:
         """The recipe with handles switched on, wherever in its settings that can be set."""
         return replace(self, settings=_changed(self.settings, _with_handles))
@@ -58,6 +65,12 @@ class Recipe:
         named = {name: getattr(found[0], name) for name in found[0].model_fields_set}
         named |= {"max_summary_tokens": named["max_tokens"]} if "max_tokens" in named else {}
         return {name: named[name] for name in _SAID if named.get(name)}
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The settings about messages that stay as they are that a person has set, and that `auto` has, too."""
+        settings = self.settings
+        return {name: getattr(settings, name) for name in _KEPT if name in settings.model_fields_set}
 
     def worded(self, *, unless_said: bool = False, **words: Any) -> Recipe:
         """The recipe with settings about its summaries changed, in every pass that may write one.

@@ -53,13 +53,13 @@ def goal_for(sessions: StoredSessions, id: str) -> Goal:
     """What a session comes down to: half of the window, less what the answer's room takes of the threshold."""
     decision = sessions.context(id).decision
     target = int(int(decision.window * decision.lowered) * 0.5)
-    return Goal(min(target, decision.used - 1), decision.budget, most=decision.room.utmost)
+    return Goal(min(target, decision.used - 1), decision.budget, decision.trigger_at, decision.room.utmost)
 
 
 @pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"])
 def test_a_session_is_compacted_as_the_engine_compacts_its_conversation(desk: Desk, format: str) -> None:
     compacted = 0
-    recipe = resolve_recipe("auto", config={"recent_tokens": 1000, "strategy": "general"})
+    recipe = resolve_recipe("auto", config={"strategy": "general"}).with_defaults(recent_tokens=1000)
     desk.sessions.preferences.change({"profile": "offline", "minimum_tokens": 0})
     with StoredSessions(desk.url) as sessions:
         for seed in range(5):
@@ -87,7 +87,7 @@ def test_a_session_is_compacted_as_the_engine_compacts_its_conversation(desk: De
 
 @pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"])
 def test_what_was_compacted_before_is_read_back_as_the_engine_left_it(desk: Desk, format: str) -> None:
-    recipe = resolve_recipe("auto", config={"recent_tokens": 1000, "strategy": "general"})
+    recipe = resolve_recipe("auto", config={"strategy": "general"}).with_defaults(recent_tokens=1000)
     desk.sessions.preferences.change({"profile": "offline", "minimum_tokens": 0})
     with StoredSessions(desk.url) as sessions:
         id = sessions.create(StoredSession("", "mine", format)).id
@@ -122,7 +122,8 @@ def test_what_is_cut_is_cut_from_the_original_each_time(desk: Desk) -> None:
         shown = next(str(one["content"]) for one in first.messages if one["role"] == "tool" and len(one["content"]) > 9)
         assert len(shown) < len(LONG)
         assert sessions.prepare("a").messages == first.messages
-        sessions.append("a", [{"role": "assistant", "content": "word " * 2200}, user("Go on.")])
+        sessions.append("a", [{"role": "assistant", "content": "word " * 2200}, user("Thanks.")])
+        sessions.append("a", [{"role": "assistant", "content": "You are welcome."}, user("Go on.")])
         second = sessions.prepare("a")
     assert second.compression is not None
     assert second.summary is not None

@@ -9,12 +9,12 @@ from compact.engine.compaction import Goal, Inputs, compact, report_of
 from compact.engine.driver import Asker, Outcome
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
-from compact.engine.stored.context import Assembled, assemble, fold_of, whole_exchanges
+from compact.engine.stored.context import Assembled, assemble, fold_of
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
 from compact.errors import CompactionBlocked, InsufficientBudget, NothingToCompact
-from compact.messages import Fold, Seal, is_bridge, seen, stands_for, untouchable
+from compact.messages import Fold, Message, Seal, exchanges, is_bridge, seen, stands_for, untouchable
 from compact.models import find_model
-from compact.policies import Decision
+from compact.policies import Decision, from_a_request, last_within
 from compact.policies.stored import StoredSettings
 from compact.ports import Observe, StoredMessage
 from compact.providers import Recipe
@@ -63,16 +63,23 @@ class Job:
         return Goal(self.target, self.decision.budget, self.decision.trigger_at, self.decision.room.utmost)
 
     def recent(self) -> list[StoredMessage]:
-        """The last messages that fit into the retention, in whole exchanges."""
-        found: list[StoredMessage] = []
-        room, stored = self.retention, self.assembled.messages
-        for group in reversed(list(whole_exchanges(seen(self.assembled.conversation.messages)))):
-            members = [stored[message.id] for message in group if message.id in stored]
-            room -= sum(one.tokens for one in members)
-            if room < 0:
-                break
-            found += members
-        return found
+        """Return the last whole exchanges that fit into the retention; a request at the end is not counted."""
+        stored, messages = self.assembled.messages, seen(self.assembled.conversation.messages)
+        gauge = self.inputs.gauge
+
+        def size(message: Message) -> int:
+            return stored[message.id].tokens if message.id in stored else gauge.message(message)
+
+        within = last_within(messages, exchanges(messages), self.retention, size)
+        if not self.exact:
+            within = from_a_request(messages, within)
+        ids = (messages[at].id for group in within for at in group)
+        return [stored[id] for id in ids if id in stored]
+
+    @property
+    def exact(self) -> bool:
+        """True if the recipe keeps messages in exact numbers, also where the first is an answer."""
+        return self.recipe.provider.id == "layers"
 
     def scope(self) -> int:
         """About how many messages the account would stand for."""

@@ -302,7 +302,7 @@ class SessionService:
         floor = floor_of(assembled.conversation, Gauge(counter, assembled.tools)).total
         window = int(decision.window * decision.lowered)
         aim = aim_for(settings, window, assembled.tokens, floor, retention if by_hand else None)
-        recipe = _fitted(self._recipe_for(settings), settings, wish, retention)
+        recipe = _fitted(self._recipe_for(settings), settings, wish, retention, by_hand=by_hand)
         target = recipe.choose_target(aim.target if by_hand or effective.sets_target else None, aim.target)
         if by_hand and recipe.when_missed == "stop":
             target = None  # what stops by itself keeps to the retention itself
@@ -337,12 +337,13 @@ def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
     }
 
 
-def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int) -> Recipe:
-    """The recipe with the settings of stored sessions, where it has them."""
-    changes: dict[str, Json] = {"recent_tokens": retention}
-    changes |= {"focus": wish.note} if wish.note else {}
-    changes |= {"recent_turns": 0, "tool_pairs": 0} if wish.retention is not None else {}
-    return recipe.changed(**changes).worded(on_failure=settings.on_summary_failure)
+def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int, *, by_hand: bool) -> Recipe:
+    """Return the recipe with the settings of stored sessions; by hand, it keeps only the retention."""
+    is_set = by_hand or "retention_tokens" in settings.model_fields_set
+    recipe = (recipe.changed if is_set else recipe.with_defaults)(recent_tokens=retention)
+    recipe = recipe.changed(recent_turns=0, tool_pairs=0, only_recent=True) if by_hand else recipe
+    recipe = recipe.changed(focus=wish.note) if wish.note else recipe
+    return recipe.worded(on_failure=settings.on_summary_failure)
 
 
 def _sendable(context: Context) -> Context:

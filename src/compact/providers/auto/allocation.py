@@ -7,32 +7,23 @@ of what is whole; what is left of the room goes to longer lines and longer excer
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isinf
-from typing import NamedTuple
 
-from compact.providers.auto.ladders import LINES, RECENT, Ladder, Level
+from compact.providers.auto.ladders import LINES, Ladder, Level
+from compact.providers.auto.path import Step, rate
 from compact.summaries.offline.worth import LEAST_STEP
 
 _LEAST_QUOTE = 12
 """Tokens of a quote that can say something."""
 FLEXIBLE = 24
 """An excerpt leaves out at least so many tokens."""
-_SMALL, _SMALL_ISLAND, _SMALL_RECENT = 20, 4, 3
 _PER_TOKEN = 4
 """Characters of a quote that a token has, roughly."""
 
 
 _QUOTED = {level: room.words for level, room in LINES.items()}
-
-
-class Step(NamedTuple):
-    """Raise an exchange to a level; `key` is what that is worth for each token."""
-
-    key: float
-    at: int
-    level: Level
 
 
 @dataclass(slots=True)
@@ -43,149 +34,6 @@ class Allocation:
     rooms: dict[int, int] = field(default_factory=dict)
     quotes: dict[int, int] = field(default_factory=dict)
     left: int = 0
-
-
-def build_path(ladders: Sequence[Ladder], floor: int, *, lines: bool = True) -> list[Step]:
-    """All steps, the most worth for each token first; of two alike the newer one. `floor` is what stays anyway.
-
-    Without `lines`, an exchange is shown as messages or not at all: a model tells the rest, about as well as long
-    lines would, so that only what messages show beyond that counts. Files of rules are quoted all the same.
-    """
-    steps: list[Step] = []
-    keys = _boundary(ladders, lines=lines)
-    least = _least_keys(ladders)
-    places = {ladder.at: place for place, ladder in enumerate(ladders)}
-    for ladder in ladders:
-        # What lasts is out of date only where a person took it back.
-        binding = ladder.corrected if ladder.worth.lasting > 0 else ladder.newer
-        after = {places[at]: ladder.newer[at] for at in binding if at in places}
-        answer = places.get(ladder.at + 1)
-        if ladder.told.from_user and answer is not None and not ladders[answer].told.from_user:
-            after.pop(answer, None)  # without it, the line ends with "answered"
-        ladder.after = tuple(after.items())
-    for place, ladder in enumerate(ladders):
-        if ladder.fixed:
-            steps += _upgrades(ladder, place, float("inf"))
-            continue
-        steps += _lines(ladder, place, least.get(ladder.at, {})) if lines or ladder.binding else ()
-        if ladder.text:
-            continue
-        if place in keys:
-            steps.append(Step(keys[place], place, Level.CUT))
-            steps += _upgrades(ladder, place, keys[place])
-        if ladder.island:
-            steps.append(Step(rate(ladder, Level.SHORT if lines else Level.LONG, Level.WHOLE), place, Level.WHOLE))
-    return _deferred(sorted(steps, key=lambda step: (-step.key, -step.at, step.level)), ladders, floor)
-
-
-def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int) -> list[Step]:
-    """The steps with some put off: what is shown whole or not at all waits until it is small beside the rest.
-
-    Room would have to be saved for it meanwhile, and that room would stay empty.
-    """
-    path: list[Step] = []
-    waiting: list[Step] = []
-    now = [Level.CUT if ladder.fixed else Level.NONE for ladder in ladders]
-
-    def take(step: Step) -> int:
-        ladder = ladders[step.at]
-        price = ladder.cost(step.level) - ladder.cost(now[step.at]) if step.level > now[step.at] else 0
-        now[step.at] = max(now[step.at], step.level)
-        path.append(step)
-        return max(price, 0)
-
-    for step in steps:
-        ladder = ladders[step.at]
-        stiff = step.level is Level.WHOLE and (ladder.bulky or ladder.island)
-        if stiff and ladder.whole > spent // _beside(ladder):
-            waiting.append(step)
-            continue
-        spent += take(step)
-        while waiting and ladders[waiting[0].at].whole <= spent // _beside(ladders[waiting[0].at]):
-            spent += take(waiting.pop(0))
-    return [*path, *waiting]
-
-
-def _beside(ladder: Ladder) -> int:
-    """How many times its size is shown before an exchange that is whole or not: what is recent comes sooner."""
-    if ladder.boost >= RECENT:
-        return _SMALL_RECENT
-    return _SMALL_ISLAND if ladder.cuttable and not ladder.bulky else _SMALL
-
-
-def _least_keys(ladders: Sequence[Ladder]) -> dict[int, dict[Level, float]]:
-    """What lines are worth at least: no less than an earlier one that would be out of date without them."""
-    least: defaultdict[int, dict[Level, float]] = defaultdict(dict)
-    for ladder in ladders:
-        own = rate(ladder, Level.NONE, Level.SHORT)
-        key = float("inf") if ladder.fixed else max(own, least[ladder.at].get(Level.SHORT, 0.0))
-        for newer, shown in ladder.newer.items():
-            if newer in ladder.corrected or not isinf(key):
-                # What lasts does not wait for what only names the same: a short line of that will do.
-                most = shown if newer in ladder.corrected or not ladder.worth.lasting else Level.SHORT
-                for level in LINES:
-                    if level <= most:
-                        least[newer][level] = max(least[newer].get(level, 0.0), key)
-    return least
-
-
-def _lines(ladder: Ladder, place: int, least: Mapping[Level, float]) -> list[Step]:
-    if not ladder.lines[0] or not ladder.value(Level.LONG):
-        return []  # it says nothing
-    steps: list[Step] = []
-    before, key = Level.NONE, float("inf")
-    for level in LINES:
-        if ladder.cost(level) > ladder.cost(before):
-            key = min(key, max(rate(ladder, before, level), least.get(level, 0.0)))
-            steps.append(Step(key, place, level))
-            before = level
-    return steps
-
-
-def _upgrades(ladder: Ladder, place: int, key: float) -> list[Step]:
-    steps = []
-    before = Level.CUT
-    for level in (Level.MORE, Level.WHOLE):
-        if level is Level.WHOLE or ladder.cost(level) > ladder.cost(before):
-            key = min(key, rate(ladder, before, level))
-            steps.append(Step(key, place, level))
-            before = level
-    return steps
-
-
-def rate(ladder: Ladder, low: Level, high: Level) -> float:
-    """What a step from one level to the other is worth for each token."""
-    return max(0.0, ladder.value(high) - ladder.value(low)) / max(LEAST_STEP, ladder.cost(high) - ladder.cost(low))
-
-
-def _boundary(ladders: Sequence[Ladder], *, lines: bool) -> dict[int, float]:
-    """The keys of becoming a message: none is above that of a newer exchange, for the boundary is one.
-
-    Where an older exchange is worth more, it pulls the newer ones along: they count together.
-    """
-    blocks: list[tuple[float, int, list[int]]] = []
-    for place in range(len(ladders) - 1, -1, -1):
-        ladder = ladders[place]
-        if ladder.fixed or ladder.text or (ladder.island and not ladder.bulky and not ladder.cuttable):
-            continue
-        below = _below(ladder) if lines else Level.LONG
-        gain = max(0.0, ladder.value(Level.CUT) - ladder.value(below))
-        price = max(LEAST_STEP, ladder.cost(Level.CUT) - (ladder.cost(below) if lines else 0))
-        members = [place]
-        while blocks and blocks[-1][0] / blocks[-1][1] < gain / price:
-            earlier = blocks.pop()
-            gain, price, members = gain + earlier[0], price + earlier[1], [*earlier[2], *members]
-        blocks.append((gain, price, members))
-    return {place: gain / price for gain, price, members in blocks for place in members}
-
-
-def _below(ladder: Ladder) -> Level:
-    """The level from which an exchange becomes a message: one that pays more than going on from there."""
-    below = Level.NONE
-    for level in LINES:
-        if ladder.cost(level) > ladder.cost(below) and rate(ladder, below, level) >= rate(ladder, level, Level.CUT):
-            below = level
-    return below
 
 
 def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int, *, beyond: bool = False) -> Allocation:
@@ -202,6 +50,8 @@ def allocate(ladders: Sequence[Ladder], path: Sequence[Step], room: int, *, beyo
             break
         left -= price
         done.levels[step.at] = step.level
+        for at in ladders[step.at].along if step.level is Level.CUT else ():
+            done.levels[at] = max(done.levels[at], Level.CUT)
     done.left = left
     return done
 
@@ -214,7 +64,7 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
             break
         level, ladder = full.levels[step.at], ladders[step.at]
         if step.level is Level.WHOLE:
-            _extend(ladder, step.at, full)
+            _extend(ladder, step.at, full, full.left * 3 // 4 if ladder.pointed else full.left)
         elif step.level <= Level.LONG or (step.level is Level.MORE and level is Level.CUT):
             price = _price(ladders, full, step)
             if price is not None and price <= full.left and not _makes_whole(ladder, step.level):
@@ -222,6 +72,9 @@ def fill(ladders: Sequence[Ladder], path: Sequence[Step], done: Allocation, extr
                 full.levels[step.at] = step.level
             elif price is not None and isinf(step.key) and level is Level.NONE:
                 _squeeze(ladder, step.at, full)
+    for at in range(len(ladders) - 1, -1, -1):
+        if ladders[at].pointed:
+            _extend(ladders[at], at, full, full.left)
     for at in range(len(ladders) - 1, -1, -1):
         _quote(ladders[at], at, full)
     return full
@@ -244,24 +97,28 @@ def _price(ladders: Sequence[Ladder], done: Allocation, step: Step) -> int | Non
         return None
     if now is Level.NONE and step.level <= Level.LONG and any(done.levels[at] < shown for at, shown in ladder.after):
         return None  # it would be out of date
-    return ladder.shown_cost(step.level) - ladder.shown_cost(now)
+    price = ladder.shown_cost(step.level) - ladder.shown_cost(now)
+    for at in ladder.along if step.level is Level.CUT else ():
+        if done.levels[at] < Level.CUT:
+            price += ladders[at].shown_cost(Level.CUT) - ladders[at].shown_cost(done.levels[at])
+    return price
 
 
 def _makes_whole(ladder: Ladder, level: Level) -> bool:
     return level > Level.LONG and ladder.cost(level) >= ladder.whole
 
 
-def _extend(ladder: Ladder, at: int, full: Allocation) -> None:
-    """Let the excerpts of the exchange be as long as there is room for, but never whole."""
+def _extend(ladder: Ladder, at: int, full: Allocation, more: int) -> None:
+    """Let the excerpts of the exchange be longer by so many tokens, but never whole."""
     level = full.levels[at]
     if not Level.CUT <= level < Level.WHOLE or ladder.bulky or not ladder.cuttable:
         return
-    spent = ladder.shown_cost(level)
+    shown = ladder.shown_cost(level)
+    spent = max(shown, ladder.cut_cost(full.rooms[at])) if at in full.rooms else shown
     most = ladder.spoken - FLEXIBLE
     if most <= spent:
         return
-    wanted = min(most, spent + full.left)
-    full.rooms[at] = room = _room_for(ladder, wanted)
+    full.rooms[at] = room = _room_for(ladder, min(most, spent + more))
     full.left -= max(0, ladder.cut_cost(room) - spent)
 
 
@@ -293,7 +150,7 @@ def _quote(ladder: Ladder, at: int, full: Allocation) -> None:
 def lower(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocation:
     """The allocation with so many tokens less: lines go first, those worth least for each token, then messages.
 
-    A line goes after those that would be out of date without it.
+    A line goes after those that would be out of date without it. Of messages, what is recent goes last.
     """
     levels = list(done.levels)
     needed: defaultdict[int, list[tuple[int, Level]]] = defaultdict(list)
@@ -303,7 +160,7 @@ def lower(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocatio
     for step, (limit, less) in enumerate(_LOWER, 1):
         loose = [at for at, ladder in enumerate(ladders) if levels[at] is limit and not ladder.fixed]
         loose = [at for at in loose if not ladders[at].binding or step == len(_LOWER)]
-        waiting = deque(sorted(loose, key=lambda at: rate(ladders[at], less, limit)))
+        waiting = deque(sorted(loose, key=lambda at: (_goes_last(ladders[at], limit), rate(ladders[at], less, limit))))
         passed = 0
         while excess > 0 and passed < len(waiting):
             at = waiting.popleft()
@@ -314,7 +171,15 @@ def lower(ladders: Sequence[Ladder], done: Allocation, excess: int) -> Allocatio
             passed = 0
             excess -= ladders[at].shown_cost(limit) - ladders[at].shown_cost(less)
             levels[at] = less
+    for at, ladder in enumerate(ladders):
+        if levels[at] >= Level.CUT and not ladder.fixed and any(levels[one] < Level.CUT for one in ladder.along):
+            levels[at] = Level.SHORT  # it would be the first that is shown
     return Allocation(levels, left=0)
+
+
+def _goes_last(ladder: Ladder, level: Level) -> bool:
+    """Return True if it stays a message longer than others."""
+    return level >= Level.CUT and (ladder.pointed or bool(ladder.recent.claim))
 
 
 _LOWER = (

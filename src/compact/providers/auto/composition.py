@@ -23,14 +23,17 @@ from compact.messages import (
     is_pruned,
     is_summary,
     mend,
+    pruned_marker,
     removed_marker,
     stands_for,
     version_of,
 )
 from compact.providers.auto.account import account_lines, carry, later_messages
-from compact.providers.auto.allocation import FLEXIBLE, Allocation, Step, allocate, build_path, fill, lower
+from compact.providers.auto.allocation import FLEXIBLE, Allocation, allocate, fill, lower
 from compact.providers.auto.cuts import Cuts
-from compact.providers.auto.ladders import LINES, RECENT, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
+from compact.providers.auto.ladders import LINES, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
+from compact.providers.auto.path import Step, build_path
+from compact.providers.auto.required import LEAST, keep_what_is_set, leave_whole, notes_of, stretch
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.auto.undescribed import Removal, count_undescribed
 from compact.providers.folding import standing
@@ -46,8 +49,6 @@ _ROOMY = 2_000
 """Tokens from which on a target has room for more than what was said and done."""
 _MARGIN = 0.005
 """The part of the room that is kept back for what estimates get wrong; it is filled in the end."""
-_LEAST, _SHARE_OF_FLOOR = 200, 8
-"""Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
 _PRECISION = 100
 _TRIALS = 6
 _LARGE = 16
@@ -74,12 +75,13 @@ class Composition:
         self._settings = settings
         self._read = 0
         self._steady = steady
+        self.target = target
         messages = task.conversation.messages
         own = _ladders(task, settings)
         for ladder in own:
             stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
             if stays:
-                ladder.cuttable, ladder.bulky, ladder.thoughts, ladder.thought = (), False, (), 0
+                leave_whole(ladder)
             if stays or steady:
                 ladder.fixed, ladder.island = True, False
         stay = (index for ladder in own if ladder.fixed for index in ladder.group)
@@ -90,20 +92,26 @@ class Composition:
         self._cuts = Cuts(own, task, settings)
         for ladder in own:
             ladder.saved = self._cuts.saved
+        most = min(filter(None, (task.budget, task.trigger)), default=task.window)
+        self._yielded = keep_what_is_set(own, most - self._floor(own) - self.frame - LEAST)
         floor = self._floor(own)
         self.within_reach = target >= floor
-        # Out of reach: what must stay, and a short account of the rest.
-        self.target = target if self.within_reach else floor + max(_LEAST, floor // _SHARE_OF_FLOOR)
-        carried, sources = (
-            ([], []) if steady else carry(task, own, (self.target, floor), emphasis_of(settings.strategy))
-        )
+        self.target = target if self.within_reach else stretch(task, floor)
+        emphasis = emphasis_of(settings.strategy)
+        carried, sources = ([], []) if steady else carry(task, own, (self.target, floor), emphasis)
         self.ladders = [*carried, *own]
         ids = [*sources, *(tuple(messages[index].id for index in ladder.group) for ladder in own)]
         self._ids = dict(enumerate(ids))
         self.floor = self._floor(own)
-        self._path = build_path(self.ladders, self.floor)
-        if not self.within_reach:
+        self._path = self._steps(lines=True)
+        if not self.within_reach and task.trigger is None:
             self._path = [step for step in self._path if step.level <= Level.LONG]
+
+    def _steps(self, *, lines: bool) -> list[Step]:
+        path = build_path(self.ladders, self.floor, lines=lines)
+        if not self._settings.only_recent:
+            return path
+        return [step for step in path if step.level <= Level.LONG or self.ladders[step.at].fixed]
 
     def _floor(self, own: Sequence[Ladder]) -> int:
         return self._base + sum(ladder.shown_cost(Level.CUT) for ladder in own if ladder.fixed)
@@ -112,9 +120,7 @@ class Composition:
     def holds(self) -> bool:
         """Whether the target is within reach, and shows whole what is recent and not large."""
         done = self._allocated(self._path, 0)
-        recent = (
-            at for at, one in enumerate(self.ladders) if one.boost == RECENT and one.whole <= self.target // _LARGE
-        )
+        recent = (at for at, one in enumerate(self.ladders) if one.recent.claim and one.whole <= self.target // _LARGE)
         return self.within_reach and all(self._is_whole(at, done) for at in recent)
 
     @property
@@ -148,11 +154,16 @@ class Composition:
     def told(self) -> Pass:
         """The pass that leaves nothing but what must stay, and tells the rest in the account."""
         told = [step for step in self._path if step.level <= Level.LONG]
-        return self._closest(told, self.frame, None) or self.least()
+        return self._closest(told, self.frame, None) or self.least(NO_ROOM)
+
+    def pruned(self) -> Pass:
+        """The pass that fills the target with messages, the newest first, and tells nothing of the rest."""
+        path = self._steps(lines=False)
+        return self._closest(path, self.frame, "") or self.least()
 
     def removed(self, room: int) -> tuple[Message, ...]:
         """The messages that a summary of so many tokens would stand for."""
-        done = self._allocated(build_path(self.ladders, self.floor, lines=False), self.frame + room)
+        done = self._allocated(self._steps(lines=False), self.frame + room)
         return tuple(self._gone(done.levels))
 
     def summarized(self, text: str, removed: Sequence[Message], read: int) -> Pass:
@@ -163,12 +174,12 @@ class Composition:
         """
         self._read = read
         gone, text = {message.id for message in removed}, without_rank(text)
-        path = build_path(self.ladders, self.floor, lines=False)
+        path = self._steps(lines=False)
         told = [step for step in path if self._tells_of(gone, step)]
         path = [step for step in path if not self._tells_of(gone, step)]
         if self._settings.recent_turns or self._settings.tool_pairs:
             path += told
-        return self._closest(path, self.frame + self.task.measure.text(text), text) or self.least()
+        return self._closest(path, self.frame + self.task.measure.text(text), text) or self.least(NO_ROOM)
 
     def _tells_of(self, gone: AbstractSet[str], step: Step) -> bool:
         return not self.ladders[step.at].text and not gone.isdisjoint(self._ids[step.at])
@@ -206,17 +217,21 @@ class Composition:
         """Whether the pass comes down to the target that was set."""
         return self.within_reach and self._size(proposal.edits) <= self.target
 
-    def least(self) -> Pass:
-        """The pass that leaves nothing but what must stay, with a marker for the rest."""
+    def least(self, why: str = "") -> Pass:
+        """The pass that leaves nothing but what must stay, with a marker for the rest that can say why."""
         gone = self._gone([Level.WHOLE if ladder.fixed else Level.NONE for ladder in self.ladders])
         if not gone:
             return Pass(PASS, (), ("nothing may go",))
-        marker = removed_marker(NO_ROOM, sum(map(stands_for, gone)), self.task.account.seal)
-        ids = tuple(message.id for message in gone)
+        fold = self._pruned(gone, why)
+        return Pass(PASS, (fold,), ("no room for an account" if why else "no account",))
+
+    def _pruned(self, gone: Sequence[Message], why: str = "") -> Fold:
+        ids, count = tuple(message.id for message in gone), sum(map(stands_for, gone))
+        account = self.task.account
+        marker = removed_marker(why, count, account.seal) if why else pruned_marker(ids, count, self._frame())
         # What there is no room to quote now may be quoted again later.
         rules = [AccountItem(one.text, self._ids[at]) for at, one in enumerate(self.ladders) if one.binding]
-        fold = Fold(ids, marker, EditKind.PRUNED, self.task.account.role, items=tuple(rules))
-        return Pass(PASS, (fold,), ("no room for an account",))
+        return Fold(ids, marker, EditKind.PRUNED, account.role, items=tuple(rules))
 
     def _size(self, edits: tuple[Edit, ...]) -> int:
         if not edits:
@@ -234,10 +249,11 @@ class Composition:
         told = sum(Level.NONE < done.levels[at] < Level.CUT for at in own)
         gone = sum(done.levels[at] is Level.NONE for at in own)
         kept = f"{counted(whole, 'exchange')} whole"
-        if summary:
-            cut = len(own) - whole - gone
-            return (f"{kept}, {cut} cut, {gone} in the summary of a model",)
-        return (f"{kept}, {len(own) - whole - told - gone} cut, {told} told in the account, {gone} not",)
+        rest = f"{len(own) - whole - told - gone} cut, {told} told in the account, {gone} not"
+        if summary is not None:
+            rest = f"{len(own) - whole - gone} cut, {gone} {'in the summary of a model' if summary else 'pruned'}"
+        cut = {at for at in own if not self._is_whole(at, done)}
+        return (f"{kept}, {rest}", *notes_of(self.ladders, cut, self._yielded, within_reach=self.within_reach))
 
     def _is_whole(self, at: int, done: Allocation) -> bool:
         ladder = self.ladders[at]
@@ -247,12 +263,7 @@ class Composition:
 
     def _late(self, levels: Sequence[Level]) -> set[int]:
         """The exchanges that are not shown although older ones are: each leaves a marker in its place."""
-        shown = (
-            at
-            for at, ladder in enumerate(self.ladders)
-            if levels[at] >= Level.CUT and not (ladder.fixed or (ladder.island and levels[at] is Level.WHOLE))
-        )
-        first = next(shown, len(self.ladders))
+        first = next((at for at, one in enumerate(self.ladders) if _is_first(one, levels[at])), len(self.ladders))
         late = (at for at in range(first, len(self.ladders)) if levels[at] < Level.CUT)
         return {at for at in late if not self.ladders[at].text}
 
@@ -270,7 +281,7 @@ class Composition:
 
     def _edits(self, done: Allocation, summary: str | None) -> Iterator[Edit]:
         if gone := self._gone(done.levels):
-            yield self._account(gone, done, summary)
+            yield self._pruned(gone) if summary == "" else self._account(gone, done, summary)
         late = self._late(done.levels)
         for at, ladder in enumerate(self.ladders):
             if at not in late and not Level.CUT <= done.levels[at] < Level.WHOLE:
@@ -369,6 +380,12 @@ def _ladders(task: Task, settings: AutoSettings) -> list[Ladder]:
     if key not in memo:
         memo[key] = build_ladders(task, settings, exchanges(task.conversation.messages))
     return [replace(ladder) for ladder in memo[key]]
+
+
+def _is_first(ladder: Ladder, level: Level) -> bool:
+    """Return True if all that is newer is shown, too: it is no message that stays wherever the boundary lies."""
+    stays = ladder.fixed or ladder.pointed or (ladder.island and level is Level.WHOLE)
+    return level >= Level.CUT and not stays
 
 
 def _stands_for_others(message: Message) -> bool:

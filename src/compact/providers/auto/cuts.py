@@ -45,7 +45,8 @@ class Cuts:
                 sought = self._sought.get(each.where.message, frozenset())
                 rules = each.where.message in self._rules
                 asked, outcome = self._ladders[-1].told.asked, self._outcomes.get(each.source, NOTHING)
-                interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome, each.said)
+                items = self._items.get(each.where.message, frozenset())
+                interest = Interest(asked, self._mentioned, said_next, sought, rules, outcome, each.said, items)
                 text = _readable(each.source)
                 made = Excerpts(text, self._measure.text(text), interest)
                 self._sources[source] = made
@@ -57,6 +58,12 @@ class Cuts:
     def _rules(self) -> set[str]:
         """The messages that show files of rules."""
         return {self._messages[index].id for ladder in self._ladders if ladder.told.rules for index in ladder.group}
+
+    @cached_property
+    def _items(self) -> dict[str, frozenset[str]]:
+        """The items that the latest request names, by the message that has them."""
+        named = [ladder for ladder in self._ladders if ladder.items]
+        return {self._messages[index].id: ladder.items for ladder in named for index in ladder.group}
 
     @cached_property
     def _outcomes(self) -> dict[str, Outcome]:

@@ -1,44 +1,44 @@
-"""Which exchanges come first: the newest ones, and what is being worked on."""
+"""Which exchanges show what is being worked on, and what the latest request points at."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from compact.facts import Source
 from compact.history.actions import CHANGES, subject
+from compact.history.items import items_of, numbers_named
 from compact.history.plans import plans
 from compact.history.reading import Reading
-from compact.messages import Exchange, Message
-from compact.ports import Measure
-from compact.providers.auto.settings import AutoSettings
+from compact.messages import Exchange
 
 _MOST_FILES, _LATER_RUNS = 5, 8
 """So many files are worked on at most; a failure is left behind where more commands were run since."""
+_FEWEST_REQUESTS = 2
+"""The first request has nothing to point at."""
 _TEMPORARY = ("/tmp/", "/private/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - where others put their files
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
 
 
-def recent_exchanges(
-    messages: Sequence[Message], groups: Sequence[Exchange], settings: AutoSettings, measure: Measure
-) -> set[int]:
-    """The exchanges at the end that come first: so many turns without calls, so many calls, and so many tokens."""
-    found: set[int] = set()
-    heard = called = 0
-    room = settings.recent_tokens
-    for at in range(len(groups) - 1, -1, -1):
-        calls = sum(len(messages[index].calls) for index in groups[at])
-        if calls and called < settings.tool_pairs:
-            found.add(at)
-            called += calls
-        elif not calls and heard < 2 * settings.recent_turns:
-            found.add(at)
-            heard += 1
-        if room > 0:
-            room -= sum(measure.message(messages[index]) for index in groups[at])
-            if room >= 0:
-                found.add(at)
-    return found
+def exchanges_pointed_at(reading: Reading, groups: Sequence[Exchange]) -> dict[int, frozenset[str]]:
+    """Find what an open request points at: the answer right before it, and the newest list with an item that it names.
+
+    Returns the numbers of those items by exchange, with the requests that these answered.
+    """
+    owner = {index: at for at, group in enumerate(groups) for index in group}
+    said = reading.utterances
+    by_user = [at for at, spoken in enumerate(said) if spoken.source is Source.USER]
+    if len(by_user) < _FEWEST_REQUESTS or any(spoken.closing for spoken in said[by_user[-1] + 1 :]):
+        return {}
+    last = by_user[-1]
+    numbers = numbers_named(said[last].text)
+    named = ((at, numbers & items_of(said[at].text)) for at in range(last - 1, -1, -1)) if numbers else iter(())
+    found = dict(islice(((at, items) for at, items in named if items), 1))
+    if said[last - 1].source is Source.ASSISTANT and said[last - 1].closing:
+        found.setdefault(last - 1, frozenset())
+    asked = [max((one for one in by_user if one < at), default=at) for at in found]
+    return {owner[said[at].index]: found.get(at, frozenset()) for at in (*asked, *found)}
 
 
 def exchanges_in_focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:

@@ -11,6 +11,7 @@ from enum import Enum
 from itertools import pairwise
 
 from compact.facts import failures_in
+from compact.history.items import begins_item
 from compact.history.outcomes.outcome import NOTHING, Outcome, Verdict
 from compact.history.outcomes.verdicts import tells_status
 from compact.history.reading import binds
@@ -60,7 +61,7 @@ _CHANGED, _FILE, _PATCH = 1.5, 6.0, re.compile(r"^(?:diff --git |@@ -\d)", re.MU
 """What a line of a patch is worth that adds or removes something, and one that names the file which others change."""
 _PATCH_HEAD = re.compile(r"(?:index [0-9a-f]{4,40}\.\.|--- (?:a/|/dev/null)|\+\+\+ (?:b/|/dev/null)|new file mode )")
 """Lines at the head of a patch that repeat what its first line says."""
-_ASKED = 4.0
+_ASKED, _ITEM = 4.0, 30.0
 _MENTIONED = 1.2
 _TAKEN_UP = 0.8
 _MOST_MENTIONS = 3
@@ -88,7 +89,8 @@ class Interest:
     """What makes a line worth showing: names in the latest request or said anywhere, words of what was said next.
 
     `sought` are the words that a search looked for, whose result this is; `rules` says that this is a file of rules;
-    `outcome` is the result of the command that printed it. `said` says that a person or the assistant said it.
+    `outcome` is the result of the command that printed it. `said` says that a person or the assistant said it. `items`
+    are the numbers of the items of a list that the latest request names.
     """
 
     asked: AbstractSet[str] = frozenset()
@@ -98,6 +100,7 @@ class Interest:
     rules: bool = False
     outcome: Outcome = NOTHING
     said: bool = False
+    items: frozenset[str] = frozenset()
 
 
 class Kind(Enum):
@@ -178,7 +181,7 @@ class Weighed:
         """What each piece is worth by itself."""
         text, interest, size = self.text, self._interest, len(self.pieces)
         lines, records, code = (self.kind is kind for kind in (Kind.LINES, Kind.RECORDS, Kind.CODE))
-        words = sorted(interest.sought)
+        words, item = sorted(interest.sought), 0
         sought = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
         files = _first_found(text, self.pieces) if sought else set()
         patch = _PATCH.search(text) is not None
@@ -192,6 +195,10 @@ class Weighed:
                 )
             if interest.said:
                 value += _SAID * (at not in self._fenced)
+            if interest.items:
+                named = begins_item(text[piece.start : piece.end])
+                item = _BODY + 1 if named in interest.items else 0 if named else item - 1
+                value += _ITEM * (item > 0)
             if records:
                 value += _STATED * (_STATE.fullmatch(text, piece.start, piece.end) is not None)
             if patch:

@@ -33,7 +33,8 @@ from compact.messages import (
     untouchable,
 )
 from compact.ports import Measure
-from compact.providers.auto.focus import exchanges_in_focus, recent_exchanges
+from compact.providers.auto.focus import exchanges_in_focus, exchanges_pointed_at
+from compact.providers.auto.recency import NOT_RECENT, Recent, recent_exchanges, starts_of
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.provider import Task
 from compact.summaries.offline.emphasis import emphasis_of
@@ -72,7 +73,7 @@ _BULKY_SCRIPT = 800
 """The same for a script that a program is fed with: what it prints says more than its code."""
 BULKY_MARKER = 16
 _LINE_END = 1
-RECENT, _FOCUS = 10.0, 4.0
+_RECENT, _FOCUS = 3.0, 4.0
 _SHOWN = {Level.CUT: 0.7, Level.MORE: 0.85, Level.WHOLE: 1.0}
 """The shares of results that each level shows; what was said stands there as it is."""
 _OUTLINED = 0.5
@@ -105,7 +106,8 @@ class Ladder:
     """One exchange: what each level costs and is worth. A `fixed` one always stands as messages.
 
     An `island` stays whole or goes, wherever the boundary lies. A `bulky` one has arguments that are too long to stay
-    where it is not whole. A `binding` one quotes a file of the project's rules.
+    where it is not whole. A `binding` one quotes a file of the project's rules. A `recent` one is whole before anything
+    older stands as messages.
     """
 
     at: int
@@ -121,6 +123,15 @@ class Ladder:
     island: bool = False
     bulky: bool = False
     binding: bool = False
+    pointed: bool = False
+    """The latest request points at it: it is cut last."""
+    items: frozenset[str] = frozenset()
+    """The numbers of the items in it that the request names."""
+    recent: Recent = NOT_RECENT
+    starts: int = -1
+    """Where the messages that are shown begin if this exchange is the oldest one worth showing."""
+    along: tuple[int, ...] = ()
+    """The places among all of the older exchanges from there on."""
     lines: tuple[int, ...] = (0,) * len(LINES)
     full: int = 0
     """What the line costs that stands in the place of a bulky one where there is more room."""
@@ -209,7 +220,8 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     reading = read(origin)
     told = tell(origin, groups, reading)
     recent = recent_exchanges(shown, groups, settings, task.measure)
-    focus = exchanges_in_focus(reading, groups)
+    starts = starts_of(shown, groups)
+    focus, pointed = exchanges_in_focus(reading, groups), exchanges_pointed_at(reading, groups)
     size, emphasis = len(groups), emphasis_of(settings.strategy)
     ended = _ended(people) if people.dialect.forgets_reasoning else frozenset()
     ladders = []
@@ -222,9 +234,11 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         thoughts = () if stays else tuple(_thoughts(shown, group, ended))
         ladder.thoughts = tuple(where for where, _ in thoughts)
         ladder.thought = sum(task.measure.text(text) for _, text in thoughts)
-        ladder.island = not stays and at in focus
+        ladder.pointed, ladder.items = not stays and at in pointed, pointed.get(at, frozenset())
+        ladder.island = not stays and (at in focus or ladder.pointed)
         ladder.bulky = not stays and _is_bulky(shown, group, told[at])
-        ladder.boost = RECENT if at in recent else _FOCUS if ladder.island else 1.0
+        ladder.recent, ladder.starts = recent.get(at, NOT_RECENT), starts[at]
+        ladder.boost = _RECENT if ladder.recent.claim else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
         ladder.worth = weigh(ladder.told, emphasis)
         if not stays:

@@ -58,7 +58,8 @@ class AutoProvider:
         answer, read = (yield from _ask(task, settings, removed, room)) if removed else (None, 0)
         if isinstance(answer, NoSummary) and settings.on_failure != "offline":
             refused = Pass(PASS, (), (f"no summary: {answer.reason}",))
-            yield from propose(composition.least() if answer.prune else refused)
+            pruned = composition.pruned() if answer.prune else refused
+            yield from propose(replace(pruned, notes=(*pruned.notes, *refused.notes)) if answer.prune else refused)
             return
         summary = answer.text if isinstance(answer, Summary) else ""
         notes = _notes(answer)
@@ -145,7 +146,7 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
     reads = task.reads or task.window
     free = composition.target - composition.floor - composition.frame - composition.quoted
     nothing_first = not (settings.recent_turns or settings.tool_pairs or settings.recent_tokens)
-    most = free if nothing_first else max(free // 2, composition.target // _SHARE)
+    most = free if nothing_first or settings.only_recent else max(free // 2, composition.target // _SHARE)
     room = min(settings.max_summary_tokens, reads // _SHARE, most, free)
     return room if room >= _LEAST_SUMMARY else 0
 

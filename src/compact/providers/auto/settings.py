@@ -16,11 +16,19 @@ class AutoSettings(Configuration):
     """Settings of `auto`."""
 
     recent_turns: int = Field(default=6, ge=0)
-    """Turns at the end that come first when it is chosen what stays whole: a person's message and its answer."""
+    """Turns at the end that stay whole before anything older does: a person's message and its answer."""
     tool_pairs: int = Field(default=4, ge=0)
-    """Calls at the end that come first, with their results."""
+    """Calls at the end that stay whole before anything older does, with their results."""
     recent_tokens: int = Field(default=0, ge=0)
-    """The last exchanges that fit into so many tokens come first, too."""
+    """The last exchanges that fit into so many tokens stay whole, too."""
+    only_recent: bool = False
+    """Summarize everything older than that, also where the target has room for more of it."""
+    preserve_recent: int = Field(default=0, ge=0)
+    """So many messages at the end stay whole, too, with the calls and results that belong to them."""
+    preserve_user_messages: bool = False
+    """Keep what people said whole."""
+    preserve_assistant_text: bool = False
+    """Keep what the model said in messages without calls whole."""
     roles_kept: tuple[str, ...] = ("system", "developer")
     """Messages of these roles stay."""
     strategy: str = "task_state"

@@ -24,7 +24,7 @@ from compact.messages import (
     version_of,
     with_first_request,
 )
-from compact.policies import Configuration
+from compact.policies import Configuration, last_calls, last_within
 from compact.providers.folding import Declined, fold, summary_budget, summary_room
 from compact.providers.provider import Capabilities, Steps, Task, propose
 from compact.quantities import counted
@@ -168,18 +168,16 @@ def _eligible(conversation: Conversation, settings: LayersSettings) -> list[Exch
 
 def _layers(messages: Sequence[Message], eligible: Sequence[Exchange], turns: int, pairs: int) -> Layers:
     """What goes when so many turns and calls are kept; what is pinned counts among them."""
-    recent: set[Exchange] = set()
-    heard = called = 0
-    for group in reversed(exchanges(messages)):
-        calls = sum(len(messages[index].calls) for index in group)
-        first = messages[group[0]]
-        if calls and called < pairs:
-            recent.add(group)
-            called += calls
-        elif not calls and heard < 2 * turns and first.role in _SPEAKERS and not is_summary(first):
-            recent.add(group)
-            heard += 1
+    groups = exchanges(messages)
+    said = [group for group in reversed(groups) if _is_said(messages, group)]
+    recent = {*last_calls(messages, groups, pairs), *said[: 2 * turns]}
     return Layers(f"{counted(turns, 'turn')} and {counted(pairs, 'call')}", _older(messages, eligible, recent))
+
+
+def _is_said(messages: Sequence[Message], group: Exchange) -> bool:
+    first = messages[group[0]]
+    calls = any(messages[index].calls for index in group)
+    return not calls and first.role in _SPEAKERS and not is_summary(first)
 
 
 def _layers_by_tokens(task: Task, eligible: Sequence[Exchange], room: int) -> Layers:
@@ -187,15 +185,8 @@ def _layers_by_tokens(task: Task, eligible: Sequence[Exchange], room: int) -> La
 
     What is pinned counts among them.
     """
-    messages, left = task.conversation.messages, room
-    recent: set[Exchange] = set()
-    groups = exchanges(messages)
-    asked = bool(groups) and messages[groups[-1][0]].from_user
-    for group in reversed(groups[:-1] if asked else groups):
-        left -= _size(task, [messages[index] for index in group])
-        if left < 0:
-            break
-        recent.add(group)
+    messages = task.conversation.messages
+    recent = set(last_within(messages, exchanges(messages), room, task.measure.message))
     return Layers(f"{room:,} tokens", _older(messages, eligible, recent))
 
 

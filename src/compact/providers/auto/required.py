@@ -1,0 +1,66 @@
+"""Keeps exchanges whole that a person has set to stay, as far as the hard budget goes, and says which did not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from compact.providers.auto.ladders import Ladder, Level
+from compact.providers.auto.recency import Claim
+from compact.providers.provider import Task
+from compact.quantities import counted
+
+LEAST, _SHARE_OF_FLOOR = 200, 8
+"""Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
+_SHARE_TO_TRIGGER = 0.2
+"""The share of the room up to the next compaction that is filled where the target is out of reach.
+
+With more of it, compactions come so often that their writes to the vendor's cache cost more than they save.
+"""
+
+
+def stretch(task: Task, floor: int) -> int:
+    """Return another target where the given one is out of reach: `floor`, which must stay, and some room beside it."""
+    share = task.towards_trigger(floor, _SHARE_TO_TRIGGER)
+    target = floor + max(LEAST, floor // _SHARE_OF_FLOOR) if share is None else max(share, floor + LEAST)
+    return target if task.budget is None else min(target, task.budget)
+
+
+def leave_whole(ladder: Ladder) -> None:
+    """Let the exchange be shown as it is or not at all."""
+    ladder.cuttable, ladder.bulky, ladder.thoughts, ladder.thought = (), False, (), 0
+
+
+def keep_what_is_set(ladders: Sequence[Ladder], room: int) -> Mapping[str, int]:
+    """Fix the exchanges that a person has set to stay, newest first, as far as there is room.
+
+    The others count as usual ones from then on. Gives how many these are for each setting.
+    """
+    yielded: Counter[str] = Counter()
+    for ladder in reversed(ladders):
+        if ladder.recent.claim is not Claim.SET:
+            continue
+        room -= ladder.whole - (ladder.shown_cost(Level.CUT) if ladder.fixed else 0)
+        if room < 0:
+            ladder.recent = replace(ladder.recent, claim=Claim.USUAL)
+            yielded[ladder.recent.setting] += 1
+        else:
+            leave_whole(ladder)
+            ladder.fixed, ladder.island, ladder.pointed = True, False, False
+    return yielded
+
+
+def notes_of(
+    ladders: Sequence[Ladder], cut: Collection[int], yielded: Mapping[str, int], *, within_reach: bool
+) -> Iterator[str]:
+    """Say which recent exchanges are not whole, and which take more than the target. `cut` are places."""
+    for setting, count in yielded.items():
+        yield f"{setting}: {counted(count, 'exchange')} did not fit into the budget"
+    settings = dict.fromkeys(ladder.recent.setting for ladder in ladders if ladder.recent.claim is Claim.SET)
+    if settings and not within_reach:
+        yield f"{', '.join(settings)}: what is set to stay takes more than the target"
+    usual = [at for at, one in enumerate(ladders) if one.recent.claim is Claim.USUAL and not one.fixed]
+    missing = sum(at in cut for at in usual) - sum(yielded.values())
+    if missing > 0:
+        yield f"{missing} of the last {counted(len(usual), 'exchange')} did not fit into the target"

@@ -1,0 +1,200 @@
+"""What is recent: it is whole before anything older is shown, and begins with what a person said."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compact.app.recipes import resolve_recipe
+from compact.engine import Goal, Inputs, Outcome, compact, floor_of
+from compact.formats import parse
+from compact.messages import Conversation, Message, is_pruned, is_summary, untouchable
+from compact.messages.seals import is_removed_marker
+from compact.ports import Answer, Ask, Failure
+from compact.providers import Recipe
+from compact.providers.auto import AutoProvider, AutoSettings
+from compact.summaries.accounts import NO_ROOM
+from tests.providers.conversations import WINDOW, assistant, gauge_for, step, tokens_of, user
+from tests.providers.sessions import account, fill, session, talk
+
+SEEDS = st.integers(0, 2**32)
+TREES = ["oak", "ash", "elm", "fir", "yew", "bay", "fig", "gum", "box", "may", "tea", "nut"]
+
+
+def printed(seed: int, count: int) -> str:
+    """So many lines of a tool's output, all different."""
+    rng = random.Random(seed)
+    return "\n".join(f"{at} " + " ".join(rng.choice(TREES) for _ in range(16)) for at in range(count))
+
+
+def steps(count: int, lines: int = 40) -> list[dict[str, Any]]:
+    return [each for at in range(count) for each in step(f"c{at}", "run", {"part": at}, printed(at, lines))]
+
+
+def kept(before: Conversation, after: Conversation) -> list[int]:
+    """The positions of the messages that stand as they were."""
+    place = {id(message): at for at, message in enumerate(before.messages)}
+    return [place[id(message)] for message in after.messages if id(message) in place]
+
+
+def notes(outcome: Outcome) -> str:
+    return "; ".join(note for done in outcome.passes for note in done.notes)
+
+
+@pytest.mark.parametrize("share", [0.35, 0.4, 0.5, 0.6])
+def test_the_last_results_are_whole_before_any_older_one_is_shown(share: float) -> None:
+    before = parse([user("Fix it."), *steps(14), assistant("I have read all of it."), user("Continue please.")])
+    after = fill(before, int(tokens_of(before) * share)).conversation
+    results = [at for at in kept(before, after) if before.messages[at].results]
+    assert set(results) >= {22, 24, 26, 28}
+
+
+def plan_of(count: int) -> str:
+    rng = random.Random(count)
+    items = (f"{at}. {' '.join(rng.choice(TREES) for _ in range(12))} part{at * 7}" for at in range(1, count + 1))
+    return "Here is the plan.\n" + "\n".join(items)
+
+
+def planned(between: Sequence[dict[str, Any]] = ()) -> Conversation:
+    turns = [
+        each
+        for at in range(12)
+        for each in (user(f"Please look at part {at}."), assistant(f"Part {at} is done.\n{printed(at, 6)}"))
+    ]
+    asked = [user("Make a plan of 100 steps."), assistant(plan_of(100)), *between, user("Do step 77 of it.")]
+    return parse([*turns, *asked])
+
+
+@pytest.mark.parametrize("share", [0.15, 0.2, 0.3, 0.45, 0.55, 0.7])
+@pytest.mark.parametrize("between", [[], [user("Is it long?"), assistant("It has a hundred steps.")]])
+def test_the_plan_that_the_request_points_at_is_cut_last(share: float, between: list[dict[str, Any]]) -> None:
+    before = planned(between)
+    target = int(tokens_of(before) * share)
+    after = fill(before, target).conversation
+    item = next(line for line in plan_of(100).splitlines() if line.startswith("77."))
+    assert any(item in message.text for message in after.messages if not is_summary(message))
+    if not any(message.text == plan_of(100) for message in after.messages):
+        assert not [at for at in kept(before, after) if 0 < at < 24]
+
+
+def first_shown(before: Conversation, after: Conversation) -> Message | None:
+    """The first message behind the account that nothing pins to its place."""
+    ours = [message for message in after.messages if is_summary(message)]
+    at = next((at for at, one in enumerate(after.messages) if one in ours and not is_removed_marker(one.text)), None)
+    fixed = untouchable(before)
+    behind = after.messages[at + 1 :] if at is not None else ()
+    return next((message for message in behind if message.id not in fixed), None)
+
+
+@pytest.mark.laws
+@given(SEEDS, st.sampled_from((4, 8, 14)), st.sampled_from((0.1, 0.25, 0.4, 0.55, 0.7)))
+def test_what_is_shown_never_begins_with_an_answer_whose_question_went(seed: int, turns: int, share: float) -> None:
+    before = session(seed, turns)
+    target = int(tokens_of(before) * share)
+    if target > floor_of(before, gauge_for(before)).total + 200:
+        first = first_shown(before, fill(before, target).conversation)
+        assert first is None or first.from_user or first.calls
+
+
+def test_what_a_person_has_set_yields_only_to_the_hard_budget_oldest_first() -> None:
+    before = parse([user("Fix it."), *steps(12), user("Continue please.")])
+    tokens = tokens_of(before)
+    for budget, wanted in ((tokens - 1, 6), (tokens * 3 // 5, 6), (tokens * 2 // 5, 4)):
+        outcome = run(before, Goal(tokens // 5, budget), tool_pairs=6)
+        results = [at for at in kept(before, outcome.conversation) if before.messages[at].results]
+        assert results == list(range(26 - 2 * wanted, 25, 2))
+        assert tokens_of(outcome.conversation) <= budget
+        assert "tool_pairs: what is set to stay takes more than the target" in notes(outcome)
+        assert ("tool_pairs: 2 exchanges did not fit into the budget" in notes(outcome)) is (wanted == 4)
+
+
+def test_what_is_usual_yields_to_the_target() -> None:
+    before = parse([user("Fix it."), *steps(12), user("Continue please.")])
+    tokens = tokens_of(before)
+    for share, whole in ((0.5, 4), (0.35, 3), (0.2, 1)):
+        outcome = run(before, Goal(int(tokens * share), tokens))
+        assert tokens_of(outcome.conversation) <= tokens * share
+        results = [at for at in kept(before, outcome.conversation) if before.messages[at].results]
+        assert len([at for at in results if at > 16]) == whole
+        less = f"{4 - whole} of the last 4 exchanges did not fit into the target"
+        assert (less in notes(outcome)) is (whole < 4)
+
+
+def run(before: Conversation, goal: Goal, **settings: Any) -> Outcome:
+    """What `auto` makes of it where a person has set these settings."""
+    recipe = Recipe("auto", AutoProvider(), AutoSettings(**settings))
+    return compact(before, recipe, goal, Inputs(gauge_for(before), WINDOW))
+
+
+def test_turns_that_are_set_stay_with_their_answers_and_begin_with_a_question() -> None:
+    before = parse([*talk(20), user("Go on.")])
+    outcome = run(before, Goal(tokens_of(before) // 10, tokens_of(before)), recent_turns=5)
+    assert kept(before, outcome.conversation) == [0, *range(30, 41)]
+
+
+LARGE = {"role": "system", "content": printed(99, 500)}
+
+
+@pytest.mark.parametrize("lines", [10, 26, 60])
+@pytest.mark.parametrize("pairs", [1, 3, None, 6])
+@pytest.mark.parametrize("share", [0.7, 1.1, 1.3])
+def test_beside_a_large_fixed_part_the_room_is_filled(share: float, pairs: int | None, lines: int) -> None:
+    """Below what is fixed, the default of four yields; what is set is kept, and room is left for the next steps."""
+    before = parse([LARGE, user("Survey the parts."), *steps(20, lines)])
+    fixed, trigger = tokens_of(parse([LARGE])), tokens_of(before) - 100
+    outcome = run(before, Goal(int(fixed * share), trigger, trigger), **({"tool_pairs": pairs} if pairs else {}))
+    whole = [at for at in kept(before, outcome.conversation) if before.messages[at].results]
+    left = tokens_of(outcome.conversation)
+    assert len(whole) >= (pairs or 1)
+    assert 0.9 * fixed * share <= left < trigger - (trigger - fixed) // 10
+    if pairs is None and fixed * share > tokens_of(parse([LARGE, *steps(5, lines)])):
+        assert len(whole) >= 4
+
+
+def test_short_turns_are_whole_at_a_small_target_too() -> None:
+    before = parse([user("Begin."), *steps(80), assistant("I have looked at all."), *talk(6, 4), user("Go on.")])
+    outcome = fill(before, 1_000)
+    assert set(kept(before, outcome.conversation)) >= set(range(len(before) - 11, len(before)))
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("preserve_user_messages", "user"), ("preserve_assistant_text", "assistant")]
+)
+def test_what_truncation_was_told_to_preserve_is_kept_where_auto_goes_on(name: str, role: str) -> None:
+    before = parse([*talk(20), user("Go on.")])
+    recipe = resolve_recipe("truncation", config={name: True})
+    outcome = compact(before, recipe, Goal(tokens_of(before) // 4), Inputs(gauge_for(before), WINDOW))
+    said = {at for at, message in enumerate(before.messages) if message.role == role}
+    assert outcome.plan
+    assert said <= set(kept(before, outcome.conversation))
+    assert f"{name}: what is set to stay takes more than the target" in notes(outcome)
+
+
+def failing(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+    return tuple(Failure("down") for _ in asks)
+
+
+@pytest.mark.parametrize("messages", [[user("Fix it."), *steps(12), user("Go on.")], [*talk(40), user("Go on.")]])
+def test_without_a_summary_prune_fills_the_target_with_what_is_recent(messages: list[dict[str, Any]]) -> None:
+    before = parse(messages)
+    target = tokens_of(before) // 5
+    outcome = fill(before, target, failing, AutoSettings(on_failure="prune"))
+    after = outcome.conversation
+    assert 0.9 * target <= tokens_of(after) <= target
+    (marker,) = (message for message in after.messages if is_pruned(message))
+    assert NO_ROOM not in marker.text
+    places = kept(before, after)
+    assert places[-3:] == list(range(len(before) - 3, len(before)))
+    assert "no summary: down" in notes(outcome)
+
+
+def test_there_is_no_room_to_tell_of_messages_only_where_there_is_none() -> None:
+    before = parse([*talk(20), user("Go on.")])
+    least = floor_of(before, gauge_for(before)).total
+    assert NO_ROOM in "".join(message.text for message in fill(before, least + 40).conversation.messages)
+    assert NO_ROOM not in account(fill(before, least + 200))
