@@ -110,7 +110,7 @@ def test_an_overrun_is_reported_before_auto_mends_it() -> None:
 
 def test_where_a_provider_raises_auto_does_it() -> None:
     before = work()
-    recipe = Recipe("mine", Raising(), AutoSettings(), "stop")
+    recipe = Recipe("mine", Raising(), AutoSettings())
     seen: list[Any] = []
     target = tokens_of(before) // 8
     outcome = compact(before, recipe, Goal(target), inputs(before, observe=seen.append))
@@ -323,4 +323,5 @@ def test_a_provider_that_yields_something_else_is_told() -> None:
     before = work()
     outcome = compact(before, Recipe("mine", Wrong(), AutoSettings()), Goal(tokens_of(before) - 1), inputs(before))
     messages = [str(event.properties.get("message")) for event in outcome.events if event.failed]
-    assert messages == ["Raising failed (TypeError: a provider yields a Pass, an Event or a tuple of Asks, not 3)"]
+    why = "TypeError: a provider yields a Pass, an Event or a tuple of Asks, not 3"
+    assert messages == [f"Raising failed: {why}; auto did the work"]

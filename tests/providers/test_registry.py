@@ -80,7 +80,7 @@ def test_a_broken_plugin_is_listed_with_its_error_and_harms_nobody() -> None:
     errors = {id: each.error for (origin, id), each in listed.items() if origin == "plugins" and each.error}
     assert errors == {
         "bursting": "RuntimeError: no licence",
-        "empty": "AttributeError: 'str' object has no attribute 'id'",
+        "empty": "TypeError: it has no id, name, description, version, capabilities, settings, condense",
         "gone": "ModuleNotFoundError: No module named 'nowhere'",
         "made": "ValueError: its id is 'mine', and its entry point is called 'made'",
         "native": "another provider is called 'native' already",

@@ -18,7 +18,7 @@ from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, assuming, parted, unfold, wires_of
 from compact.messages import restore as restore_plan
 from compact.models import Usage
-from compact.providers import Recipe
+from compact.providers import Provider, Recipe
 from compact.providers.provider import AccountStyle
 from compact.providers.smart.settings import SmartSettings
 from compact.providers.truncation.settings import TruncationSettings
@@ -56,7 +56,7 @@ class Result:
 class OtherNames(TypedDict, total=False):
     """Other names for `recipe`."""
 
-    provider: str | None
+    provider: str | Provider | None
     preset: str | None
 
 
@@ -82,9 +82,9 @@ def condense(
     names, and `config` changes settings of it. Where its own passes end above the target, most recipes go on as `auto`
     does; v1, v2, v3, layers and lossless stop, and the report says by how much they missed. A target below what must
     stay cannot be met, and `target_met` says so. `ask` answers the questions that are put to a model: a callback, or
-    the name of a profile; without it no model is called. It gets placeholders for secrets, unless its `vendors` are the
-    conversation's own. `variant` is the deployment whose rules the result keeps, such as vllm or bedrock, where the
-    name of the model does not tell.
+    the name of a profile; without it no model is called, unless a pass of the recipe names a profile. It gets
+    placeholders for secrets, unless its `vendors` are the conversation's own. `variant` is the deployment whose rules
+    the result keeps, such as vllm or bedrock, where the name of the model does not tell.
     """
     if unknown := names.keys() - OtherNames.__annotations__.keys():
         raise TypeError(f"condense() got an unexpected keyword argument {min(unknown)!r}")
@@ -93,8 +93,8 @@ def condense(
     given = messages if isinstance(messages, Conversation) else formats.parse(messages, system=system, tools=tools)
     chosen = resolve_recipe(recipe, config=config, **names)
     condensation = Condensation(given, model, target, variant=variant)
-    if isinstance(ask, str):
-        return _run_with(ask, condensation, chosen)
+    if isinstance(ask, str) or (ask is None and chosen.profiles):
+        return _run_with(ask or "", condensation, chosen)
     return condensation.run(tailor(chosen) if ask else chosen, ask)
 
 
@@ -103,7 +103,7 @@ def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Resul
     from compact.app.profiles import ask_with
     from compact.app.summarizers import choose_summarizers
 
-    chosen = choose_summarizers(profile)
+    chosen = choose_summarizers(profile, recipe=recipe)
     if not chosen:
         return condensation.run(recipe, NoModel(chosen.reason))
     with ask_with(chosen.profiles) as ask:

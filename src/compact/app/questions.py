@@ -37,7 +37,7 @@ class Questions(Closeable):
         require_callback(ask)
         self._config = config
         self._ask = ask
-        chosen = Summarizers() if ask else choose_summarizers(config.profile, model=config.model)
+        chosen = Summarizers() if ask else choose_summarizers(config.profile, model=config.model, recipe=recipe)
         self._chosen = chosen
         self.recipe = tailor(recipe, chosen.profiles[0] if chosen else None) if ask or chosen else recipe
         self._access = open_access(chosen.profiles) if chosen else None

@@ -12,7 +12,7 @@ from compact.messages import Json
 from compact.policies import Configuration, Policy, configure
 from compact.providers import Preset, Provider, Recipe, WhenMissed, find_provider
 from compact.providers import presets as built_in_presets
-from compact.providers.registry import BUILT_IN, provider_ids, providers
+from compact.providers.registry import BUILT_IN, provider_ids, providers, require_provider
 from compact.providers.smart.settings import SmartSettings
 from compact.settings.presets import find_preset
 from compact.settings.recipes import default_recipe
@@ -37,15 +37,16 @@ _POLICY: Final = {
 def resolve_recipe(
     name: str | None = None,
     *,
-    provider: str | None = None,
+    provider: str | Provider | None = None,
     preset: str | None = None,
     config: Mapping[str, Any] | None = None,
     policy: Policy | None = None,
 ) -> Recipe:
     """The recipe of that name: a preset, or a provider with its defaults; without a name, the default one.
 
-    `provider` and `preset` say which of the two is meant. `config` changes settings, deep inside groups too; so do the
-    fields of a policy that were set. InvalidConfiguration names what is unknown, or has no place in the recipe.
+    `provider` and `preset` say which of the two is meant; a provider may be an object, too. `config` changes settings,
+    deep inside groups too; so do the fields of a policy that were set. InvalidConfiguration names what is unknown, or
+    has no place in the recipe.
     """
     if config is not None and not isinstance(config, Mapping):
         raise InvalidConfiguration(
@@ -53,7 +54,8 @@ def resolve_recipe(
             field="config",
             remedy='Give names and values, such as {"level": "verbatim"}.',
         )
-    preset_, found, chosen = _find(_only(name, provider, preset, policy), provider, preset)
+    named = _only(name, provider, preset, policy)
+    preset_, found, chosen = _find(named, provider, preset) if isinstance(named, str) else (None, named, {})
     settings = merge_settings(preset_.settings if preset_ else {}, chosen)
     settings = merge_settings(settings, _from_policy(policy, found) if policy else {})
     missed: WhenMissed = preset_.when_missed if preset_ else "stop" if found.id in _STOPPING else "continue"
@@ -104,8 +106,12 @@ def merge_settings(settings: Mapping[str, Json], changes: Mapping[str, Json]) ->
     return merged
 
 
-def _only(name: str | None, provider: str | None, preset: str | None, policy: Policy | None) -> str:
-    """The one name that was given; the default where none was."""
+def _only(
+    name: str | None, provider: str | Provider | None, preset: str | None, policy: Policy | None
+) -> str | Provider:
+    """The one name or provider that was given; the default where none was."""
+    if provider is not None and not isinstance(provider, str):
+        require_provider(provider)
     given = {"recipe": name, "provider": provider, "preset": preset}
     named = {field: value for field, value in given.items() if value}
     if len(named) > 1:
@@ -115,7 +121,7 @@ def _only(name: str | None, provider: str | None, preset: str | None, policy: Po
     return next(iter(named.values()), None) or own or default_recipe()
 
 
-def _find(name: str, provider: str | None, preset: str | None) -> tuple[Preset | None, Provider, dict[str, Json]]:
+def _find(name: str, provider: object, preset: str | None) -> tuple[Preset | None, Provider, dict[str, Json]]:
     """The preset, if it is one; the provider; and the settings that the name itself says."""
     base, colon, level = name.partition(":")
     if not preset and base == _LOSSLESS and colon:

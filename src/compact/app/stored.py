@@ -103,7 +103,7 @@ class StoredSessions(SessionService, Closeable):
         self._asking = Lock()
         self._given = ask
         self._accesses: dict[tuple[Profile, ...], Access] = {}
-        ask_with: Callable[[str, Observe], Asker] = (lambda _, __: ask) if ask else self._profile
+        ask_with: Callable[[str, Recipe, Observe], Asker] = (lambda *_: ask) if ask else self._profile
         recipe_for = partial(_recipe, asks_profiles=ask is None)
         super().__init__(store, counter_for, ask_with, recipe_for, observe or _ignore)
         self.preferences.check_names = _check_names
@@ -161,14 +161,16 @@ class StoredSessions(SessionService, Closeable):
         """What `compress` would do, and about what it would cost; no model is called, and nothing is changed."""
         wish, session = wish or Wish(), self.session(id)
         count = self.reader.counter_for(session.model).text
-        profile = self.preferences.effective(session).settings.profile
+        settings = self.preferences.effective(session).settings
         if wish.offline:
             return self.foresee(id, wish, None)
         try:
-            first = next(iter(choose_summarizers(profile).profiles), None) if self._given is None else None
+            first = _first_profile(settings) if self._given is None else None
         except InvalidConfiguration as error:
             seen = self.foresee(id, wish, None)
-            return replace(seen, warnings=(*seen.warnings, str(error)), charge=Charge(cost=None), priced_by=profile)
+            return replace(
+                seen, warnings=(*seen.warnings, str(error)), charge=Charge(cost=None), priced_by=settings.profile
+            )
         if first is None and self._given is None:
             return self.foresee(id, wish, None)
         asking = Asking(Summarizer.of(first) if first else Summarizer("", session.model), count)
@@ -182,7 +184,9 @@ class StoredSessions(SessionService, Closeable):
         """The compacted session; what a profile's model takes for it is recorded beside what was expected."""
         if self._given is not None or ask is None or isinstance(ask, NoModel):
             return super().compacted(job, ask, observe)
-        summarizers = [Summarizer.of(profile) for profile in choose_summarizers(job.settings.profile).profiles]
+        summarizers = [
+            Summarizer.of(profile) for profile in choose_summarizers(job.settings.profile, recipe=job.recipe).profiles
+        ]
         asking = Asking(summarizers[0], job.counter.text)
         asking.vendors = vendors_of(ask)
         with suppress(CompactError):
@@ -224,12 +228,12 @@ class StoredSessions(SessionService, Closeable):
         stored = self.preferences.detected(_configs(profile, listing.models))
         return Detection(profile.name, listing.named, len(listing.models), tuple(stored))
 
-    def _profile(self, name: str, observe: Observe) -> Asker:
-        """What asks the model of a profile, or why no model is called.
+    def _profile(self, name: str, recipe: Recipe, observe: Observe) -> Asker:
+        """What asks the models of a profile and of a recipe's passes, or why no model is called.
 
         Profiles are read anew each time: one that is configured while the program runs is asked from then on.
         """
-        chosen = choose_summarizers(name)
+        chosen = choose_summarizers(name, recipe=recipe)
         if not chosen:
             return NoModel(chosen.reason)
         profiles = chosen.profiles
@@ -255,8 +259,14 @@ def _recipe(settings: StoredSettings, *, asks_profiles: bool) -> Recipe:
     """The recipe of a session, with its own words for summaries or those of the profile that is asked first."""
     profile = None
     with suppress(InvalidConfiguration):  # it is reported when a model is to be asked
-        profile = next(iter(choose_summarizers(settings.profile).profiles), None) if asks_profiles else None
+        profile = _first_profile(settings) if asks_profiles else None
     return tailor_stored(resolve_recipe(settings.recipe or None), settings, profile)
+
+
+def _first_profile(settings: StoredSettings) -> Profile | None:
+    """The profile that is asked first."""
+    recipe = resolve_recipe(settings.recipe or None)
+    return next(iter(choose_summarizers(settings.profile, recipe=recipe).profiles), None)
 
 
 def _listed(profile: Profile) -> Listing | Failure:

@@ -10,6 +10,7 @@ from compact.app.profiles import OFFLINE, Standing, examine, find_profile, vendo
 from compact.errors import InvalidConfiguration
 from compact.models import find_model
 from compact.policies import Profile, Vendor, default_profile
+from compact.providers import Recipe
 from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
 
@@ -34,27 +35,37 @@ class Summarizers:
         return bool(self.profiles)
 
 
-def choose_summarizers(name: str = "", *, model: str = "") -> Summarizers:
-    """The profile that is named, then those that are configured and can be asked.
+def choose_summarizers(name: str = "", *, model: str = "", recipe: Recipe | None = None) -> Summarizers:
+    """The profile that is named, then those that are configured and can be asked, then those that passes name.
 
-    Where none is named or configured, `model` is the one that the conversation is with: its vendor's small model writes
-    the summaries if the key for it is in the environment. With the name "offline", or `COMPACT_OFFLINE` set, no model
-    does. InvalidConfiguration where the profile that is named, or all that are configured, cannot be asked.
+    `recipe` has the passes. Where none is named or configured, `model` is the one that the conversation is with: its
+    vendor's small model writes the summaries if the key for it is in the environment. With the name "offline", or
+    `COMPACT_OFFLINE` set, no model does. InvalidConfiguration where a profile that is named, or all that are
+    configured, cannot be asked.
     """
     if is_offline():
         return Summarizers(reason=f"{VARIABLE} is set")
     if name == OFFLINE:
         return Summarizers(reason="the profile is offline")
     configured = [examine(profile) for profile in load_profiles().for_condensation()]
-    chosen = examine(find_profile(name)) if name else None
-    if chosen is not None and not chosen.ready:
-        raise _cannot_be_asked([chosen])
-    usable = [standing.profile for standing in configured if standing.ready]
-    if chosen is not None:
-        return Summarizers((chosen.profile, *(profile for profile in usable if profile != chosen.profile)))
-    if configured and not usable:
+    chosen = [examine(find_profile(name))] if name else []
+    in_passes = [examine(_find_in_pass(each, recipe.name)) for each in recipe.profiles] if recipe else []
+    if unready := [standing for standing in (*chosen, *in_passes) if not standing.ready]:
+        raise _cannot_be_asked(unready)
+    usable = [standing for standing in configured if standing.ready]
+    if configured and not (usable or chosen or in_passes):
         raise _cannot_be_asked(configured)
-    return Summarizers(tuple(usable)) if usable else _own(model)
+    profiles = tuple(dict.fromkeys(standing.profile for standing in (*chosen, *usable, *in_passes)))
+    return Summarizers(profiles) if profiles else _own(model)
+
+
+def _find_in_pass(name: str, recipe: str) -> Profile:
+    """The profile that a pass of the recipe names."""
+    try:
+        return find_profile(name)
+    except InvalidConfiguration as error:
+        problem = f"a pass of {recipe} names {name!r}, and there is no such profile"
+        raise InvalidConfiguration(problem, field="profile", remedy=error.remedy) from None
 
 
 def ready_vendors() -> tuple[Profile, ...]:

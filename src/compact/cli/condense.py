@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -74,7 +74,7 @@ def condense(options: Options) -> None:
     """Make a conversation smaller and keep it valid. The report goes to standard error, or to standard output with -o.
 
     The input is never overwritten. Without a target, auto comes down to half of the input. Where a target is missed,
-    the report says by how much.
+    the report says by how much. The status is 1 where a provider failed and nothing else did its work.
     """
     if str(options.plan) == "-":
         raise InvalidInput(
@@ -105,10 +105,16 @@ def condense(options: Options) -> None:
     if options.as_json:
         receipt = {"receipt": kept.to_json()} if kept else {}
         print_json(_answer(result, options.plan, output) | summarized.facts | receipt)
-        return
+        _end(result)
     told = [str(result.report), *summarized.lines, *([str(kept)] if kept else [])]
     for line in "\n".join(told).split("\n"):
         screen(stderr=output is None).print(line, soft_wrap=True)
+    _end(result)
+
+
+def _end(result: Result) -> NoReturn:
+    """Leave with the status that says whether the work was done."""
+    raise typer.Exit(int(bool(result.report.failure) and not result.plan))
 
 
 def _recipe(options: Options) -> Recipe:

@@ -83,7 +83,7 @@ def prepare(recipe: Recipe, strategy: str | None, profile: str | None) -> tuple[
         return recipe, Summarizers()
     if strategy and not takes_strategy(recipe.settings):
         raise InvalidInput(f"{recipe.name} writes no summaries by a strategy", field="--strategy", remedy=_REMEDY)
-    found = choose_summarizers(profile or "")
+    found = choose_summarizers(profile or "", recipe=recipe)
     first = found.profiles[0] if found else None
     if strategy and (chosen := choose_strategy(strategy, first)):
         return with_strategy(recipe, chosen), found

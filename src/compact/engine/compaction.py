@@ -99,7 +99,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     keeps_error = run_.blocked or (recipe.provider.id in _KEEPING_THEIR_ERROR and not run_.forbidden)
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
-    return replace(run_.judge.outcome(), unasked=unasked)
+    return replace(run_.judge.outcome(), unasked=unasked, failure=run_.failure, stand_in=run_.stand_in)
 
 
 def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
@@ -112,7 +112,7 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
     created = [event.properties.get("offline") for event in outcome.events if event.name == "summary_created"]
     by_model = bool(outcome.models) and not (created and all(created))
     return Report(
-        provider=recipe.provider.name,
+        provider=outcome.stand_in or recipe.provider.name,
         recipe=recipe.name,
         passes=outcome.passes,
         tokens_before=gauge.conversation(before),
@@ -124,6 +124,7 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
         events=outcome.events,
         written_by=outcome.models if written and by_model else (),
         why_offline=_why_offline(outcome) if written and not by_model else "",
+        failure=outcome.failure,
     )
 
 
@@ -152,10 +153,11 @@ class _Run:
         self._inputs = inputs
         self._ask = ask
         self._goal = goal
+        self.failure = self.stand_in = ""
         self._originals = {**{message.id: message for message in conversation.messages}, **inputs.originals}
 
     def provider(self, target: int | None, ask: AskModel | None) -> None:
-        """Run the recipe's own passes; where its provider raises, say so and leave what it did until then."""
+        """Run the recipe's own passes; where its provider raises, `auto` does its work, or the recipe stops there."""
         recipe = self._recipe
         try:
             run(recipe.provider.condense(self._task(target, ask), recipe.settings), self.judge, self._asker(ask))
@@ -164,9 +166,17 @@ class _Run:
         except Exception as error:  # a provider is other people's code; the passes it got through stand
             if recipe.provider.id == _AUTO.id:
                 raise
-            message = f"{recipe.provider.name} failed ({type(error).__name__}: {error})"
-            self.judge.note(told_error("ProviderFailed", message, _AUTO.id))
-            self.auto(target)
+            self._stand_in(f"{recipe.provider.name} failed: {type(error).__name__}: {error}", target)
+
+    def _stand_in(self, failure: str, target: int | None) -> None:
+        """Let `auto` do the work of a provider that failed; what that did until then stays."""
+        left, continues = self.judge.tokens, self._recipe.when_missed == "continue"
+        if continues:
+            self.auto(left // 2 if target is None else target)
+        self.stand_in = _AUTO.name if self.judge.tokens < left else self.stand_in
+        stayed = "what it had done stays" if left < self._at_first else "nothing was changed"
+        self.failure = f"{failure}; {f'{_AUTO.id} did the work' if self.stand_in else stayed}"
+        self.judge.note(told_error("ProviderFailed", self.failure, _AUTO.id if continues else ""))
 
     def skip(self, target: int) -> None:
         """Report that the conversation is within its target."""

@@ -52,6 +52,7 @@ class Outcome:
     """The result of a run: the conversation, the accepted passes, a report of each pass, accepted or not, the events.
 
     `models` are those that answered questions, which took `asking` seconds; `unasked` says why none was asked.
+    `failure` says how the recipe's own provider failed, and `stand_in` is the name of the one that did its work.
     """
 
     conversation: Conversation
@@ -61,6 +62,8 @@ class Outcome:
     models: tuple[str, ...] = ()
     unasked: str = ""
     asking: float = 0.0
+    failure: str = ""
+    stand_in: str = ""
 
 
 class Judge:

@@ -39,7 +39,7 @@ class Report:
     `kept_prefix` is how many tokens at the front are unchanged, so that a vendor's prompt cache still has them.
     `saved` is what the removed tokens would have cost in the next request, in dollars, where the price is known.
     `written_by` are the models that wrote of what was removed; `why_offline` says why none did where an account was
-    written.
+    written. `failure` says how the recipe's own provider failed, and who did its work.
     """
 
     provider: str
@@ -56,6 +56,7 @@ class Report:
     recipe: str = ""
     written_by: tuple[str, ...] = ()
     why_offline: str = ""
+    failure: str = ""
 
     @property
     def target_met(self) -> bool:
@@ -63,6 +64,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"Context condensed using {self.provider} strategy:"]
+        lines += [f" - {self.failure}"] if self.failure else []
         for done in self.passes:
             change = f"{done.tokens_before:,} → {done.tokens_after:,} tokens ({percent(done.change, '+')})"
             told = f"skipped, {done.skipped}" if done.skipped else "; ".join((change, *done.notes))

@@ -14,7 +14,7 @@ from compact.providers.provider import (
     propose,
 )
 from compact.providers.recipe import Recipe, WhenMissed
-from compact.providers.registry import Listed, providers
+from compact.providers.registry import Listed, providers, register
 from compact.providers.registry import provider as find_provider
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "presets",
     "propose",
     "providers",
+    "register",
 ]

@@ -72,6 +72,18 @@ class Recipe:
         settings = self.settings
         return {name: getattr(settings, name) for name in _KEPT if name in settings.model_fields_set}
 
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The names of the profiles that its passes ask."""
+        found: dict[str, None] = {}
+
+        def note(group: Configuration) -> Configuration:
+            found.update(dict.fromkeys(filter(None, [getattr(group, "profile", "")])))
+            return group
+
+        _changed(self.settings, note)
+        return tuple(found)
+
     def worded(self, *, unless_said: bool = False, **words: Any) -> Recipe:
         """The recipe with settings about its summaries changed, in every pass that may write one.
 

@@ -1,4 +1,4 @@
-"""All providers: the built-in ones, and those that other distributions offer.
+"""All providers: the built-in ones, those that a program registers, and those that other distributions offer.
 
 A distribution offers a provider by an entry point of the group `compact.providers`, named as the provider's id, that
 leads to the provider or its class. Nothing is imported before it is asked for, and what cannot be imported is listed
@@ -26,7 +26,8 @@ BUILT_IN = {
     "smart": "compact.providers.smart:SmartProvider",
     "layers": "compact.providers.layers:LayersProvider",
 }
-_ATTRIBUTES = ("name", "description", "version", "capabilities", "settings", "condense")
+_ATTRIBUTES = ("id", "name", "description", "version", "capabilities", "settings", "condense")
+_registered: dict[str, Provider] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,33 @@ COMPARISON = {
 }
 
 
+def register(provider: Provider) -> None:
+    """Let this process know the provider by its id: in recipes, policies and commands that it runs.
+
+    Another provider that was registered under the same id is replaced; a built-in one cannot be.
+    """
+    require_provider(provider)
+    if provider.id in BUILT_IN:
+        raise InvalidConfiguration(
+            f"{provider.id!r} is a built-in provider", field="provider.id", remedy="Give yours another id."
+        )
+    _registered[provider.id] = provider
+
+
+def require_provider(value: object) -> None:
+    """Raise InvalidConfiguration, naming what is missing, where the value is no provider."""
+    if missing := _missing_in(value):
+        raise InvalidConfiguration(
+            f"{type(value).__name__} has no {missing}",
+            field="provider",
+            remedy="Give a provider's id, or an object with what compact.providers.Provider lists.",
+        )
+
+
+def _missing_in(value: object) -> str:
+    return ", ".join(name for name in _ATTRIBUTES if not hasattr(value, name))
+
+
 def comparison() -> list[dict[str, str]]:
     """The built-in providers side by side: a row for each feature, a column for each provider."""
     columns = {id: _column(provider(id).capabilities, traits) for id, traits in COMPARISON.items()}
@@ -71,6 +99,8 @@ def comparison() -> list[dict[str, str]]:
 
 def provider(id: str) -> Provider:
     """The provider of that id; InvalidConfiguration where there is none, or where it cannot be loaded."""
+    if id in _registered:
+        return _registered[id]
     listed = _built_in(id) if id in BUILT_IN else _installed(id)
     if listed is None:
         known = ", ".join(sorted(provider_ids()))
@@ -83,12 +113,13 @@ def provider(id: str) -> Provider:
 
 def provider_ids() -> tuple[str, ...]:
     """The ids of all providers; none of them is loaded."""
-    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in entry_points(group=GROUP)))))
+    return tuple(dict.fromkeys((*BUILT_IN, *_registered, *(point.name for point in entry_points(group=GROUP)))))
 
 
 def providers() -> tuple[Listed, ...]:
-    """Every provider there is: the built-in ones first, then others by their names."""
-    return (*map(_built_in, BUILT_IN), *_others())
+    """Every provider there is: the built-in ones first, then registered ones, then others by their names."""
+    registered = (Listed(id, "this process", found) for id, found in _registered.items())
+    return (*map(_built_in, BUILT_IN), *registered, *_others())
 
 
 def _built_in(id: str) -> Listed:
@@ -105,7 +136,7 @@ def _installed(id: str) -> Listed | None:
 
 
 def _others() -> Iterator[Listed]:
-    taken = set(BUILT_IN)
+    taken = {*BUILT_IN, *_registered}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         if point.name in taken:
             yield Listed(point.name, _origin(point), None, f"another provider is called {point.name!r} already")
@@ -118,10 +149,10 @@ def _load(point: EntryPoint) -> Listed:
     try:
         found: Any = point.load()
         made = found() if isinstance(found, type) else found
+        if missing := _missing_in(made):
+            raise TypeError(f"it has no {missing}")
         if made.id != point.name:
             raise ValueError(f"its id is {made.id!r}, and its entry point is called {point.name!r}")
-        if missing := [name for name in _ATTRIBUTES if not hasattr(made, name)]:
-            raise TypeError(f"it has no {', '.join(missing)}")
     except Exception as error:  # noqa: BLE001 - somebody else's code: one broken plugin must not take the others with it
         return Listed(point.name, _origin(point), None, f"{type(error).__name__}: {error}")
     return Listed(point.name, _origin(point), made)

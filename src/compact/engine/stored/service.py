@@ -124,15 +124,16 @@ class Context:
 class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
-    `ask_with` gives what asks the model of a profile and reports events, or the reason why none is called.
-    `recipe_for` gives the recipe that the settings name, with the words of summaries in it. `observe` gets the events.
+    `ask_with` gives what asks the models of a profile and of a recipe's passes and reports events, or the reason why
+    none is called. `recipe_for` gives the recipe that the settings name, with the words of summaries in it. `observe`
+    gets the events.
     """
 
     def __init__(
         self,
         store: SessionStore,
         counter_for: Callable[[str], Counter],
-        ask_with: Callable[[str, Observe], Asker],
+        ask_with: Callable[[str, Recipe, Observe], Asker],
         recipe_for: Callable[[StoredSettings], Recipe],
         observe: Callable[[str, Event], None],
     ) -> None:
@@ -225,7 +226,7 @@ class SessionService:
             self.tell(session.id, replace(event, name=f"compact.{event.name.removeprefix('compact.')}"))
 
         try:
-            ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile, observe)
+            ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile, job.recipe, observe)
             done = self.compacted(job, ask, observe)
             made = self._kept(done, cause, assembled)
         except CompactError as error:

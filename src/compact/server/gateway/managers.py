@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from compact import CompactManager
 from compact.app.profiles import OFFLINE
+from compact.app.recipes import resolve_recipe
 from compact.app.summarizers import choose_summarizers
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
@@ -205,7 +206,7 @@ def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
 
     A key in the gateway's environment pays for summaries only where a profile is configured.
     """
-    if not config.profile and not choose_summarizers():
+    if not config.profile and not choose_summarizers(recipe=resolve_recipe(policy=config.policy)):
         config = config.model_copy(update={"profile": OFFLINE})
     return CompactManager(config, threshold=_threshold(config, profile), profile=profile)
 
