@@ -124,9 +124,8 @@ class Context:
 class SessionService:
     """Stores conversations, and compresses them before they outgrow their model.
 
-    `ask_with` gives what asks the models of a profile and of a recipe's passes and reports events, or the reason why
-    none is called. `recipe_for` gives the recipe that the settings name, with the words of summaries in it. `observe`
-    gets the events.
+    `ask_with` gives what asks the models of a profile and of a recipe's passes, or the reason why none is called.
+    `recipe_for` gives the recipe that the settings name, with the words of summaries in it. `observe` gets the events.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from compact.history.outcomes.outcome import Verdict
 from compact.history.outcomes.signs import plain
 from compact.history.quoting import in_quotes, quote, shorten
 from compact.summaries.offline.outlines import outline
-from compact.summaries.offline.records import Record, fields_in, pick_mentioned, scalars_in
+from compact.summaries.offline.records import Mentions, Record, fields_in, scalars_in
 
 if TYPE_CHECKING:
     from compact.summaries.offline.lines import Room, Told
@@ -104,11 +104,18 @@ def _answer(action: Action, longest: int, told: Told, *, scripted: bool) -> str:
         return end
     first = action.outcome.shorten(longest // 2) if ran else scalars_in(action.result, longest // 2)
     left = longest - len(first) - len(_CUT)
-    more = _head(action.result, left) if scripted else pick_mentioned(action.result, told.taken_up, left)
+    more = _head(action.result, left) if scripted else _mentions(action, told).pick(left)
     if first and (more := quote(more, left)) and more not in first:
         # A command's last words stand last.
         return f"{more.removesuffix(f'{_JOIN}…')}{_CUT}{first}" if ran else f"{first}{_JOIN}{more}"
     return first or more or end
+
+
+def _mentions(action: Action, told: Told) -> Mentions:
+    """What the words that were said next take up of the result; found once for lines of any length."""
+    if id(action) not in told.mentions:
+        told.mentions[id(action)] = Mentions(action.result, told.taken_up)
+    return told.mentions[id(action)]
 
 
 def describe_record(action: Action, record: Record, longest: int) -> str:

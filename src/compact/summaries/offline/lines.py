@@ -22,6 +22,7 @@ from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import (
     JOIN,
+    Mentions,
     Record,
     field_key,
     keys_with,
@@ -109,6 +110,7 @@ class Told:
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     rules: Sequence[RulesFile] = ()
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
+    mentions: dict[int, Mentions] = field(default_factory=dict, repr=False)
 
     @property
     def from_user(self) -> bool:

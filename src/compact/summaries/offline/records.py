@@ -111,25 +111,31 @@ def _together(places: list[int], size: int) -> float:
     return len(places) + _TOGETHER * near + _LATER * sum(places) / max(size * len(places), 1)
 
 
-def pick_mentioned(text: str, words: Mapping[str, int], longest: int) -> str:
-    """The pieces of a text that share the most with those words, in order; nothing where none does.
+class Mentions:
+    """The pieces of a text, by how much they share with the words that were said of it."""
 
-    Where it ends with "…", there are others.
-    """
-    if not words:
-        return ""
-    text = text[:_LONGEST_SCAN]
-    found = _with_leads(text, pieces_of(text))
-    pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in found]
-    shared = count_words(text, found, words)
-    chosen: set[int] = set()
-    left = longest
-    for at in sorted(range(len(pieces)), key=lambda at: (-shared[at], at)):
-        if not shared[at] or len(pieces[at]) + len(JOIN) > left:
-            break
-        chosen.add(at)
-        left -= len(pieces[at]) + len(JOIN)
-    return _joined([pieces[at] for at in sorted(chosen)], more=len(chosen) < len(pieces) and not is_json(text))
+    def __init__(self, text: str, words: Mapping[str, int]) -> None:
+        text = text[:_LONGEST_SCAN] if words else ""
+        found = _with_leads(text, pieces_of(text))
+        self._pieces = [text[piece.start : piece.end].strip(" ,\n") for piece in found]
+        shared = count_words(text, found, words)
+        self._order = sorted((at for at, share in enumerate(shared) if share), key=lambda at: (-shared[at], at))
+        self._is_list = not is_json(text)
+
+    def pick(self, longest: int) -> str:
+        """Return the pieces that share the most, in order; nothing where none does.
+
+        Where it ends with "…", there are others.
+        """
+        places: list[int] = []
+        left = longest
+        for at in self._order:
+            left -= len(self._pieces[at]) + len(JOIN)
+            if left < 0:
+                break
+            places.append(at)
+        chosen = [self._pieces[at] for at in sorted(places)]
+        return _joined(chosen, more=len(chosen) < len(self._pieces) and self._is_list)
 
 
 def _with_leads(text: str, pieces: Sequence[Piece]) -> list[Piece]:
