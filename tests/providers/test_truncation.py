@@ -331,6 +331,17 @@ def test_references_are_cut_with_what_they_stand_for() -> None:
     assert drive(PROVIDER, kept, outcome.conversation).plan == ()
 
 
+def test_a_reference_stays_where_only_a_later_text_of_the_same_words_is_cut() -> None:
+    other = numbered_lines(30, "something else")
+    steps = [*step("c1", "run", {}, f"{other}\n{LONG}"), *step("c2", "write", {"content": LONG}, "ok")]
+    conversation = parse([user(LONG), *steps, user("and?"), user("now?")])
+    before = drive(LosslessProvider(), LosslessSettings(level="verbatim"), conversation).conversation
+    assert has_references(before)
+    outcome = drive(PROVIDER, V1.model_copy(update={"preserve_recent": 2}), before)
+    assert changed(before, outcome.conversation) == [3]
+    assert drive(PROVIDER, V1.model_copy(update={"preserve_recent": 2}), outcome.conversation).plan == ()
+
+
 def test_with_a_target_only_the_references_go_with_what_they_stand_for() -> None:
     other = numbered_lines(30, "something else")
     before = with_references(

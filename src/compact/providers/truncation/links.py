@@ -52,17 +52,17 @@ def follow(
     """All that refer to the cuts, cut as well."""
     if not followers:
         return []
-    gone = {fingerprint(each.place.text): each.kind for each in cuts}
+    gone = _Gone(cuts)
     done = []
     for place in followers:
-        fates = {gone[link.source] for link in place.links if link.source in gone}
+        fates = {fate for link in place.links if (fate := gone.fate(link.source, place))}
         if not fates:
             continue
         whole = suppress(place.text, markers)
         text = whole if EditKind.SUPPRESSED in fates else cut(place)
         if text != place.text:
             kind = EditKind.SUPPRESSED if text == whole else EditKind.TRUNCATED
-            gone[fingerprint(place.text)] = kind
+            gone.add(place, kind)
             done.append(_replaced(place, text, kind, measure))
     return done
 
@@ -73,22 +73,39 @@ def blank(
     """All others that refer to the cuts, with a marker in place of each such reference; the rest of them stays."""
     if not followers:
         return []
-    gone = {fingerprint(each.place.text): each.kind for each in cuts}
+    gone = _Gone(cuts)
     cut = {each.place.where for each in cuts}
     done = []
     for place in followers:
-        missing = {link.line: link for link in place.links if link.source in gone}
+        missing = {link.line: link for link in place.links if gone.fate(link.source, place)}
         if place.where in cut or not missing:
             continue
         lines = place.shown.split("\n")
         for index, line in enumerate(lines):
             if link := missing.get(line):
-                nothing = gone[link.source] is EditKind.SUPPRESSED and markers != "plain"
+                nothing = gone.fate(link.source, place) is EditKind.SUPPRESSED and markers != "plain"
                 lines[index] = SUPPRESSED if nothing else missing_lines(link.last - link.first, markers)
         # Another text now: what refers to it would find it no more.
-        gone[fingerprint(place.text)] = EditKind.TRUNCATED
+        gone.add(place, EditKind.TRUNCATED)
         done.append(_replaced(place, "\n".join(lines), EditKind.TRUNCATED, measure))
     return done
+
+
+class _Gone:
+    """The texts that were cut, and how: a later text with the same words is not what a reference stands for."""
+
+    def __init__(self, cuts: Sequence[Shortening]) -> None:
+        self._cut: dict[str, dict[tuple[int, int], EditKind]] = {}
+        for each in cuts:
+            self.add(each.place, each.kind)
+
+    def add(self, place: Place, kind: EditKind) -> None:
+        self._cut.setdefault(fingerprint(place.text), {})[place.position, place.where.block] = kind
+
+    def fate(self, source: str, follower: Place) -> EditKind | None:
+        """What became of a text that the follower refers to; None where it stays."""
+        before = (follower.position, follower.where.block)
+        return next((kind for at, kind in self._cut.get(source, {}).items() if at <= before), None)
 
 
 def _replaced(place: Place, text: str, kind: EditKind, measure: Measure) -> Shortening:
