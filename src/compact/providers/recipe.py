@@ -69,8 +69,8 @@ class Recipe:
     @property
     def kept(self) -> dict[str, Any]:
         """The settings about messages that stay as they are that a person has set, and that `auto` has, too."""
-        settings = self.settings
-        return {name: getattr(settings, name) for name in _KEPT if name in settings.model_fields_set}
+        found = {name: getattr(self.settings, name) for name in _KEPT if name in self.settings.model_fields_set}
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def profiles(self) -> tuple[str, ...]:

@@ -176,7 +176,7 @@ class Outcome:
 
 def options_for(recipe: Recipe, target: float | None = None, model: str | None = None, variant: str = "") -> JobOptions:
     """The options that compact by this recipe, on any machine."""
-    settings = recipe.settings.model_dump(mode="json")
+    settings = recipe.settings.model_dump(mode="json", exclude_unset=True)
     missed, runs_all = recipe.when_missed, recipe.runs_all_passes
     return JobOptions(recipe.name, recipe.provider.id, settings, missed, target, model, variant, runs_all)
 
