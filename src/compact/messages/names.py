@@ -148,7 +148,7 @@ class Names:
         """The words for a call, or for what was said, which others may share."""
         who, told = self._told[place]
         if isinstance(self._messages[place[0]].blocks[place[1]], Text):
-            return f"{who} message" + (f" “{told}”" if told else "")
+            return f"{who} {'prompt' if who == 'system' else 'message'}" + (f" “{told}”" if told else "")
         short = _LINE_NUMBERS.sub(" ", self._short_path(told))
         return short if brief and short and len(self._tools[told]) == 1 else f"{who} {short}".rstrip()
 
