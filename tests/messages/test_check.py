@@ -304,9 +304,10 @@ def test_a_cut_in_a_valid_conversation_may_stand(format: str, data: st.DataObjec
         assert check(before, after, rules=reject, count=size) == ()
 
 
-# A system message between the others pins its neighbours, bound thinking pins all before it, and a user message that
-# ends the loop before a thoughtless one cannot go: such a fold is for the caller to choose differently.
-NOT_EVERYWHERE = {"A17", "A20", "A25"}
+# A system message between the others pins its neighbours, and bound thinking pins all before it. A message that ends
+# the loop before a thoughtless one, or that parts the words of a Gemini model from its calls, cannot go. The caller
+# has to choose another fold.
+NOT_EVERYWHERE = {"A17", "A20", "A25", "G1"}
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))
