@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import compact
 from compact import CompactConfig, CompactManager
 from compact.engine import AskModel
 from compact.formats import parse
@@ -242,7 +243,19 @@ def test_rules_from_a_file_are_in_every_request_by_their_path(
             assert all(line.startswith("- rules of the project") and path in line for line in lines)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.25])
+def test_rules_from_a_file_stay_where_what_must_stay_is_more_than_the_target() -> None:
+    limits = "\n".join(
+        f"- Keep part_{number} below {number * 7 + 100} lines, and ask team-{number} first." for number in range(40)
+    )
+    request = said("user", f"{TASK} {'Mind the old format, please. ' * 200}")
+    messages = [request, *chat("read", {"path": "AGENTS.md"}, f"{FILE}\n## Rules\n{limits}\n")]
+    messages += [message for number in range(12) for message in grow("chat", number)]
+    result = compact.condense(messages, target=0.02)
+    assert not result.target_met
+    rules = [text for _, text in texts_of(result.messages, "chat") if text.startswith("- rules of the project")]
+    assert [nonce for nonce in NONCES if nonce not in "".join(rules)] == []
+
+
 def vendored(text: str) -> list[Wire]:
     start = aider(text)
     return [*start[:2], said("user", start[2]["content"].replace("CONVENTIONS", "vendor/a/CONVENTIONS")), start[3]]

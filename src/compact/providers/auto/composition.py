@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import dropwhile
+from math import ceil
 
 from compact.messages import (
     AccountItem,
@@ -78,12 +79,7 @@ class Composition:
         self.target = target
         messages = task.conversation.messages
         own = _ladders(task, settings)
-        for ladder in own:
-            stays = ladder.group[0] < steady or any(messages[index].id in kept for index in ladder.group)
-            if stays:
-                leave_whole(ladder)
-            if stays or steady:
-                ladder.fixed, ladder.island = True, False
+        self._fix(own, kept)
         stay = (index for ladder in own if ladder.fixed for index in ladder.group)
         self._first_request = next((index for index in stay if messages[index].from_user), -1)
         self._base = task.measure.conversation(task.conversation.with_messages(()))
@@ -103,9 +99,23 @@ class Composition:
         ids = [*sources, *(tuple(messages[index].id for index in ladder.group) for ladder in own)]
         self._ids = dict(enumerate(ids))
         self.floor = self._floor(own)
+        if not self.within_reach:
+            # Beside what must stay, the quotes of files of rules have their room in any case.
+            room = (self.floor - self._base + self.quoted) / (1 - _MARGIN)
+            self.target = max(self.target, min(most, self._base + self.frame + ceil(room)))
         self._path = self._steps(lines=True)
         if not self.within_reach and task.trigger is None:
             self._path = [step for step in self._path if step.level <= Level.LONG]
+
+    def _fix(self, own: Sequence[Ladder], kept: AbstractSet[str]) -> None:
+        """Fix the ladders of messages that stay, and of all messages where the first ones hold still."""
+        messages = self.task.conversation.messages
+        for ladder in own:
+            stays = ladder.group[0] < self._steady or any(messages[index].id in kept for index in ladder.group)
+            if stays:
+                leave_whole(ladder)
+            if stays or self._steady:
+                ladder.fixed, ladder.island = True, False
 
     def _steps(self, *, lines: bool) -> list[Step]:
         path = build_path(self.ladders, self.floor, lines=lines)
@@ -132,11 +142,8 @@ class Composition:
     def frame(self) -> int:
         """The tokens around the lines of the account."""
         empty = frame_account("-", len(self.task.conversation), self._frame())
-        return (
-            self.task.measure.message(standing(empty))
-            + self.task.measure.text(unlisted(99, 9 if self.target >= _ROOMY else None, 9))
-            + 1
-        )
+        note = unlisted(99, 9 if self.target >= _ROOMY else None, 9)
+        return self.task.measure.message(standing(empty)) + self.task.measure.text(note) + 1
 
     @property
     def _version(self) -> int | None:
