@@ -88,6 +88,10 @@ def fail(asks: tuple[Ask, ...]) -> list[Completion]:
     raise RuntimeError("no network")
 
 
+def summarize(asks: tuple[Ask, ...]) -> list[Completion]:
+    return [Completion("## Goals\n### Active\n- Build the feed") for _ in asks]
+
+
 def texts(messages: list[Any], **options: Any) -> Iterator[str]:
     yield from (str(message["content"]) for message in compact.condense(messages, **options).messages)
 
@@ -98,13 +102,15 @@ def written() -> Iterator[str]:
     for target in (0.02, 0.03, 0.06, 0.1, 0.2):
         yield from texts(session(), target=target, config={**few, "handles": True})
     yield from texts(session(), target=0.05, config={**few, "on_failure": "prune"}, ask=fail)
+    yield from texts(session(), target=0.005)
     yield from texts(session(), target=0.1)
+    yield from texts(session(), target=0.2, ask=summarize)
     first = compact.condense(session(), target=0.06).messages
     later = [*answer("On it."), *step("bash", _LOG, command="make feed"), *answer("Built. " * 60), *user("And now?")]
     yield from texts([*first, *later], target=0.3)
     yield from texts([*first, *later, *answer("Nothing. " * 50), *user("Bye.")], target=0.08, config=few)
     pages = [each for at in range(8) for each in (*step("write", "ok", path=f"{at}.md", content=_LOG), *user("Next."))]
-    yield from texts([*user("Write the pages."), *pages, *answer("ok"), *user("Done?")], target=0.4)
+    yield from texts([*user("Write the pages."), *pages, *answer("ok"), *user("Done?")], target=0.6)
     for recipe in ("v1", "v3", "layers", "native", "balanced"):
         yield from texts(session(), recipe=recipe, target=0.2)
     yield from (str(each) for each in compact.condense(flagged(), target=0.2, config=few).messages)

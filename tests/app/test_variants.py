@@ -225,7 +225,7 @@ def test_a_manager_sends_what_the_server_takes_also_after_a_restart(variant: str
 
 
 def test_a_manager_knows_its_merged_turns_again() -> None:
-    settings = {"model": "gpt-4o", "max_context_tokens": 3000, "storage": {"adapter": "none"}, "variant": "vllm"}
+    settings = {"model": "gpt-4o", "max_context_tokens": 4000, "storage": {"adapter": "none"}, "variant": "vllm"}
     config = CompactConfig.model_validate({**settings, "policy": {"recipe": "balanced", "target_pct": 0.4}})
     merged, unchanged = 0, 0
     with CompactManager(config) as manager:

@@ -339,6 +339,7 @@ def test_the_end_of_the_program_waits_for_nobody_longer_than_two_seconds() -> No
         assert done.stderr.startswith("[Ariadne] ")
 
 
+@pytest.mark.clock
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_sends_its_own_and_only_its_own() -> None:
     code = (
