@@ -18,7 +18,7 @@ import pytest
 from compact import CompactConfig, CompactManager, InsufficientBudget
 from compact.app.counting import count
 from compact.formats import FORMATS, convert, parse, request_body, violations
-from compact.messages import Json
+from compact.messages import ROLES_NEVER_PRUNED, Json
 from compact.policies.room import LEAST_ANSWER
 from compact.server.serving import running
 from compact.server.state import ServerState
@@ -29,6 +29,8 @@ from tests.server.routes.conversing import Api, configure, opened
 
 WINDOWS = (4_000, 8_000, 16_000)
 BUFFER = 1_500
+MARKER = 12
+"""Tokens of the shortest message that says that others were removed."""
 MODEL = "gpt-4o"  # counted exactly
 LIMITS = {
     "openai-chat": ("max_tokens", "max_completion_tokens"),
@@ -78,16 +80,18 @@ def counted(body: Mapping[str, Json], format: str) -> int:
 
 
 def newest(body: Mapping[str, Json], format: str) -> dict[str, Json]:
-    """The request with nothing but its fixed part and its newest exchange."""
+    """The request with nothing but its fixed part, which are prompts and the first task, and its newest exchange."""
     whole = parse(body, format=format)
-    asked = max(at for at, message in enumerate(whole.messages) if message.from_user)
-    return request_body(whole.with_messages(whole.messages[asked:]))
+    people = [at for at, message in enumerate(whole.messages) if message.from_user]
+    prompts = [message for message in whole.messages[: people[0]] if message.role in ROLES_NEVER_PRUNED]
+    first = whole.messages[people[0] : people[0] + 1] if people[0] != people[-1] else ()
+    return request_body(whole.with_messages((*prompts, *first, *whole.messages[people[-1] :])))
 
 
 def cannot_fit(body: Mapping[str, Json], format: str, window: int, buffer: int = BUFFER) -> bool:
-    """Whether fixed part, newest exchange, buffer and the smallest answer exceed the window."""
+    """Whether fixed part, newest exchange, marker, buffer and the smallest answer exceed the window."""
     limit = FORMATS[format].answer_limit(body) or LEAST_ANSWER
-    return counted(newest(body, format), format) + buffer + least_of(body, limit) > window
+    return counted(newest(body, format), format) + MARKER + buffer + least_of(body, limit) > window
 
 
 def check_sent(sent: Mapping[str, Json], given: Mapping[str, Json], format: str, window: int) -> None:
