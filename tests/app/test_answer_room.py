@@ -9,7 +9,7 @@ import pytest
 
 from compact.errors import InsufficientBudget, InvalidInput
 from compact.messages import Json
-from tests.app.test_manager import Bench, make, talk, tokens
+from tests.app.test_manager import Bench, calls, make, talk, tokens
 
 __all__ = ["make"]
 
@@ -74,6 +74,22 @@ def test_a_limit_is_lowered_where_what_must_stay_leaves_no_room(make: Bench) -> 
     with pytest.raises(InsufficientBudget, match="the budget is 11,000 of 16,000") as raised:
         make(WINDOW).prepare("v", {**asked, "thinking": thinking})
     assert (raised.value.needed, raised.value.budget) == (tokens([bare]), 11_000)
+
+
+@pytest.mark.parametrize("limit", [None, 8_000])
+@pytest.mark.parametrize("words", [4_000, 8_000, 10_000])
+def test_beside_a_large_prompt_room_is_not_made_again_and_again(make: Bench, words: int, limit: int | None) -> None:
+    """Each compaction makes room for several steps; where it would not, the limit is lowered."""
+    window = 20_000
+    manager, opening = make(window), [{"role": "system", "content": "word " * words}, *talk(1)[:1]]
+    steps, compacted, lowered = calls(20), 0, 0
+    for at in range(0, len(steps), 2):
+        done = manager.prepare("s", request(limit, [*opening, *steps[:at]]))
+        compacted, lowered = compacted + done.compacted, lowered + (done.max_tokens is not None)
+        assert done.tokens_after + (done.max_tokens or limit or 0) <= window - BUFFER
+    growth = tokens([*opening, *steps]) - tokens(opening)
+    assert compacted <= 1 + growth // 2_000
+    assert bool(lowered) is bool(limit and words > 4_000)
 
 
 def test_what_must_stay_is_refused_only_where_the_least_answer_does_not_fit(make: Bench) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compact.engine.compaction import Goal, Inputs, compact
 from compact.engine.driver import Asker, Outcome
@@ -47,22 +47,35 @@ class Compactor:
         return self.limits.window
 
     def decide(self, projection: Projection, gauge: Gauge, answer: AnswerRoom | None = None) -> Decision:
-        """Decide whether the session has reached the threshold; `answer` is the room that this request asks for."""
-        conversation = projection.conversation
-        return self.judge(gauge.frame(conversation) + sum(gauge.roles(conversation).values()), answer)
+        """Decide whether the session has reached the threshold; `answer` is the room that this request asks for.
 
-    def judge(self, used: int, answer: AnswerRoom | None = None) -> Decision:
-        """Decide whether so many tokens reach the threshold."""
-        return should_condense(used, self.threshold.divide(self.limits, answer or self.answer), self.threshold)
+        Room for the answer is made by compaction only if what must stay takes no more than half of the way from the
+        target to the threshold: a compaction would be due again at once.
+        """
+        conversation = projection.conversation
+        used = gauge.frame(conversation) + sum(gauge.roles(conversation).values())
+        decision = self.judge(used, answer)
+        if not (decision.triggered and decision.lowered < 1):
+            return decision
+        most = decision.trigger_at if self.target_share is None else (self._target(decision) + decision.trigger_at) // 2
+        reachable = floor_of(conversation, gauge).total <= most
+        return decision if reachable else self.judge(used, answer, reachable=False)
+
+    def judge(self, used: int, answer: AnswerRoom | None = None, *, reachable: bool = True) -> Decision:
+        """Decide whether so many tokens reach the threshold; without `reachable`, the answer gets what is left."""
+        room = self.threshold.divide(self.limits, answer or self.answer)
+        return should_condense(used, replace(room, reachable=reachable), self.threshold)
 
     def goal(self, decision: Decision) -> Goal:
         """What a compaction comes down to, and what a request may take.
 
         The target is lowered with the trigger: a compaction is not due again at once.
         """
-        share = self.target_share
-        target = None if share is None else max(1, min(int(self.window * share * decision.lowered), decision.used - 1))
+        target = None if self.target_share is None else max(1, min(self._target(decision), decision.used - 1))
         return Goal(target, decision.budget, decision.trigger_at, decision.room.most)
+
+    def _target(self, decision: Decision) -> int:
+        return int(self.window * (self.target_share or 0) * decision.lowered)
 
     def inputs(self, projection: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         """The named inputs of the engine for this session."""

@@ -47,19 +47,20 @@ def read_answer_room(format: Format, request: Mapping[str, Json], limit: int | N
 class Room:
     """A window that is divided: input, answer and buffer fit into it together.
 
-    Answer and buffer get their room by compaction if they take at most half of the window. If they take more, the
-    limit of the answer is lowered to what is left.
+    Answer and buffer get their room by compaction if they take at most half of the window, unless it is not
+    `reachable` because of what must stay. Otherwise the limit of the answer is lowered to what is left.
     """
 
     limits: Limits
     buffer: int
     answer: AnswerRoom
+    reachable: bool = True
 
     @property
     def budget(self) -> int:
         """The input tokens beside which buffer and answer fit: a conversation with more is compacted."""
         met = self.answer.limit + self.buffer <= (self.limits.total or self.limits.input) // 2
-        return self._beside(self.answer.limit if met else self.answer.least)
+        return self._beside(self.answer.limit if met and self.reachable else self.answer.least)
 
     @property
     def most(self) -> int:
