@@ -54,19 +54,20 @@ def test_the_last_results_are_whole_before_any_older_one_is_shown(share: float) 
     assert set(results) >= {22, 24, 26, 28}
 
 
-def plan_of(count: int) -> str:
+def plan_of(count: int, form: str = "{}.") -> str:
     rng = random.Random(count)
-    items = (f"{at}. {' '.join(rng.choice(TREES) for _ in range(12))} part{at * 7}" for at in range(1, count + 1))
+    words = (" ".join(rng.choice(TREES) for _ in range(12)) for _ in range(count))
+    items = (f"{form.format(at)} {each} part{at * 7}" for at, each in enumerate(words, 1))
     return "Here is the plan.\n" + "\n".join(items)
 
 
-def planned(between: Sequence[dict[str, Any]] = ()) -> Conversation:
+def planned(between: Sequence[dict[str, Any]] = (), form: str = "{}.") -> Conversation:
     turns = [
         each
         for at in range(12)
         for each in (user(f"Please look at part {at}."), assistant(f"Part {at} is done.\n{printed(at, 6)}"))
     ]
-    asked = [user("Make a plan of 100 steps."), assistant(plan_of(100)), *between, user("Do step 77 of it.")]
+    asked = [user("Make a plan of 100 steps."), assistant(plan_of(100, form)), *between, user("Do step 77 of it.")]
     return parse([*turns, *asked])
 
 
@@ -80,6 +81,15 @@ def test_the_plan_that_the_request_points_at_is_cut_last(share: float, between: 
     assert any(item in message.text for message in after.messages if not is_summary(message))
     if not any(message.text == plan_of(100) for message in after.messages):
         assert not [at for at in kept(before, after) if 0 < at < 24]
+
+
+@pytest.mark.parametrize("form", ["Step {}:", "{}:", "{})", "#{}", "- {}:", "### Step {}:"])
+def test_items_are_known_by_their_numbers_however_these_are_written(form: str) -> None:
+    between = [user("Is it long?"), assistant("It has a hundred steps.")]
+    before = planned(between, form)
+    after = fill(before, tokens_of(before) // 5).conversation
+    item = next(line for line in plan_of(100, form).splitlines() if line.startswith(form.format(77)))
+    assert any(item in message.text for message in after.messages if not is_summary(message))
 
 
 def first_shown(before: Conversation, after: Conversation) -> Message | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _NAMED = re.compile(r"(?<![\w.,:/-])#?(\d{1,4})(?![\w/-]|[.,:]\d)")
-_NUMBERED = re.compile(r"^[\W_]{0,8}(?:[^\W\d_]{1,20} )?[#(]?(\d{1,4})(?![\w,:/-]|\.\d)", re.MULTILINE)
+_NUMBERED = re.compile(r"^[\W_]{0,8}(?:[^\W\d_]{1,20} )?[#(]?(\d{1,4})(?![\w,/-]|[.:]\d)", re.MULTILINE)
 _FEWEST = 3
 """A list has at least so many items."""
 _LONGEST_REQUEST, _LONGEST_LIST = 600, 100_000
