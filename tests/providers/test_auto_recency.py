@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,6 +84,22 @@ def test_the_plan_that_the_request_points_at_is_cut_last(share: float, between: 
         assert not [at for at in kept(before, after) if 0 < at < 24]
 
 
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.6, 0.7, 0.8])
+def test_the_plan_is_cut_last_where_messages_in_front_could_stay_cached(share: float) -> None:
+    first = parse([*talk(24, 6), user("Go on.")])
+    shorter = fill(first, tokens_of(first) // 2).conversation
+    added = parse(
+        [assistant("Done."), user("Make a plan of 100 steps."), assistant(plan_of(100)), user("Do step 77 of it.")]
+    )
+    before = shorter.with_messages(
+        (*shorter.messages, *(replace(each, id=f"later-{each.id}") for each in added.messages))
+    )
+    after = fill(before, int(tokens_of(before) * share)).conversation
+    assert any("77. " in message.text for message in after.messages if not is_summary(message))
+    if not any(message.text == plan_of(100) for message in after.messages):
+        assert not [at for at in kept(before, after) if 1 < at < len(shorter)]
+
+
 @pytest.mark.parametrize("form", ["Step {}:", "{}:", "{})", "#{}", "- {}:", "### Step {}:"])
 def test_items_are_known_by_their_numbers_however_these_are_written(form: str) -> None:
     between = [user("Is it long?"), assistant("It has a hundred steps.")]
@@ -123,6 +140,14 @@ def test_what_a_person_has_set_yields_only_to_the_hard_budget_oldest_first() -> 
         assert ("tool_pairs: 2 exchanges did not fit into the budget" in notes(outcome)) is (wanted == 4)
 
 
+def test_what_a_person_has_set_does_not_yield_to_the_trigger() -> None:
+    before = parse([user("Fix it."), *steps(12), user("Continue please.")])
+    tokens = tokens_of(before)
+    outcome = run(before, Goal(tokens // 5, tokens * 3 // 4, tokens // 3), tool_pairs=6)
+    results = [at for at in kept(before, outcome.conversation) if before.messages[at].results]
+    assert results == list(range(14, 25, 2))
+
+
 def test_what_is_usual_yields_to_the_target() -> None:
     before = parse([user("Fix it."), *steps(12), user("Continue please.")])
     tokens = tokens_of(before)
@@ -133,6 +158,16 @@ def test_what_is_usual_yields_to_the_target() -> None:
         assert len([at for at in results if at > 16]) == whole
         less = f"{4 - whole} of the last 4 exchanges did not fit into the target"
         assert (less in notes(outcome)) is (whole < 4)
+
+
+def test_a_call_that_must_stay_counts_as_cut_where_its_result_is() -> None:
+    messages = [user("Fix it."), *steps(12), user("Continue please.")]
+    for at in (17, 23):
+        messages[at] = {**messages[at], "meta": {"protected": True}}
+    before = parse(messages)
+    outcome = run(before, Goal(tokens_of(before) * 3 // 10, tokens_of(before)))
+    assert [at for at in kept(before, outcome.conversation) if before.messages[at].results] == [20, 22]
+    assert "2 of the last 4 exchanges did not fit into the target" in notes(outcome)
 
 
 def run(before: Conversation, goal: Goal, **settings: Any) -> Outcome:
@@ -164,6 +199,15 @@ def test_beside_a_large_fixed_part_the_room_is_filled(share: float, pairs: int |
     assert 0.9 * fixed * share <= left < trigger - (trigger - fixed) // 10
     if pairs is None and fixed * share > tokens_of(parse([LARGE, *steps(5, lines)])):
         assert len(whole) >= 4
+
+
+@pytest.mark.parametrize("above", [-50, 20, 100, 1_000])
+def test_a_target_that_what_is_fixed_nearly_reaches_is_raised(above: int) -> None:
+    before = parse([LARGE, user("Survey the parts."), *steps(20, 26)])
+    fixed, trigger = floor_of(before, gauge_for(before)).total, tokens_of(before) - 100
+    outcome = run(before, Goal(fixed + above, trigger, trigger))
+    assert tokens_of(outcome.conversation) >= fixed + 0.18 * (trigger - fixed)
+    assert len([at for at in kept(before, outcome.conversation) if before.messages[at].results]) == 3
 
 
 def test_short_turns_are_whole_at_a_small_target_too() -> None:

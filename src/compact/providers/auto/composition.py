@@ -52,7 +52,6 @@ _MARGIN = 0.005
 """The part of the room that is kept back for what estimates get wrong; it is filled in the end."""
 _PRECISION = 100
 _TRIALS = 6
-_LARGE = 16
 _NO_ERROR = " (the tool reported no error)"
 
 
@@ -89,10 +88,10 @@ class Composition:
         for ladder in own:
             ladder.saved = self._cuts.saved
         most = min(filter(None, (task.budget, task.trigger)), default=task.window)
-        self._yielded = keep_what_is_set(own, most - self._floor(own) - self.frame - LEAST)
+        self._yielded = keep_what_is_set(own, (task.budget or most) - self._floor(own) - self.frame - LEAST)
         floor = self._floor(own)
         self.within_reach = target >= floor
-        self.target = target if self.within_reach else stretch(task, floor)
+        self.target = max(target, stretch(task, floor)) if task.trigger or not self.within_reach else target
         emphasis = emphasis_of(settings.strategy)
         carried, sources = ([], []) if steady else carry(task, own, (self.target, floor), emphasis)
         self.ladders = [*carried, *own]
@@ -128,10 +127,10 @@ class Composition:
 
     @property
     def holds(self) -> bool:
-        """Whether the target is within reach, and shows whole what is recent and not large."""
+        """Whether the target is within reach, and shows whole what is recent and what the latest request points at."""
         done = self._allocated(self._path, 0)
-        recent = (at for at, one in enumerate(self.ladders) if one.recent.claim and one.whole <= self.target // _LARGE)
-        return self.within_reach and all(self._is_whole(at, done) for at in recent)
+        first = (at for at, one in enumerate(self.ladders) if one.recent.claim or one.pointed)
+        return self.within_reach and all(self._is_whole(at, done) for at in first)
 
     @property
     def quoted(self) -> int:

@@ -60,7 +60,7 @@ def notes_of(
     settings = dict.fromkeys(ladder.recent.setting for ladder in ladders if ladder.recent.claim is Claim.SET)
     if settings and not within_reach:
         yield f"{', '.join(settings)}: what is set to stay takes more than the target"
-    usual = [at for at, one in enumerate(ladders) if one.recent.claim is Claim.USUAL and not one.fixed]
+    usual = [at for at, one in enumerate(ladders) if one.recent.claim is Claim.USUAL and (at in cut or not one.fixed)]
     missing = sum(at in cut for at in usual) - sum(yielded.values())
     if missing > 0:
         yield f"{missing} of the last {counted(len(usual), 'exchange')} did not fit into the target"
