@@ -201,13 +201,21 @@ def test_beside_a_large_fixed_part_the_room_is_filled(share: float, pairs: int |
         assert len(whole) >= 4
 
 
-@pytest.mark.parametrize("above", [-50, 20, 100, 1_000])
+@pytest.mark.parametrize("above", [-50, 20, 100, 500])
 def test_a_target_that_what_is_fixed_nearly_reaches_is_raised(above: int) -> None:
     before = parse([LARGE, user("Survey the parts."), *steps(20, 26)])
     fixed, trigger = floor_of(before, gauge_for(before)).total, tokens_of(before) - 100
     outcome = run(before, Goal(fixed + above, trigger, trigger))
     assert tokens_of(outcome.conversation) >= fixed + 0.18 * (trigger - fixed)
     assert len([at for at in kept(before, outcome.conversation) if before.messages[at].results]) == 3
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
+def test_a_target_with_room_beside_what_is_fixed_is_met_however_far_the_trigger_is(share: float) -> None:
+    before = parse([user("Survey the parts."), *steps(20, 26), user("Go on.")])
+    target = int(tokens_of(before) * share)
+    outcome = run(before, Goal(target, 20 * tokens_of(before), 20 * tokens_of(before)))
+    assert 0.9 * target <= tokens_of(outcome.conversation) <= target
 
 
 def test_short_turns_are_whole_at_a_small_target_too() -> None:

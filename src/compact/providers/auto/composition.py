@@ -34,7 +34,7 @@ from compact.providers.auto.allocation import FLEXIBLE, Allocation, allocate, fi
 from compact.providers.auto.cuts import Cuts
 from compact.providers.auto.ladders import LINES, ROOMS, WORTH_CUTTING, Ladder, Level, build_ladders
 from compact.providers.auto.path import Step, build_path
-from compact.providers.auto.required import LEAST, keep_what_is_set, leave_whole, notes_of, stretch
+from compact.providers.auto.required import LEAST, keep_what_is_set, least_beside, leave_whole, notes_of, stretch
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.auto.undescribed import Removal, count_undescribed
 from compact.providers.folding import standing
@@ -91,7 +91,8 @@ class Composition:
         self._yielded = keep_what_is_set(own, (task.budget or most) - self._floor(own) - self.frame - LEAST)
         floor = self._floor(own)
         self.within_reach = target >= floor
-        self.target = max(target, stretch(task, floor)) if task.trigger or not self.within_reach else target
+        enough = target >= floor + (least_beside(floor) if task.trigger else 0)
+        self.target = target if enough else max(target, stretch(task, floor))
         emphasis = emphasis_of(settings.strategy)
         carried, sources = ([], []) if steady else carry(task, own, (self.target, floor), emphasis)
         self.ladders = [*carried, *own]

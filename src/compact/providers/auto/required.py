@@ -12,18 +12,23 @@ from compact.providers.provider import Task
 from compact.quantities import counted
 
 LEAST, _SHARE_OF_FLOOR = 200, 8
-"""Tokens beside what must stay where the target is out of reach: so many, or this part of it."""
+"""The least room of a target beside what must stay: so many tokens, or this part of what must stay."""
 _SHARE_TO_TRIGGER = 0.2
-"""The share of the room up to the next compaction that is filled where the target is out of reach.
+"""The share of the room up to the next compaction that is filled where the target is raised.
 
 With more of it, compactions come so often that their writes to the vendor's cache cost more than they save.
 """
 
 
+def least_beside(floor: int) -> int:
+    """Return the least room of a target beside `floor`, which must stay."""
+    return max(LEAST, floor // _SHARE_OF_FLOOR)
+
+
 def stretch(task: Task, floor: int) -> int:
-    """Return another target where the given one is out of reach: `floor`, which must stay, and some room beside it."""
+    """Return a higher target for one that leaves too little beside `floor`, which must stay."""
     share = task.towards_trigger(floor, _SHARE_TO_TRIGGER)
-    target = floor + max(LEAST, floor // _SHARE_OF_FLOOR) if share is None else max(share, floor + LEAST)
+    target = floor + least_beside(floor) if share is None else max(share, floor + LEAST)
     return target if task.budget is None else min(target, task.budget)
 
 
