@@ -317,14 +317,14 @@ EXIT = """
 import sys
 from compact.ports import Event
 from compact.tracing import AriadneExporter, Tracer
-tracer = Tracer([AriadneExporter(sys.argv[1])])
+tracer = Tracer([AriadneExporter(sys.argv[1], deadline=float(sys.argv[2]))])
 for n in range(200): tracer.emit("s", Event("e", {"n": n}))
 """
 
 
 def test_the_end_of_the_program_sends_what_is_left() -> None:
     with FakeAriadne() as viewer:
-        subprocess.run([sys.executable, "-c", EXIT, viewer.url], timeout=20, check=True)
+        subprocess.run([sys.executable, "-c", EXIT, viewer.url, "10"], timeout=20, check=True)
         assert sorted(one["data"]["n"] for one in viewer.spans) == list(range(200))
 
 
@@ -332,9 +332,11 @@ def test_the_end_of_the_program_sends_what_is_left() -> None:
 def test_the_end_of_the_program_waits_for_nobody_longer_than_two_seconds() -> None:
     with raw_server(drip_headers) as url:
         idle = time.monotonic()
-        subprocess.run([sys.executable, "-c", EXIT.replace("range(200)", "range(0)"), url], timeout=20, check=True)
+        nothing = [sys.executable, "-c", EXIT.replace("range(200)", "range(0)"), url, "2"]
+        subprocess.run(nothing, timeout=20, check=True)
         began = time.monotonic()
-        done = subprocess.run([sys.executable, "-c", EXIT, url], timeout=20, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", EXIT, url, "2"]
+        done = subprocess.run(command, timeout=20, capture_output=True, text=True, check=True)
         assert time.monotonic() - began - (began - idle) <= 3
         assert done.stderr.startswith("[Ariadne] ")
 
@@ -353,7 +355,7 @@ if child:
 """
     )
     with FakeAriadne() as viewer:
-        command = [sys.executable, "-W", "ignore", "-c", code, viewer.url]
+        command = [sys.executable, "-W", "ignore", "-c", code, viewer.url, "10"]
         done = subprocess.run(command, timeout=20, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert sorted(str(one["data"]["n"]) for one in viewer.spans) == sorted(
