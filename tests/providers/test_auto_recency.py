@@ -218,6 +218,13 @@ def test_a_target_with_room_beside_what_is_fixed_is_met_however_far_the_trigger_
     assert 0.9 * target <= tokens_of(outcome.conversation) <= target
 
 
+def test_a_target_near_what_is_fixed_still_compacts_a_conversation_far_below_its_trigger() -> None:
+    before = parse([LARGE, user("Survey the parts."), *steps(20, 26), user("Go on.")])
+    fixed, trigger = floor_of(before, gauge_for(before)).total, 20 * tokens_of(before)
+    left = tokens_of(run(before, Goal(fixed + 50, trigger, trigger)).conversation)
+    assert left <= fixed + 0.25 * (tokens_of(before) - fixed)
+
+
 def test_short_turns_are_whole_at_a_small_target_too() -> None:
     before = parse([user("Begin."), *steps(80), assistant("I have looked at all."), *talk(6, 4), user("Go on.")])
     outcome = fill(before, 1_000)

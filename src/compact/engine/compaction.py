@@ -250,7 +250,7 @@ class _Run:
             originals=self._originals,
             items=inputs.items,
             budget=self._goal.budget,
-            trigger=self._goal.trigger,
+            trigger=self._goal.trigger and min(self._goal.trigger, self._at_first),
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:

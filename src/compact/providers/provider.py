@@ -54,7 +54,7 @@ class Task:
 
     `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own. `asks` says
     whether there is a model to ask. `budget` is the most that a request may take, and `trigger` from how many tokens on
-    it would be compacted again, where there are such limits.
+    it would be compacted again, where there are such limits; where it is compacted earlier, from so many.
     `originals` are the messages as they were before anything was done to them, where that is another conversation, and
     `items` what the accounts among the messages are made of, both by id.
     """
