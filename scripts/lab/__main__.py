@@ -1,6 +1,6 @@
 """Runs real clients through the gateway and prints what became of their requests; or records the shapes of these.
 
-`python -m scripts.lab claude codex --steps 60 --window 40000 --window 20000` makes no request to any vendor: a scripted
+`python -m scripts.lab claude codex --steps 60` makes no request to any vendor: a scripted
 model on this machine answers. `--install` puts the clients into the folder first; that needs the network.
 """
 
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from compact.server.gateway.upstreams import SPEAKS
 from scripts.lab.clients import CLIENTS, Client
 from scripts.lab.installing import install, is_installed
 from scripts.lab.recorder import NotRecorded, record
@@ -39,7 +40,12 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.lab", description=__doc__)
     parser.add_argument("clients", nargs="*", choices=[*CLIENTS, []], metavar="CLIENT", help=", ".join(CLIENTS))
     parser.add_argument("--steps", type=int, default=60, help="how often the agent calls tools")
-    parser.add_argument("--window", type=int, action="append", help="tokens; may be given several times")
+    parser.add_argument(
+        "--window",
+        type=int,
+        action="append",
+        help="tokens, instead of the two of each client; may be given more than once",
+    )
     parser.add_argument("--folder", type=Path, default=Path("build/clients"), help="where the clients are installed")
     parser.add_argument("--install", action="store_true", help="install them there first")
     parser.add_argument("--seconds", type=float, default=600.0, help="how long a run may take")
@@ -67,7 +73,10 @@ def _try(clients: Sequence[Client], options: argparse.Namespace) -> int:
     widths: list[int] = []
     wrong = False
     for client in clients:
-        for window in options.window or [40_000]:
+        if client.format not in SPEAKS:
+            print(f"{client.name}: the gateway does not speak {client.format}; only --record uses it", file=sys.stderr)
+            continue
+        for window in options.window or client.windows:
             trial = run_trial(client, options.folder.resolve(), options.steps, window, options.seconds)
             row = trial.row
             if not widths:

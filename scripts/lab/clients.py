@@ -48,9 +48,16 @@ class Start:
     stdin: str = ""
 
 
+_SMALL: Final = (20_000, 40_000)
+_MEDIUM: Final = (30_000, 50_000)
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client with one of its wire formats. `source` is npm or py, and `packages` what is installed from there."""
+    """A client with one of its wire formats. `source` is npm or py, and `packages` what is installed from there.
+
+    `windows` are two sizes of context that a run outgrows, and that hold its system prompt, tools and answer.
+    """
 
     name: str
     format: str
@@ -59,6 +66,7 @@ class Client:
     packages: tuple[str, ...]
     start: Callable[[Place], Start] = field(repr=False)
     prose: bool = False
+    windows: tuple[int, int] = _SMALL
 
 
 def _claude(place: Place) -> Start:
@@ -240,27 +248,39 @@ _FORMATS: Final = {"anthropic": "anthropic-messages", "chat": "openai-chat", "re
 
 
 def _family(
-    names: str, source: str, packages: Sequence[str], start: Callable[[str], Callable[[Place], Start]]
+    names: str,
+    source: str,
+    packages: Sequence[str],
+    start: Callable[[str], Callable[[Place], Start]],
+    windows: tuple[int, int] = _SMALL,
 ) -> list[Client]:
     """A client that speaks several formats, once for each."""
     name, *kinds = names.split()
     return [
-        Client(f"{name}-{kind}", _FORMATS[kind], source, name, tuple(packages), start(kind), prose=name == "aider")
+        Client(f"{name}-{kind}", _FORMATS[kind], source, name, tuple(packages), start(kind), name == "aider", windows)
         for kind in kinds
     ]
 
 
-# LiteLLM needs mcp, and does not say so.
+# Claude Code asks for answers of 32,000 tokens, nearly all for thinking. LiteLLM needs mcp, and does not say so.
 CLIENTS: Final = {
     client.name: client
     for client in (
-        Client("claude", "anthropic-messages", "npm", "claude", ("@anthropic-ai/claude-code",), _claude),
-        Client("codex", "openai-responses", "npm", "codex", ("@openai/codex",), _codex),
-        *_family("opencode anthropic chat responses", "npm", ["opencode-ai"], _opencode),
+        Client(
+            "claude",
+            "anthropic-messages",
+            "npm",
+            "claude",
+            ("@anthropic-ai/claude-code",),
+            _claude,
+            windows=(80_000, 100_000),
+        ),
+        Client("codex", "openai-responses", "npm", "codex", ("@openai/codex",), _codex, windows=_MEDIUM),
+        *_family("opencode anthropic chat responses", "npm", ["opencode-ai"], _opencode, _MEDIUM),
         *_family("pi anthropic chat responses", "npm", ["@mariozechner/pi-coding-agent"], _pi),
-        Client("qwen", "openai-chat", "npm", "qwen", ("@qwen-code/qwen-code",), _qwen),
+        Client("qwen", "openai-chat", "npm", "qwen", ("@qwen-code/qwen-code",), _qwen, windows=(40_000, 60_000)),
         Client("cline", "openai-chat", "npm", "cline", ("cline",), _cline),
-        Client("gemini", "google-gemini", "npm", "gemini", ("@google/gemini-cli",), _gemini),
+        Client("gemini", "google-gemini", "npm", "gemini", ("@google/gemini-cli",), _gemini, windows=(35_000, 55_000)),
         *_family("mini anthropic chat responses", "py", ["mini-swe-agent", "mcp"], _mini),
         *_family("aider anthropic chat", "py", ["aider-chat"], _aider),
         *_family("litellm anthropic chat", "py", ["litellm", "mcp"], _litellm),

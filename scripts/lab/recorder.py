@@ -10,22 +10,14 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from compact.errors import CompactError
-from compact.formats import parse
 from compact.testing.vendors import FakeVendors
-from compact.testing.vendors.prompt import read
-from compact.tokens.encodings import load
 from scripts.lab.cleaning import Cleaner
 from scripts.lab.clients import Client
 from scripts.lab.model import ScriptedModel
 from scripts.lab.running import place_for, run_client
-from scripts.lab.shapes import Body, Shape
+from scripts.lab.shapes import Shape
 
 _HEADERS: Final = ("anthropic-beta", "anthropic-version")
-_STEP: Final = 5_000
-_ROOMS: Final = (20_000, 40_000)
-"""What the windows leave beside the client's system prompt and tools."""
-_SMALL: Final = 6_000
-"""A beginning that is not worth a larger window."""
 
 
 class NotRecorded(CompactError):
@@ -46,15 +38,7 @@ def record(client: Client, installed: Path, steps: int, seconds: float) -> Shape
         bodies = tuple(cleaner.clean(request.body) for request in turns)
         headers = {name: value for name, value in turns[0].headers.items() if name in _HEADERS}
         version = version_of(client, installed)
-    windows = windows_for(bodies[0], client.format)
-    return Shape(client.name, version, client.format, turns[0].path, True, windows, bodies, headers)
-
-
-def windows_for(body: Body, format: str) -> tuple[int, ...]:
-    """Two windows that a conversation with so large a beginning outgrows."""
-    fixed = read(parse(body, format=format), load("o200k_base").count).tokens
-    rounded = -(-fixed // _STEP) * _STEP if fixed > _SMALL else 0
-    return tuple(rounded + room for room in _ROOMS)
+    return Shape(client.name, version, client.format, turns[0].path, True, client.windows, bodies, headers)
 
 
 def version_of(client: Client, installed: Path) -> str:
