@@ -16,7 +16,7 @@ from scripts.lab.clients import CLIENTS, Client
 from scripts.lab.installing import install, is_installed
 from scripts.lab.recorder import NotRecorded, record
 from scripts.lab.shapes import save_shape
-from scripts.lab.trial import Trial, run_trial
+from scripts.lab.trial import run_trial
 
 
 def main() -> int:
@@ -85,18 +85,10 @@ def _try(clients: Sequence[Client], options: argparse.Namespace) -> int:
                 widths[list(row).index("breaks")] = 32
                 print("  ".join(name.ljust(width) for name, width in zip(row, widths, strict=True)))
             print("  ".join(value.ljust(width) for value, width in zip(row.values(), widths, strict=True)), flush=True)
-            wrong = _explain(trial) or wrong
+            for fault in trial.faults:
+                print(f"  {fault}", file=sys.stderr)
+                wrong = True
     return int(wrong)
-
-
-def _explain(trial: Trial) -> bool:
-    """Say what is wrong with a run, if anything is."""
-    lines = [*trial.invalid[:3], *trial.ledger.remarks[:3]]
-    if not trial.finished:
-        lines.append(f"the client said: {trial.printed[-500:]}")
-    for line in lines:
-        print(f"  {line}", file=sys.stderr)
-    return bool(lines or trial.overflows)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,11 @@ from functools import lru_cache
 from math import ceil
 from typing import Any, Final, Literal, TypeAlias
 
+from compact.formats import parse
 from compact.messages import Json
+from compact.testing.vendors.prompt import read
+from compact.tokens.cache import CountCache
+from compact.tokens.encodings import load
 from scripts.lab.project import NONCES
 from scripts.lab.shapes import KEYS, Body
 
@@ -23,6 +27,7 @@ Cause: TypeAlias = Literal["compaction", "client_rewrote", "undo", "none"]
 TAIL: Final = 8
 """Messages at the end that a client may exchange without being said to have rewritten the conversation."""
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+_COUNT: Final = CountCache(load("o200k_base").count)
 _FRAME: Final = ("system", "instructions", "systemInstruction", "tools")
 
 
@@ -98,9 +103,23 @@ class Ledger:
         room = self.entries[first - 1].tokens - sum(left) / len(left)
         return ceil(grown / room) + 1 if room > 0 else len(self.entries)
 
+    def size(self, format: str, body: Body) -> int:
+        """The size of a request as Compact counts it, which for Claude is not as the fake vendors do."""
+        last = self.entries[-1]
+        return int(tokens(format, body) * last.tokens / tokens(format, last.sent))
+
+    def grown(self, format: str) -> int:
+        """The tokens that the client added between its first and its last request."""
+        return self.size(format, self.entries[-1].written) - self.size(format, self.entries[0].written)
+
     def missing_rules(self) -> int:
         """The requests that lack a rule which the client wrote in them."""
         return sum(bool(rules_in(entry.written) - rules_in(entry.sent)) for entry in self.entries)
+
+
+def tokens(format: str, body: Body) -> int:
+    """The size of a request as the fake vendors count it."""
+    return read(parse(body, format=format), _COUNT).tokens
 
 
 def rules_in(body: Body) -> set[str]:

@@ -27,7 +27,7 @@ _OVERFLOWS: Final = ("prompt is too long", "context_length_exceeded", "exceed co
 class Trial:
     """A run of a client: its requests as they went, and what the vendor refused."""
 
-    client: str
+    client: Client
     window: int
     steps: int
     finished: bool
@@ -41,16 +41,37 @@ class Trial:
     """The end of what the client printed."""
 
     @property
+    def due(self) -> int:
+        """The compactions that the run may have at most."""
+        return self.ledger.due(self.ledger.grown(self.client.format)) if self.ledger.entries else 0
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the run."""
+        ledger = self.ledger
+        found = [*self.invalid[:3], *ledger.remarks[:3]]
+        if not self.finished:
+            found.append(f"the client said: {self.printed[-500:]}")
+        counts = {
+            "overflows": self.overflows,
+            "sessions too many": max(0, len(self.sessions) - 1),
+            "breaks that are no compactions": ledger.breaks.total() - ledger.breaks["compaction"],
+            "compactions too many": max(0, ledger.compactions - self.due),
+            "requests without the project's rules": ledger.missing_rules(),
+        }
+        return [*found, *(f"{count} {name}" for name, count in counts.items() if count)]
+
+    @property
     def row(self) -> dict[str, str]:
         """The line of the table."""
         ledger = self.ledger
         breaks = ", ".join(f"{count} {cause}" for cause, count in sorted(ledger.breaks.items()))
         return {
-            "client": self.client,
+            "client": self.client.name,
             "window": f"{self.window:,}",
             "steps": f"{self.steps}{'' if self.finished else ' (stopped)'}",
             "sessions": str(len(self.sessions)),
-            "compactions": str(ledger.compactions),
+            "compactions": f"{ledger.compactions} of {self.due}",
             "breaks": breaks or "0",
             "invalid": str(len(self.invalid)),
             "overflows": str(self.overflows),
@@ -74,7 +95,7 @@ def run_trial(client: Client, installed: Path, steps: int, window: int, seconds:
         model = ScriptedModel(place.project, steps, client.prose)
         vendors.reply(model)
         ended = run_client(client, place, seconds)
-        trial = Trial(client.name, window, model.done, model.finished, printed=ended.printed)
+        trial = Trial(client, window, model.done, model.finished, printed=ended.printed)
         _enter(trial, model, before.heard, behind.heard)
     return trial
 

@@ -13,15 +13,12 @@ import httpx2
 import pytest
 
 from compact import CompactConfig, CompactManager
-from compact.formats import FORMATS, Request, parse
+from compact.formats import FORMATS, Request
 from compact.policies import StorageSettings
 from compact.server.serving import running
 from compact.server.state import ServerState
 from compact.settings.server import ServerSettings
 from compact.testing.vendors import FakeVendors
-from compact.testing.vendors.prompt import read
-from compact.tokens.cache import CountCache
-from compact.tokens.encodings import load
 from scripts.lab.ledger import Entry, Ledger, plain, without_marks
 from scripts.lab.shapes import Body, Shape, load_shape
 
@@ -31,7 +28,6 @@ SHARE, BUFFER, ANSWER = 0.85, 1_500, 8_192
 """When a manager compacts, what it keeps free, and the room for an answer where the client sets no limit."""
 _LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _NEARLY: Final = 0.97
-_COUNT: Final = CountCache(load("o200k_base").count)
 
 
 @dataclass(slots=True)
@@ -55,20 +51,11 @@ class Played:
         return share if answer > self.window // 2 else min(share, self.window - answer - BUFFER)
 
     @property
-    def due(self) -> int:
-        """The compactions that it may have at most: its growth by the room that each makes, and one."""
-        return self.ledger.due(self._size(self.shape.bodies[-1]) - self._size(self.shape.bodies[0]))
-
-    def _size(self, body: Body) -> int:
-        """The size of a request as Compact counts it, which for Claude is not as the fake vendors do."""
-        entry, format = self.ledger.entries[-1], self.shape.format
-        return int(tokens(format, body) * entry.tokens / tokens(format, entry.sent))
-
-    @property
     def faults(self) -> dict[str, object]:
         """What is wrong with it."""
-        ledger, done = self.ledger, self.ledger.compactions
-        first = next((self._size(entry.written) for entry in ledger.entries if entry.compacted), self.window)
+        ledger, done, format = self.ledger, self.ledger.compactions, self.shape.format
+        due = ledger.due(ledger.grown(format))
+        first = next((ledger.size(format, entry.written) for entry in ledger.entries if entry.compacted), self.window)
         found: dict[str, object] = {
             "refused": self.refused,
             "sessions": len(self.sessions) - 1,
@@ -80,14 +67,9 @@ class Played:
             "compactions without a break": done - ledger.breaks["compaction"],
             "requests without the project's rules": ledger.missing_rules(),
             "compacted too early": f"at {first:,} tokens" if first < self.earliest * _NEARLY else "",
-            "compactions": f"{done} where {self.due} are due" if done > self.due else "",
+            "compactions": f"{done} where {due} are due" if done > due else "",
         }
         return {name: value for name, value in found.items() if value}
-
-
-def tokens(format: str, body: Body) -> int:
-    """The size of a request as the vendors count it."""
-    return read(parse(body, format=format), _COUNT).tokens
 
 
 @lru_cache(2)

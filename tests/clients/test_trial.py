@@ -61,6 +61,7 @@ def test_a_client_runs_through_the_gateway_and_its_requests_are_judged(tmp_path:
         "cached": "",
         "prefix": "",
     }
+    assert trial.faults == []
     assert trial.ledger.compactions > 0
     assert trial.ledger.breaks == {"compaction": trial.ledger.compactions}
     assert 0 < trial.cached < trial.read
