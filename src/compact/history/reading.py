@@ -13,7 +13,7 @@ from compact.history.outcomes.later import look_ahead
 from compact.history.outcomes.verdicts import note_answer
 from compact.history.plans import Plan, newest_plan
 from compact.history.quoting import enclose, quote
-from compact.history.rules import RulesFile, given_files, read_files
+from compact.history.rules import RulesFile, given_files, project_folder, read_files
 from compact.history.speech import QUESTION_MARKS, asks, corrects, generalizes, narrates, orders
 from compact.messages import (
     Attachment,
@@ -86,25 +86,28 @@ class Reading:
 
 
 def read(messages: Sequence[Message]) -> Reading:
-    """Walks the messages once; what a system prompt says is not retold."""
+    """Walks the messages, first what was done, then what was said; what a system prompt says is not retold."""
     reading = Reading()
     answers, heard = pairs(messages), spoken(messages)
     by_place: dict[Place, list[Action]] = {}
     for index, message in enumerate(messages):
-        _listen(reading, index, message, heard[index])
         for position, block in enumerate(message.blocks):
             if isinstance(block, ToolCall):
                 by_place[index, position] = list(actions_of(block, index, message.id))
                 reading.actions += by_place[index, position]
-            elif not isinstance(block, ToolResult):
-                continue
-            elif call := answers.get((index, position)):
+            elif isinstance(block, ToolResult) and (call := answers.get((index, position))):
                 note_answer(by_place[call], block)
-            elif (text := _spoken(_within(block.text))).strip():
-                reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
     look_ahead(reading.actions)
     note_usual(reading.actions)
-    reading.rules += read_files(reading.actions)
+    project = project_folder(reading.actions)
+    for index, message in enumerate(messages):
+        _listen(reading, index, message, heard[index], project)
+        for position, block in enumerate(message.blocks):
+            if isinstance(block, ToolResult) and (index, position) not in answers:
+                text = _spoken(_within(block.text))
+                if text.strip():
+                    reading.printed.append(Utterance(index, message.id, Source.TOOL, text, closing=True))
+    reading.rules += read_files(reading.actions, project)
     reading.rules.sort(key=lambda file: file.index)
     return reading
 
@@ -114,7 +117,7 @@ def _within(text: str) -> str:
     return together(unwrap(text)).text
 
 
-def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Passage]) -> None:
+def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Passage], project: str) -> None:
     """Notes what is said in a message; in the user's role, what a person typed and what others wrote there."""
     source = written_by(message)
     if source not in (Source.USER, Source.ASSISTANT) or is_summary(message):
@@ -131,7 +134,7 @@ def _listen(reading: Reading, index: int, message: Message, heard: Sequence[Pass
     if beside and not said:
         reading.sent.append(Utterance(index, message.id, source, "", closing=True, speaker=speaker, beside=beside))
     for passage in heard:
-        given = list(given_files(passage, index))
+        given = list(given_files(passage, index, project))
         reading.rules += given
         told = passage.speaker in _TOLD or (not said and not given and passage.speaker is not Speaker.PERSON)
         text = _within(passage.text) if passage.speaker is Speaker.OBSERVATION else passage.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import NamedTuple
 from compact.messages.speakers.known import Passage, Speaker, load
 
 FROM_FILE = "rules from a file"
+_GIVEN_BY_PROGRAMS = ("contents of files", "where the program runs")
+"""The observations with files that a program itself adds. What a command printed may be a page of the web."""
 _TAG = re.compile(r"</?[A-Za-z][\w-]{0,60}>")
 
 
@@ -33,6 +36,7 @@ class _Heading:
 class _Rules:
     names: re.Pattern[str]
     foreign: re.Pattern[str]
+    below: re.Pattern[str]
     headings: tuple[_Heading, ...]
 
 
@@ -47,38 +51,44 @@ def _known() -> _Rules:
         )
         for entry in data["file"]
     )
-    foreign = re.compile(data["foreign"], re.VERBOSE | re.IGNORECASE)
-    return _Rules(re.compile(names, re.IGNORECASE), foreign, tuple(headings))
+    foreign, below = (re.compile(data[key], re.VERBOSE | re.IGNORECASE) for key in ("foreign", "below"))
+    return _Rules(re.compile(names, re.IGNORECASE), foreign, below, tuple(headings))
 
 
 def is_rules_file(path: str) -> bool:
-    """Whether a file is called as files of rules are, and belongs to the project: not to one that it depends on."""
-    return _known().names.fullmatch(path.rpartition("/")[2]) is not None and not is_foreign(path)
+    """True if a file is called as files of rules are."""
+    return _known().names.fullmatch(_plain(path).rpartition("/")[2]) is not None
 
 
-def is_foreign(path: str) -> bool:
-    """Whether a file lies in a folder of what others wrote, or on the web."""
-    return _known().foreign.search(path) is not None
+def is_foreign(path: str, project: str = "") -> bool:
+    """True if a file lies on the web or in a folder of what others wrote; `project` is a folder of the project."""
+    known, plain = _known(), _plain(path)
+    above = posixpath.commonpath((project, plain)) if project.startswith("/") and plain.startswith("/") else ""
+    return known.foreign.search(plain) is not None or known.below.search(plain[len(above) :]) is not None
 
 
-def rules_given(passage: Passage) -> Iterator[GivenRules]:
+def _plain(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def rules_given(passage: Passage, project: str = "") -> Iterator[GivenRules]:
     """The files of the project's rules in what a program says in the user's role.
 
     Among other contents, only files that are called as such are; what says that it is from a file is rules in any case.
     """
     rules = passage.speaker is Speaker.RULES
-    if not (rules and passage.label == FROM_FILE) and passage.speaker is not Speaker.OBSERVATION:
+    if passage.label != FROM_FILE and passage.label not in _GIVEN_BY_PROGRAMS:
         return
     found = list(_files(passage.text))
     if rules and not found and (text := _TAG.sub("", passage.text).strip()):
         yield GivenRules("", text)
-    for each in found:
-        if each.text and not is_foreign(each.path) and (rules or is_rules_file(each.path)):
+    for folder, each in found:
+        if each.text and not is_foreign(each.path, folder or project) and (rules or is_rules_file(each.path)):
             yield each
 
 
-def _files(text: str) -> Iterator[GivenRules]:
-    """Every file that stands under a heading, whatever it is."""
+def _files(text: str) -> Iterator[tuple[str, GivenRules]]:
+    """Every file that stands under a heading, whatever it is, with the project's folder where the heading names it."""
     above = [(found, heading) for heading in _known().headings for found in heading.above.finditer(text)]
     above.sort(key=lambda pair: pair[0].start())
     end = 0
@@ -93,4 +103,4 @@ def _files(text: str) -> Iterator[GivenRules]:
         end = max(min(ends), found.end())
         folder = given.get("folder", "").strip().rstrip("/")
         path = given.get("path") or "/".join(filter(None, (folder, given.get("name"))))
-        yield GivenRules(path.strip(), text[found.end() : end].strip())
+        yield folder, GivenRules(path.strip(), text[found.end() : end].strip())
