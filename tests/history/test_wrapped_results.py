@@ -150,6 +150,22 @@ def test_the_exit_code_says_that_a_command_failed(wrap: Wrap) -> None:
     assert found.actions[0].outcome.kind is FAILED
 
 
+@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize(
+    "printed", ["3 failed, 40 passed in 12.3s\nreport written", "--- FAIL: TestTotal\nlisted 1 test"]
+)
+def test_a_command_that_ends_well_has_not_failed_whatever_it_printed(wrap: Wrap, printed: str) -> None:
+    found, line = reading(*called(wrap, "python nightly.py", wrap("python nightly.py", printed, 0)))
+    assert found.actions[0].outcome.kind is UNKNOWN
+    assert "failed: " not in line
+
+
+def test_a_command_that_a_person_ended_is_told_by_its_output() -> None:
+    answer = f"{PRINTED}\n[The command completed with exit code 130. CTRL+C was sent.]\n[Current working directory: /w]"
+    _, line = reading(*called(openhands, "make part_7", answer))
+    assert line == '- ran `make part_7`: failed: "part_7 was built / checked 12 of 12 parts"'
+
+
 @pytest.mark.parametrize(
     ("wrap", "answer"),
     [

@@ -132,8 +132,10 @@ def _judge_output(signs: Signs, output: str, *, trusted: bool) -> Outcome:
     # What is logged before a good sum belongs to it.
     errors = [found for found in signs.errors if found.start > summed]
     done = max((found.start for found in signs.fine), default=-1)
-    if signs.bad or (not trusted and any(found.start > done for found in errors)):
+    if not trusted and (signs.bad or any(found.start > done for found in errors)):
         return Outcome(Verdict.FAILED, _reason(signs, output))
+    if signs.bad:
+        return Outcome(Verdict.UNKNOWN, _reason(signs, output))
     if errors or (trusted and not signs.good and says_no(_last_line(output))):
         # A program that ends well may still say that what it was run for did not.
         return Outcome(Verdict.UNKNOWN, _tail(output))
