@@ -100,6 +100,44 @@ def test_an_open_loop_with_bound_thinking_fits_its_window(recipe: str, tmp_path:
             assert violations(parse(request(done.messages, BOUND, MODES[0])), origin=parse(body)) == []
 
 
+def turn_then_loop(finished: int, count: int) -> list[Json]:
+    """A turn of so many steps that has ended, then so many steps of an open one."""
+    first = steps(finished, closed=True)
+    return [*first[:-1], {"role": "user", "content": "Next, please."}, *steps(finished + count)[1 + 2 * finished :]]
+
+
+@pytest.mark.parametrize("finished", [1, 3, 5])
+@pytest.mark.parametrize("recipe", ["auto", "layers", "balanced"])
+def test_what_stands_before_the_first_thought_of_an_open_turn_holds_still(
+    recipe: str, finished: int, tmp_path: Path
+) -> None:
+    settings = {"model": BOUND, "max_context_tokens": 9_000, "storage": {"path": str(tmp_path)}, "profile": "offline"}
+    config = CompactConfig.model_validate({**settings, "policy": {"recipe": recipe}})
+    bound: dict[str, list[Json]] = {}
+    compactions = 0
+    with CompactManager(config) as manager:
+        for count in range(20 - finished):
+            done = manager.prepare("s", request(turn_then_loop(finished, count), BOUND, MODES[0]))
+            assert compact.count_tokens(done.messages, model=BOUND, system="s") <= 6_500
+            assert violations(parse(request(done.messages, BOUND, MODES[0]))) == []
+            for at, message in enumerate(done.messages):
+                for block in filter(is_thought, message["content"]):
+                    assert bound.setdefault(block["signature"], bare(done.messages[:at])) == bare(done.messages[:at])
+            bound[f"s{finished + count}"] = bare(done.messages)
+            compactions += done.compacted
+    assert compactions
+
+
+@pytest.mark.parametrize("recipe", ["auto", "layers", "truncation"])
+def test_a_target_is_met_behind_the_first_thought_of_an_open_turn(recipe: str) -> None:
+    body = request(turn_then_loop(3, 15), BOUND, MODES[0])
+    result = compact.condense(body, recipe=recipe, target=0.4, model=BOUND)
+    assert violations(result.conversation, origin=parse(body)) == []
+    assert result.messages[:9] == body["messages"][:9]
+    assert result.target_met
+    assert compact.restore(result) == body["messages"]
+
+
 def test_where_no_account_may_stand_auto_cuts_as_far_as_it_goes() -> None:
     body = request(steps(20), BOUND, MODES[0])
     result = compact.condense(body, recipe="auto", target=0.02, model=BOUND)

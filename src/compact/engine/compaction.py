@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 
 from compact.engine.answering import answer_offline, answer_safely
-from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, run
+from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, reasoning_drops, run
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
@@ -16,7 +16,18 @@ from compact.engine.report import Report
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
-from compact.messages import AccountItem, Conversation, EditKind, Message, common_prefix, recognise, visible
+from compact.messages import (
+    AccountItem,
+    Conversation,
+    EditKind,
+    Message,
+    Pass,
+    Reasoning,
+    common_prefix,
+    protect,
+    recognise,
+    visible,
+)
 from compact.policies import configure
 from compact.ports import Observe
 from compact.providers import Recipe, Task
@@ -203,7 +214,7 @@ class _Run:
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""
-        if self._recipe.provider.id != _AUTO.id and target is not None:
+        if (self._recipe.provider.id != _AUTO.id or self._holds) and target is not None:
             self._fill(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
 
     def until_reached(self, target: int) -> None:
@@ -226,20 +237,35 @@ class _Run:
         message = f"{self.judge.tokens:,} tokens were left where {budget:,} may be used"
         self.judge.note(told_error("OverBudget", message, _AUTO.id))
         self._fill(budget, None)
+        if self.judge.tokens > (self._goal.most or budget) and (before := self._holds - 1) > 0:
+            # The newest thought that stays is bound to no older ones: these may go, all of them.
+            drops = reasoning_drops(self.judge.conversation.messages[:before])
+            self.judge.decide(Pass("Earlier reasoning dropped", drops))
 
     def _fill(self, target: int, ask: AskModel | None) -> None:
-        task = self._task(target, ask)
+        task, held = self._task(target, ask), self._holds
         if not task.reached(task.tokens):
             settings = self._recipe.settings
             if not isinstance(settings, AutoSettings):
                 words = {name: value for name, value in self._recipe.words.items() if value not in _NOT_AUTOS}
                 settings = configure(AutoSettings, {**words, **self._recipe.kept, "handles": self._inputs.handles})
             run(_AUTO.condense(task, settings), self.judge, self._asker(ask))
+            if self._holds > held:
+                self._fill(target, None)
+
+    @property
+    def _holds(self) -> int:
+        """How many messages at the front hold still: those up to reasoning that may neither lose them nor go."""
+        return _up_to_open_thought(self.judge.conversation.messages) if self.judge.bound else 0
 
     def _task(self, target: int | None, ask: AskModel | None) -> Task:
-        inputs = self._inputs
+        inputs, goal, conversation = self._inputs, self._goal, self.judge.conversation
+        if holds := self._holds:
+            conversation = protect(conversation, range(holds))
+            if goal.most is not None:
+                goal = replace(goal, budget=goal.most, trigger=goal.most)  # what holds still takes room from the answer
         return Task(
-            visible(self.judge.conversation),
+            visible(conversation),
             self.judge.tokens,
             target,
             inputs.window,
@@ -249,12 +275,19 @@ class _Run:
             account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
             items=inputs.items,
-            budget=self._goal.budget,
-            trigger=self._goal.trigger and min(self._goal.trigger, self._at_first),
+            budget=goal.budget,
+            trigger=goal.trigger and min(goal.trigger, self._at_first),
         )
 
     def _asker(self, ask: AskModel | None) -> AskModel:
         return partial(answer_safely, ask or partial(answer_offline, self.judge))
+
+
+def _up_to_open_thought(messages: Sequence[Message]) -> int:
+    """How many messages there are up to the answer to the last one from the user, where it begins with reasoning."""
+    last = max((at for at, message in enumerate(messages) if message.from_user and not message.results), default=-1)
+    answer = messages[last + 1 : last + 2]
+    return last + 2 if any(isinstance(block, Reasoning) for one in answer for block in one.blocks) else 0
 
 
 def _budget(conversation: Conversation, goal: Goal, inputs: Inputs) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
@@ -15,6 +15,7 @@ from compact.messages import (
     Conversation,
     Drop,
     EditKind,
+    Message,
     Pass,
     Plan,
     Problem,
@@ -87,6 +88,8 @@ class Judge:
         self._asking = 0.0
         self.forbidden = False
         """True if a rule of the vendor forbade a pass."""
+        self.bound = False
+        """True if it did because of reasoning that may neither stay behind the change nor go."""
 
     def decide(self, proposal: Pass) -> Verdict:
         """Apply the pass, mend the references it broke, and keep it if nothing speaks against it."""
@@ -147,6 +150,7 @@ class Judge:
                 return freed, (), [done]
             why = f"nor without what was thought since, as then: {left[0].text}"
             problems = (problems[0], Problem("invalid", why))
+        self.bound |= bool(tried)
         return after, problems, []
 
     def note(self, event: Event) -> None:
@@ -213,10 +217,14 @@ def _later_reasoning(before: Conversation, after: Conversation, fixed: Collectio
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before.messages, after.messages, strict=False))
     )
+    return reasoning_drops(message for message in after.messages[same:] if message.id not in fixed)
+
+
+def reasoning_drops(messages: Iterable[Message]) -> tuple[Drop, ...]:
+    """The edits that drop what was thought in the messages."""
     return tuple(
         Drop(Where(message.id, position), EditKind.BOUND_TO_CHANGED)
-        for message in after.messages[same:]
-        if message.id not in fixed
+        for message in messages
         for position, block in enumerate(message.blocks)
         if isinstance(block, Reasoning)
     )
