@@ -192,6 +192,23 @@ def test_a_manager_runs_passes_of_ones_own_to_their_end_unless_a_target_is_set(t
     assert [name for name, why in told(with_target).items() if not why] == NAMES[:1]
 
 
+def test_what_the_trigger_starts_makes_room_once_the_passes_have_run(tmp_path: Path) -> None:
+    keep_mine(1_000_000)
+    settings = {"model": "gpt-4o", "max_context_tokens": 16_000, "storage": {"path": str(tmp_path / "kept")}}
+    config = CompactConfig.model_validate({**settings, "profile": "offline", "policy": {"recipe": "mine"}})
+    made: list[Report] = []
+    with CompactManager(config) as manager:
+        for pages in range(1, 90):
+            done = manager.prepare("s", {"messages": session(pages)[:-1], "max_tokens": 500})
+            made += [done.report] if done.report else []
+        by_hand = manager.compact_now("s", {"messages": session(90)[:-1], "max_tokens": 500}).report
+    assert 2 < len(made) < 30
+    assert all(report.tokens_after <= 8_000 for report in made)
+    assert all([done.name for done in report.passes][:3] == NAMES for report in made)
+    assert any("Fill the target" in told(report) for report in made)
+    assert by_hand is not None and "Fill the target" not in told(by_hand)
+
+
 def test_a_threshold_of_ones_own_is_no_target(tmp_path: Path) -> None:
     save_profiles(Profiles(profiles=(Profile(name="work", vendor="openai", model="gpt-4o", threshold=70),)))
     for policy in ({}, {"trigger_pct": 0.8}):

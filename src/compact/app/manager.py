@@ -104,7 +104,7 @@ class CompactManager(Closeable):
         self.window = limits.window
         target = recipe.choose_target(policy.given_target, policy.target_pct)
         self.compactor = Compactor(
-            self._questions.recipe, limits, answer, policy.threshold, target, account, config.recall
+            self._questions.recipe, limits, answer, policy.threshold, target, account, config.recall, policy.target_pct
         )
         self._rounds = Rounds(self.compactor, monotonic)
 

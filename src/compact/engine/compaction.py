@@ -52,12 +52,14 @@ class Goal:
     it is kept whatever the recipe does, or InsufficientBudget says why not; None where there is no such limit.
     `trigger` is from where on the session would be compacted again; None where nothing compacts it by itself.
     `most` takes the place of the budget where what must stay takes more: the answer then gets less than it asks for.
+    `room` takes the place of a target that is not set, once the recipe's passes have run: `auto` makes room down to it.
     """
 
     target: int | None = None
     budget: int | None = None
     trigger: int | None = None
     most: int | None = None
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,9 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     run_ = _Run(conversation, recipe, goal, inputs, ask)
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
-        if goal.target is not None and run_.continues and not run_.blocked:
-            run_.until_reached(goal.target)
+        wanted = goal.room if goal.target is None else goal.target
+        if wanted is not None and run_.continues and not run_.blocked:
+            run_.until_reached(wanted)
     else:
         run_.skip(goal.target)
     keeps_error = run_.blocked or (recipe.provider.id in _KEEPING_THEIR_ERROR and not run_.forbidden)

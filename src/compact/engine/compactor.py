@@ -30,7 +30,7 @@ class Compactor:
     """Compacts sessions by a recipe, for a model's limits, from a threshold down to a share of the window.
 
     `answer` is the room of answers for which a request sets no limit. Without a share, the recipe's passes run to their
-    end. Markers name handles where the request has the tool for them, and with `handles` in any case.
+    end, and what the threshold starts goes on to `room_share` of the window, if there is one. Markers name handles where the request has the tool for them, and with `handles` in any case.
     """
 
     recipe: Recipe
@@ -40,6 +40,7 @@ class Compactor:
     target_share: float | None
     account: AccountStyle = TAGGED
     handles: bool = False
+    room_share: float | None = None
 
     @property
     def window(self) -> int:
@@ -72,7 +73,8 @@ class Compactor:
         The target is lowered with the trigger: a compaction is not due again at once.
         """
         target = None if self.target_share is None else max(1, min(self._target(decision), decision.used - 1))
-        return Goal(target, decision.budget, decision.trigger_at, decision.room.most)
+        room = None if self.room_share is None else int(self.window * self.room_share * decision.lowered)
+        return Goal(target, decision.budget, decision.trigger_at, decision.room.most, room)
 
     def _target(self, decision: Decision) -> int:
         return int(self.window * (self.target_share or 0) * decision.lowered)
@@ -92,9 +94,11 @@ class Compactor:
     def compact(
         self, projection: Projection, decision: Decision, inputs: Inputs, ask: Asker, focus: str = ""
     ) -> Outcome:
-        """Compact what the model sees of the session; `focus` says what matters, in a person's words."""
-        recipe = self.recipe.changed(focus=focus) if focus else self.recipe
-        return compact(projection.conversation, recipe, self.goal(decision), inputs, ask)
+        """Compact what the model sees of the session; `focus` says what matters, in a person's words, who starts it."""
+        recipe, goal = self.recipe, self.goal(decision)
+        if focus:
+            recipe, goal = recipe.changed(focus=focus), replace(goal, room=None)
+        return compact(projection.conversation, recipe, goal, inputs, ask)
 
 
 @dataclass(frozen=True, slots=True)
