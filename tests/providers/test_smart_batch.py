@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from compact.formats import parse, render
@@ -107,6 +109,21 @@ def test_no_more_is_folded_than_the_target_needs(preset: str, share: float) -> N
         map(conversation.messages.index, [*answers, *people][: len(gone)])
     )
     assert any(message.from_user for message in gone) == (share <= 0.5)
+
+
+def test_what_an_account_calls_answered_stays_behind_it() -> None:
+    conversation = chat(40)
+    settings = smart({"mode": "batch", "selection": {"keep_recent": 5}})
+    tokens = tokens_of(conversation)
+    once = drive(PROVIDER, settings, conversation, int(0.6 * tokens)).conversation
+    (told,) = re.findall(r"The user's next (\d+) messages were answered", once.messages[1].text)
+    twice = drive(PROVIDER, settings, once, int(0.1 * tokens)).conversation
+    accounts = [at for at, message in enumerate(twice.messages) if is_summary(message)]
+    assert accounts[0] == 1
+    behind = twice.messages[2 : accounts[1] if len(accounts) > 1 else len(twice)]
+    asked = [message for message in conversation.messages[1:] if message.from_user][: int(told)]
+    assert [message.id for message in behind if message.from_user][: int(told)] == [message.id for message in asked]
+    assert tokens_of(twice) < tokens_of(once)
 
 
 def test_a_target_out_of_reach_takes_all_that_is_selected() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, dropwhile, takewhile
 
 from compact.messages import (
     Conversation,
@@ -16,6 +18,7 @@ from compact.messages import (
     is_pruned,
     is_summary,
     mend,
+    persons,
     untouchable,
     with_first_request,
 )
@@ -58,14 +61,16 @@ def fold_batch(task: Task, settings: PassSettings, positions: list[int]) -> Step
 def _free(task: Task, batch: BatchSettings, positions: list[int]) -> list[Exchange]:
     """Return the selected exchanges that a summary may replace, the oldest first; what people said goes last.
 
-    Where earlier accounts are among them, only those behind the last one: no account comes before an older one.
+    Where earlier accounts are among them, only those behind the last one and what it calls answered: no account comes
+    before an older one, and what an account says of the messages behind it stays true.
     """
     messages = task.conversation.messages
     free = {index for index in foldable(task.conversation, positions, batch) if not is_pruned(messages[index])}
     groups = [group for group in exchanges(messages) if free.issuperset(group)]
     # An earlier account stays, and the new one stands before all that is newer than the first message it tells of.
-    ours = [index for index, one in enumerate(messages) if is_summary(one) or is_pruned(one)]
-    told = max((index for index in ours if groups and groups[0][0] < index < groups[-1][0]), default=-1)
+    ours = (index for index, one in enumerate(messages) if _is_ours(one))
+    tells = [(index, _last_answered(messages, index)) for index in ours]
+    told = max((last for index, last in tells if groups and index < groups[-1][0] and groups[0][0] < last), default=-1)
     groups = [group for group in groups if group[0] > told]
     return sorted(groups, key=lambda group: messages[group[0]].from_user)
 
@@ -134,13 +139,32 @@ def _folded(task: Task, title: str, chosen: list[Message], summary: Summary | No
 
 def _answered(conversation: Conversation, chosen: list[Message]) -> int:
     """How many of the user's messages stay where their answers go: a model would act on them again."""
-    gone = {message.id for message in chosen}
-    apart = gone | untouchable(conversation)
-    places = [index for index, message in enumerate(conversation.messages) if message.id in gone]
-    between = conversation.messages[places[0] : places[-1]]
-    return sum(one.from_user and one.id not in apart and not (is_summary(one) or is_pruned(one)) for one in between)
+    gone, messages = {message.id for message in chosen}, conversation.messages
+    typed = persons(messages)
+    people = [message.id for message in messages if message.id in typed]
+    places = [index for index, message in enumerate(messages) if message.id in gone]
+    kept = (message for message in messages[places[0] : places[-1]] if message.id not in gone)
+    behind = dropwhile(lambda message: message.fixed or message.id in people[:1], kept)  # as the summary will stand
+    before_request = takewhile(lambda message: message.id not in people[-1:], behind)
+    return sum(message.from_user and not _is_ours(message) for message in before_request)
 
 
 def _told(answered: int) -> str:
     messages = "message was" if answered == 1 else f"{answered} messages were"
     return f"[The user's next {messages} answered in what is summarized here]"
+
+
+_ANSWERED = re.compile(r"\[The user's next (?:(\d+) messages were|message was) answered in what is summarized here\]")
+
+
+def _last_answered(messages: Sequence[Message], account: int) -> int:
+    """The position of the last message that the account calls answered; its own where it says nothing of that."""
+    said = _ANSWERED.search(messages[account].text)
+    behind = (index for index in range(account + 1, len(messages)) if messages[index].from_user)
+    asked = [index for index in behind if not _is_ours(messages[index])]
+    count = int(said[1] or 1) if said else 0
+    return asked[:count][-1] if asked[:count] else account
+
+
+def _is_ours(message: Message) -> bool:
+    return is_summary(message) or is_pruned(message)
