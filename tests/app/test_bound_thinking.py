@@ -81,6 +81,15 @@ def test_an_account_may_stand_before_the_current_step_unless_its_thinking_is_bou
     assert compact.restore(result) == body["messages"]
 
 
+def test_the_report_says_who_did_the_work_of_layers() -> None:
+    report = compact.condense(request(steps(20), BOUND, MODES[0]), recipe="layers", target=0.3, model=BOUND).report
+    assert report.provider == "Auto"
+    assert report.failure == "a rule of the vendor forbids what Layers would do; auto did the work"
+    assert str(report).startswith(f"Context condensed using Auto strategy:\n - {report.failure}\n")
+    own = compact.condense(request(steps(20, closed=True), BOUND, MODES[0]), recipe="layers", target=0.3, model=BOUND)
+    assert (own.report.provider, own.report.failure) == ("Layers", "")
+
+
 @pytest.mark.parametrize("recipe", ["layers", "auto"])
 def test_an_open_loop_with_bound_thinking_fits_its_window(recipe: str, tmp_path: Path) -> None:
     config = CompactConfig.model_validate(

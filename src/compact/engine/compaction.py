@@ -105,14 +105,18 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     run_ = _Run(conversation, recipe, goal, inputs, ask)
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
+        refused = run_.refused
         wanted = goal.room if goal.target is None else goal.target
         if wanted is not None and run_.continues and not run_.blocked:
             run_.until_reached(wanted)
     else:
         run_.skip(goal.target)
+        refused = False
     keeps_error = run_.blocked or (recipe.provider.id in _KEEPING_THEIR_ERROR and not run_.forbidden)
     if goal.budget is not None and run_.judge.tokens > goal.budget and not keeps_error:
         run_.over_budget(goal.budget)
+    if refused:
+        run_.note_stand_in()
     return replace(run_.judge.outcome(), unasked=unasked, failure=run_.failure, stand_in=run_.stand_in)
 
 
@@ -213,7 +217,19 @@ class _Run:
     @property
     def continues(self) -> bool:
         """True if `auto` goes on down to the target: the recipe says so, or `layers` could do nothing."""
-        return self._recipe.when_missed == "continue" or (self.forbidden and not self.judge.outcome().plan)
+        return self._recipe.when_missed == "continue" or self.refused
+
+    @property
+    def refused(self) -> bool:
+        """True if `layers` could do nothing that the vendor's rules allow."""
+        return self.forbidden and not self.judge.outcome().plan
+
+    def note_stand_in(self) -> None:
+        """Say that `auto` did the work of a provider that was refused, if it did."""
+        if self.judge.outcome().plan:
+            self.stand_in = _AUTO.name
+            why = f"a rule of the vendor forbids what {self._recipe.provider.name} would do"
+            self.failure = f"{why}; {_AUTO.id} did the work"
 
     def auto(self, target: int | None) -> None:
         """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""

@@ -30,7 +30,8 @@ class Compactor:
     """Compacts sessions by a recipe, for a model's limits, from a threshold down to a share of the window.
 
     `answer` is the room of answers for which a request sets no limit. Without a share, the recipe's passes run to their
-    end, and what the threshold starts goes on to `room_share` of the window, if there is one. Markers name handles where the request has the tool for them, and with `handles` in any case.
+    end, and what the threshold starts goes on to `room_share` of the window, if there is one. Markers name handles
+    where the request has the tool for them, and with `handles` in any case.
     """
 
     recipe: Recipe
