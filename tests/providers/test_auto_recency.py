@@ -55,6 +55,35 @@ def test_the_last_results_are_whole_before_any_older_one_is_shown(share: float) 
     assert set(results) >= {22, 24, 26, 28}
 
 
+@pytest.mark.parametrize("share", [0.4, 0.5, 0.6, 0.7, 0.8])
+@pytest.mark.parametrize("count", [60, 120, 250])
+def test_a_large_recent_result_is_whole_before_any_older_turn(count: int, share: float) -> None:
+    """It is larger than the other recent exchanges together; where it does not fit beside them, they stay."""
+    turns = [
+        each
+        for at in range(40)
+        for each in (user(f"Please look at part {at}."), assistant(f"Part {at} is done.\n{printed(at, 6)}"))
+    ]
+    read = step("large", "read_file", {"path": "SPEC.md"}, printed(99, count))
+    last = [
+        *read,
+        *step("small", "run", {"part": 1}, printed(98, 4)),
+        assistant("I have read both."),
+        user("Write it."),
+    ]
+    before = parse([user("Begin."), assistant("Ready."), *turns, user("Read SPEC.md and the notes."), *last])
+    outcome = fill(before, int(tokens_of(before) * share))
+    places, large = set(kept(before, outcome.conversation)), len(before) - len(last) + 1
+    recent = set(range(len(before) - len(last) - 11, len(before)))
+    assert large in places or not places & set(range(1, min(recent)))
+    assert places >= recent - {large}
+    missing = "1 of the last 14 exchanges did not fit into the target"
+    assert (missing in notes(outcome)) is (large not in places)
+    needed = tokens_of(before.with_messages(before.messages[min(recent) :]))
+    if tokens_of(before) * share > 2 * needed + 1_000:
+        assert large in places
+
+
 def plan_of(count: int, form: str = "{}.") -> str:
     rng = random.Random(count)
     words = (" ".join(rng.choice(TREES) for _ in range(12)) for _ in range(count))

@@ -1,7 +1,7 @@
 """The order in which exchanges are shown: one path of steps, the same for every target.
 
 What must stay comes first, then what is worth most for each token, and what is recent before anything older stands as
-messages. A large exchange waits until it is small beside what is shown by then.
+messages. A large exchange waits until it is small beside what is shown by then, unless it is recent and can be cut.
 """
 
 from __future__ import annotations
@@ -77,23 +77,25 @@ def _along(ladder: Ladder, ladders: Sequence[Ladder], places: Mapping[int, int])
 
 
 def _too_large(ladders: Sequence[Ladder], floor: int) -> set[int]:
-    """Return the recent exchanges that are larger than the others and the fixed part together: they wait."""
+    """Return the recent exchanges that are larger than the others and the fixed part together."""
     recent = [at for at, ladder in enumerate(ladders) if ladder.recent.claim and not ladder.fixed]
     total = floor + sum(ladders[at].whole for at in recent)
     return {at for at in recent if 2 * ladders[at].whole > total}
 
 
 def _recent_first(steps: Sequence[Step], ladders: Sequence[Ladder], huge: AbstractSet[int]) -> Iterator[Step]:
-    """Reorder the steps: recent exchanges become whole before anything older becomes a message.
+    """Reorder the steps: recent exchanges become whole before anything older becomes a message, the huge ones last.
 
     What the latest request points at does so before anything else. Lines of the account come by their worth, as long as
     what is recent has its share.
     """
     raised = [step for step in steps if step.level >= Level.CUT and not ladders[step.at].fixed]
     pointed = sorted((step for step in raised if ladders[step.at].pointed), key=_newest_first)
-    recent = [step for step in raised if ladders[step.at].recent.claim and step.at not in huge]
+    claimed = (step for step in raised if ladders[step.at].recent.claim)
+    recent = sorted(claimed, key=lambda step: step.at in huge)
     row = set(_in_a_row(ladders))
-    share = deque(sorted((step for step in recent if step.at in row), key=_newest_first))
+    in_row = (step for step in recent if step.at in row)
+    share = deque(sorted(in_row, key=lambda step: (step.at in huge, *_newest_first(step))))
     spent = Spent(ladders)
     for step in steps:
         while share and spent.recent < _SHARE_OF_RECENT * (spent.total - _FIRST_LINES):
@@ -144,7 +146,7 @@ class Spent:
 def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int, huge: AbstractSet[int]) -> list[Step]:
     """The steps with some put off: what is shown whole or not at all waits until it is small beside the rest.
 
-    Room would have to be saved for it meanwhile, and that room would stay empty.
+    Room would have to be saved for it meanwhile, and that room would stay empty. A result can be cut to fill it.
     """
     path: list[Step] = []
     waiting: list[Step] = []
@@ -159,7 +161,7 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int, huge
 
     for step in steps:
         ladder = ladders[step.at]
-        waits = step.at in huge if ladder.recent.claim else ladder.bulky or ladder.island
+        waits = ladder.bulky and step.at in huge if ladder.recent.claim else ladder.bulky or ladder.island
         stiff = step.level is Level.WHOLE and waits and not ladder.pointed
         if stiff and ladder.whole > spent // _beside(ladder):
             waiting.append(step)
