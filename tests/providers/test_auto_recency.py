@@ -273,6 +273,53 @@ def test_what_truncation_was_told_to_preserve_is_kept_where_auto_goes_on(name: s
     assert f"{name}: what is set to stay takes more than the target" in notes(outcome)
 
 
+def remarked(count: int) -> Conversation:
+    """Calls whose results stand in one message of Anthropic with a person's words, some with a program's."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Begin the survey."}]
+    for at in range(count):
+        beside = f"Remark {at}: never touch part {at}." if at % 2 else "<system-reminder>Be brief.</system-reminder>"
+        result = {"type": "tool_result", "tool_use_id": f"t{at}", "content": printed(at, 30)}
+        call = {"type": "tool_use", "id": f"t{at}", "name": "run", "input": {"part": at}}
+        messages.append({"role": "assistant", "content": [call]})
+        messages.append({"role": "user", "content": [result, {"type": "text", "text": beside}]})
+    return parse([*messages, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "What next?"}])
+
+
+def remarks(outcome: Outcome) -> list[int]:
+    """The remarks that stand in messages."""
+    texts = [message.text for message in outcome.conversation.messages if not is_summary(message)]
+    return [at for at in range(1, 20, 2) if any(f"Remark {at}: never touch part {at}." in text for text in texts)]
+
+
+def test_what_people_said_beside_a_result_is_preserved_and_the_result_cut() -> None:
+    before = remarked(20)
+    tokens, said = tokens_of(before), list(range(1, 20, 2))
+    for share in (0.5, 0.3, 0.08):
+        outcome = run(before, Goal(int(tokens * share), tokens), preserve_user_messages=True)
+        assert remarks(outcome) == said
+        if share > 0.1:
+            assert tokens_of(outcome.conversation) <= tokens * share
+    assert "preserve_user_messages: what is set to stay takes more than the target" in notes(outcome)
+
+
+@pytest.mark.parametrize("share", [0.35, 0.5])
+def test_the_last_results_come_first_where_words_beside_them_are_preserved(share: float) -> None:
+    before = remarked(20)
+    outcome = run(before, Goal(int(tokens_of(before) * share), tokens_of(before)), preserve_user_messages=True)
+    assert set(kept(before, outcome.conversation)) >= set(range(33, 43))
+
+
+def test_what_people_said_beside_a_result_yields_to_the_budget_oldest_first() -> None:
+    before = remarked(20)
+    budget = tokens_of(before) // 10
+    outcome = run(before, Goal(budget // 2, budget), preserve_user_messages=True)
+    left = remarks(outcome)
+    assert left == list(range(20 - 2 * len(left) + 1, 20, 2))
+    assert 3 <= len(left) < 10
+    assert "preserve_user_messages: 3 exchanges did not fit into the budget" in notes(outcome)
+    assert tokens_of(outcome.conversation) <= budget
+
+
 def failing(asks: Sequence[Ask]) -> tuple[Answer, ...]:
     return tuple(Failure("down") for _ in asks)
 

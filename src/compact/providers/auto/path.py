@@ -89,7 +89,9 @@ def _recent_first(steps: Sequence[Step], ladders: Sequence[Ladder], huge: Abstra
     What the latest request points at does so before anything else. Lines of the account come by their worth, as long as
     what is recent has its share.
     """
-    raised = [step for step in steps if step.level >= Level.CUT and not ladders[step.at].fixed]
+    # Where words are kept, the result beside them has its place among the others.
+    loose = {at for at, ladder in enumerate(ladders) if ladder.recent.words or not ladder.fixed}
+    raised = [step for step in steps if step.level >= Level.CUT and step.at in loose]
     pointed = sorted((step for step in raised if ladders[step.at].pointed), key=_newest_first)
     claimed = (step for step in raised if ladders[step.at].recent.claim)
     recent = sorted(claimed, key=lambda step: step.at in huge)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from compact.messages import Exchange, Message, is_summary
+from compact.messages import Exchange, Message, is_summary, persons
 from compact.policies import from_a_request, last_calls, last_turns, last_within
 from compact.ports import Measure
 from compact.providers.auto.settings import AutoSettings
@@ -25,10 +25,11 @@ class Claim(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """The claim of an exchange, and the setting that makes it."""
+    """The claim of an exchange, and the setting that makes it; `words` is one by which only what was said stays."""
 
     claim: Claim = Claim.NONE
     setting: str = ""
+    words: str = ""
 
 
 NOT_RECENT = Recent()
@@ -45,6 +46,11 @@ def recent_exchanges(
         for at in map(place.__getitem__, named):
             if recent.claim > found.get(at, NOT_RECENT).claim:
                 found[at] = recent
+    if settings.preserve_user_messages:
+        typed = persons(messages)
+        for at, group in enumerate(groups):
+            if len(group) > 1 and any(messages[index].id in typed for index in group):
+                found[at] = replace(found.get(at, NOT_RECENT), words="preserve_user_messages")
     return found
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from compact.providers.auto.ladders import Ladder, Level
-from compact.providers.auto.recency import Claim
+from compact.providers.auto.ladders import ROOMS, Ladder, Level
+from compact.providers.auto.recency import Claim, Recent
 from compact.providers.provider import Task
 from compact.quantities import counted
 
@@ -40,20 +40,29 @@ def leave_whole(ladder: Ladder) -> None:
 def keep_what_is_set(ladders: Sequence[Ladder], room: int) -> Mapping[str, int]:
     """Fix the exchanges that a person has set to stay, newest first, as far as there is room.
 
-    The others count as usual ones from then on. Gives how many these are for each setting.
+    Beside words that are to stay, results may be cut. The others count as usual ones from then on. Gives how many these
+    are for each setting.
     """
     yielded: Counter[str] = Counter()
     for ladder in reversed(ladders):
-        if ladder.recent.claim is not Claim.SET:
+        recent, setting = ladder.recent, _set_by(ladder.recent)
+        if not setting:
             continue
-        room -= ladder.whole - (ladder.shown_cost(Level.CUT) if ladder.fixed else 0)
+        results = () if recent.claim is Claim.SET else tuple(each for each in ladder.cuttable if not each.said)
+        least = ladder.whole - sum(ladder.saved(each, each.room(ROOMS[Level.CUT])) for each in results)
+        room -= least - (ladder.shown_cost(Level.CUT) if ladder.fixed else 0)
         if room < 0:
-            ladder.recent = replace(ladder.recent, claim=Claim.USUAL)
-            yielded[ladder.recent.setting] += 1
+            ladder.recent = replace(recent, claim=Claim.USUAL, setting=setting, words="")
+            yielded[setting] += 1
         else:
             leave_whole(ladder)
-            ladder.fixed, ladder.island, ladder.pointed = True, False, False
+            ladder.fixed, ladder.island, ladder.pointed, ladder.cuttable = True, False, False, results
     return yielded
+
+
+def _set_by(recent: Recent) -> str:
+    """Return the setting by which a person keeps the exchange, or the words in it; empty where there is none."""
+    return recent.setting if recent.claim is Claim.SET else recent.words
 
 
 def notes_of(
@@ -62,7 +71,7 @@ def notes_of(
     """Say which recent exchanges are not whole, and which take more than the target. `cut` are places."""
     for setting, count in yielded.items():
         yield f"{setting}: {counted(count, 'exchange')} did not fit into the budget"
-    settings = dict.fromkeys(ladder.recent.setting for ladder in ladders if ladder.recent.claim is Claim.SET)
+    settings = dict.fromkeys(filter(None, (_set_by(ladder.recent) for ladder in ladders)))
     if settings and not within_reach:
         yield f"{', '.join(settings)}: what is set to stay takes more than the target"
     usual = [at for at, one in enumerate(ladders) if one.recent.claim is Claim.USUAL and (at in cut or not one.fixed)]
