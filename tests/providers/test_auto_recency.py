@@ -205,6 +205,23 @@ def run(before: Conversation, goal: Goal, **settings: Any) -> Outcome:
     return compact(before, recipe, goal, Inputs(gauge_for(before), WINDOW))
 
 
+@pytest.mark.parametrize("later", [2, 6])
+@pytest.mark.parametrize("count", [6, 7])
+def test_calls_that_are_set_begin_with_their_request_where_it_is_near(count: int, later: int) -> None:
+    asked = [user("Mend the parser."), *steps(count, 20), assistant("The parser is mended.")]
+    before = parse([*talk(30), *asked, *talk(later), user("What next?")])
+    outcome = run(before, Goal(tokens_of(parse(asked)) + 300, tokens_of(before)), tool_pairs=6)
+    places = kept(before, outcome.conversation)
+    assert set(places) >= set(range(61 + 2 * (count - 6), 61 + 2 * count))
+    first = first_shown(before, outcome.conversation)
+    assert first is not None
+    assert first.text == "Mend the parser."
+    far = parse([*talk(30), user("Mend the parser."), *steps(20, 20), *talk(later), user("What next?")])
+    first = first_shown(far, run(far, Goal(tokens_of(far) // 5, tokens_of(far)), tool_pairs=6).conversation)
+    assert first is not None
+    assert first.calls
+
+
 def test_turns_that_are_set_stay_with_their_answers_and_begin_with_a_question() -> None:
     before = parse([*talk(20), user("Go on.")])
     outcome = run(before, Goal(tokens_of(before) // 10, tokens_of(before)), recent_turns=5)

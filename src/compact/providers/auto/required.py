@@ -50,14 +50,30 @@ def keep_what_is_set(ladders: Sequence[Ladder], room: int) -> Mapping[str, int]:
             continue
         results = () if recent.claim is Claim.SET else tuple(each for each in ladder.cuttable if not each.said)
         least = ladder.whole - sum(ladder.saved(each, each.room(ROOMS[Level.CUT])) for each in results)
-        room -= least - (ladder.shown_cost(Level.CUT) if ladder.fixed else 0)
-        if room < 0:
+        least -= ladder.shown_cost(Level.CUT) if ladder.fixed else 0
+        if yielded or least > room:
             ladder.recent = replace(recent, claim=Claim.USUAL, setting=setting, words="")
             yielded[setting] += 1
         else:
+            room -= least
             leave_whole(ladder)
             ladder.fixed, ladder.island, ladder.pointed, ladder.cuttable = True, False, False, results
+    _keep_requests(ladders, room)
     return yielded
+
+
+def _keep_requests(ladders: Sequence[Ladder], room: int) -> None:
+    """Fix what calls that stay begin with, cut where it is long: a request that is near, and the steps since."""
+    by_place = {ladder.at: ladder for ladder in ladders}
+    for ladder in reversed(ladders):
+        if ladder.fixed and ladder.recent.claim is Claim.SET and ladder.told.actions:
+            along = [by_place[at] for at in range(ladder.starts, ladder.at) if at in by_place]
+            along = [one for one in along if not one.fixed]
+            price = sum(one.shown_cost(Level.CUT) for one in along)
+            if price <= room:
+                room -= price
+                for one in along:
+                    one.fixed, one.island = True, False
 
 
 def _set_by(recent: Recent) -> str:
