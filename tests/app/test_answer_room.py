@@ -60,6 +60,17 @@ def test_whoever_gets_only_messages_is_told_that_the_limit_does_not_fit(make: Be
     assert (raised.value.needed, raised.value.budget) == (tokens(TALK), WINDOW - BUFFER - left - 1_000)
 
 
+def test_a_compaction_by_hand_tells_that_the_limit_does_not_fit(make: Bench) -> None:
+    manager, messages = make(WINDOW), [{"role": "system", "content": "word " * 11_000}, *talk(4)]
+    now = manager.compact_now("s", request(4_000, messages))
+    assert now.compacted
+    assert now.max_tokens == WINDOW - BUFFER - now.tokens_after
+    with pytest.raises(InsufficientBudget, match=f"Lower the limit of the answer to {now.max_tokens:,}"):
+        manager.manual_compact("t", request(4_000, messages))
+    assert manager.prepare("t", request(4_000, messages)).messages == now.messages
+    assert manager.manual_compact("u", request(now.max_tokens, messages)) == now.messages
+
+
 def test_a_limit_is_lowered_where_what_must_stay_leaves_no_room(make: Bench) -> None:
     task = {"role": "user", "content": "word " * 11_000, "meta": {"protected": True}}
     bare = {"role": "user", "content": task["content"]}

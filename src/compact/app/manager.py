@@ -34,11 +34,7 @@ from compact.engine.telling import (
     told_estimate,
     told_result,
 )
-from compact.errors import (
-    CompactionBlocked,
-    InvalidConfiguration,
-    InvalidInput,
-)
+from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidInput
 from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, EffectiveThreshold, Profile, check_session_id
@@ -165,8 +161,12 @@ class CompactManager(Closeable):
         system: Json = None,
         tools: Sequence[Json] | None = None,
     ) -> list[Json]:
-        """The messages compacted, whether they need to be or not; the note says why, or what matters."""
-        return self.compact_now(session_id, messages, note, system=system, tools=tools).messages
+        """The messages compacted, whether they need to be or not; the note says why, or what matters.
+
+        InsufficientBudget where the limit of the answer does not fit beside them.
+        """
+        with self._sessions.hold(check_session_id(session_id)) as session:
+            return self._made_by_hand(Call(self._keeper, session, lowers=False), messages, note, system, tools).messages
 
     amanual_compact = in_thread(manual_compact)
 
@@ -180,14 +180,8 @@ class CompactManager(Closeable):
         tools: Sequence[Json] | None = None,
     ) -> Preflight:
         """Compact the messages, whether they need it or not; the note says why, or what matters."""
-        if not isinstance(note, str):
-            raise InvalidInput(f"must be text, not {type(note).__name__}", field="note", remedy="Say what matters.")
         with self._sessions.hold(check_session_id(session_id)) as session:
-            call = Call(self._keeper, session)
-            own = self._follow(call, messages, system, tools)
-            decision = self._decide(call)
-            self._compact(call, decision, note=note or "manual")
-            return call.lower(self._sent(call, own, decision.used), decision.room)
+            return self._made_by_hand(Call(self._keeper, session), messages, note, system, tools)
 
     def undo(self, session_id: str, compaction: int | None = None) -> list[Json]:
         """The messages without a compaction, by default the last one, with their `meta`; later turns stay.
@@ -255,6 +249,21 @@ class CompactManager(Closeable):
             call.emit(told_decision(shown, self.config.policy, self.threshold))
             if not (held or left):
                 self._prefetch(session, decision)
+        return call.lower(self._sent(call, own, decision.used), decision.room)
+
+    def _made_by_hand(
+        self,
+        call: Call,
+        messages: Sequence[Json] | Mapping[str, Json],
+        note: str,
+        system: Json,
+        tools: Sequence[Json] | None,
+    ) -> Preflight:
+        if not isinstance(note, str):
+            raise InvalidInput(f"must be text, not {type(note).__name__}", field="note", remedy="Say what matters.")
+        own = self._follow(call, messages, system, tools)
+        decision = self._decide(call)
+        self._compact(call, decision, note=note or "manual")
         return call.lower(self._sent(call, own, decision.used), decision.room)
 
     def _follow(
