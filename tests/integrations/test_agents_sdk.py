@@ -15,6 +15,7 @@ import openai
 import pytest
 from agents import (
     Agent,
+    ModelSettings,
     OpenAIResponsesCompactionSession,
     RunConfig,
     Runner,
@@ -31,7 +32,7 @@ from agents import (
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from compact import InsufficientBudget, parse
+from compact import InsufficientBudget, count_tokens, parse
 from compact.errors import InvalidInput
 from compact.formats import violations
 from compact.integrations.agents_sdk import CompactedSession, compact_input_filter, recall_function_tools
@@ -146,6 +147,36 @@ def test_strict_raises(managers: Managers, store: SQLiteSession) -> None:
         work(filtered(compact_input_filter(managers(1000), "s", strict=True)), store, turns=1)
     with pytest.raises(InvalidInput, match="session_id"):
         work(filtered(compact_input_filter(managers(), "no\nid", strict=True)), store, turns=1)
+
+
+def history(turns: int) -> list[TResponseInputItem]:
+    items: list[TResponseInputItem] = []
+    for turn in range(turns):
+        items += [{"role": "user", "content": f"{turn}?"}, {"role": "assistant", "content": LISTING}]
+    return [*items, {"role": "user", "content": "And?"}]
+
+
+def limited(managers: Managers, window: int, items: list[TResponseInputItem], strict: bool) -> int:
+    """How many tokens of input the model gets beside a limit of 6,000 tokens for its answer."""
+    model = ScriptedModel([[assistant_message("Yes.")]])
+    agent = Agent("a", model=model, model_settings=ModelSettings(max_tokens=6_000))
+    asked = compact_input_filter(managers(window), "s", strict=strict)
+    asyncio.run(Runner.run(agent, items, run_config=filtered(asked)))
+    [call] = model.calls
+    return count_tokens({"model": "gpt-4o", "input": call.input})
+
+
+def test_the_limit_of_the_answer_has_its_room(managers: Managers) -> None:
+    assert 16_000 - 1_500 - 6_000 < count_tokens({"model": "gpt-4o", "input": history(12)}) < 0.85 * 16_000
+    assert limited(managers, 16_000, history(12), strict=True) <= 16_000 - 1_500 - 6_000
+
+
+def test_a_limit_that_would_have_to_be_lowered_is_told(managers: Managers, caplog: pytest.LogCaptureFixture) -> None:
+    """A filter cannot change the settings of the model; what it can do is to send what was compacted."""
+    with pytest.raises(InsufficientBudget, match="Lower the limit of the answer"):
+        limited(managers, 8_000, history(12), strict=True)
+    assert limited(managers, 8_000, history(12), strict=False) <= 8_000 - 1_500 - 1_024
+    assert "leave no room for an answer of 6,000" in caplog.text
 
 
 def test_a_session_that_compacts_on_its_own_is_warned_about(managers: Managers, store: SQLiteSession) -> None:

@@ -11,7 +11,7 @@ import pytest
 from anthropic import Anthropic, AsyncAnthropic
 from openai import AsyncOpenAI, BadRequestError, OpenAI
 
-from compact import InsufficientBudget
+from compact import InsufficientBudget, count_tokens
 from compact.integrations.clients import before_model_call, compacted
 from compact.testing.vendors import FakeVendors, Reply
 from tests.integrations.conftest import LISTING, Managers
@@ -33,6 +33,11 @@ class Context:
     messages: list[Any] = field(default_factory=list)
 
 
+@dataclass
+class Limited(Context):
+    max_tokens: int | None = None
+
+
 def test_before_model_call_hook_integration(managers: Managers) -> None:
     hook = before_model_call(managers(WINDOW))
     ctx = Context("s")
@@ -43,6 +48,24 @@ def test_before_model_call_hook_integration(managers: Managers) -> None:
         ctx.messages += [{"role": "assistant", "content": f"{turn}. {LISTING}"}]
     assert managers.told("condensed") >= 1
     assert sum(len(message["content"]) for message in ctx.messages) < 14 * len(LISTING) * 0.8
+
+
+def test_a_loop_that_limits_the_answer_gets_room_for_it_or_a_lower_limit(managers: Managers) -> None:
+    history = [
+        message
+        for turn in range(6)
+        for message in ({"role": "user", "content": f"{turn}?"}, {"role": "assistant", "content": LISTING})
+    ]
+    ctx = Limited("s", [*history, {"role": "user", "content": "And?"}], 2_500)
+    assert WINDOW - 1_500 - 2_500 < count_tokens(ctx.messages, model="gpt-4o") < 0.85 * WINDOW
+    hook = before_model_call(managers(WINDOW))
+    hook(ctx)
+    assert count_tokens(ctx.messages, model="gpt-4o") <= WINDOW - 1_500 - 2_500
+    assert ctx.max_tokens == 2_500
+    hook(ctx := Limited("t", [{"role": "user", "content": "word " * 3_000}], 6_000))
+    assert ctx.max_tokens == WINDOW - 1_500 - count_tokens(ctx.messages, model="gpt-4o")
+    hook(ctx := Limited("u", history))
+    assert ctx.max_tokens is None
 
 
 def statuses(vendors: FakeVendors) -> set[int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import dynamic_prompt
+from langchain.agents.middleware import dynamic_prompt, wrap_model_call
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -25,7 +26,7 @@ from langchain_core.messages import (
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from compact import InsufficientBudget, parse
+from compact import InsufficientBudget, count_tokens, parse
 from compact.formats import violations
 from compact.integrations.langchain import CompactMiddleware, from_wires, to_wires
 from tests.integrations.conftest import LISTING, Managers
@@ -41,12 +42,16 @@ class Scripted(GenericFakeChatModel):
     """LangChain's fake, with the one thing it lacks: an agent binds its tools."""
 
     asked: list[list[BaseMessage]] = []  # noqa: RUF012 - a field: pydantic copies it
+    limits: list[int | None] = []  # noqa: RUF012 - as above
+    max_tokens: int | None = None
+    thinking: dict[str, Any] | None = None
 
     def bind_tools(self, tools: Sequence[Any], **options: Any) -> Any:
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> Any:
         self.asked.append(messages)
+        self.limits.append(options.get("max_tokens", self.max_tokens))
         return super()._generate(messages, *args, **options)
 
 
@@ -88,6 +93,43 @@ def test_requests_stay_within_the_window_and_the_state_stays_whole(managers: Man
     texts = [[message.content for message in messages] for messages in asked]
     changed = sum(two[: len(one)] != one for one, two in pairwise(texts))
     assert 1 <= changed <= managers.told("condensed")
+
+
+def tokens(messages: Sequence[BaseMessage]) -> int:
+    return count_tokens(to_wires(messages), model="gpt-4o")
+
+
+@wrap_model_call
+def limited(request: Any, handler: Any) -> Any:
+    return handler(request.override(model_settings={"max_tokens": 6_000}))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_limit_of_the_answer_has_its_room(managers: Managers, own: bool) -> None:
+    history = [message for turn in range(12) for message in (HumanMessage(f"{turn}?"), AIMessage(LISTING))]
+    assert 16_000 - 1_500 - 6_000 < tokens(history) < 0.85 * 16_000
+    compact = CompactMiddleware(managers(16_000), "s", strict=True)
+    model = Scripted(messages=iter([AIMessage("Yes.")]), max_tokens=6_000 if own else 32_000)
+    agent: Any = create_agent(model, middleware=[compact] if own else [limited, compact])
+    agent.invoke({"messages": [*history, HumanMessage("And?")]})
+    assert tokens(model.asked[-1]) <= 16_000 - 1_500 - 6_000
+    assert model.limits == [6_000]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_limit_of_the_answer_is_lowered_where_it_does_not_fit(managers: Managers, own: bool) -> None:
+    question = {"messages": [HumanMessage("word " * 3_000)]}
+    left = 8_000 - 1_500 - tokens(question["messages"])
+    manager = managers(8_000)
+    model = Scripted(messages=iter([AIMessage("Yes.")]), max_tokens=6_000 if own else None)
+    for name, thinking in (("s", None), ("t", {"type": "enabled", "budget_tokens": left})):
+        compact = CompactMiddleware(manager, name, strict=True)
+        asked = model.model_copy(update={"thinking": thinking})
+        agent: Any = create_agent(asked, middleware=[compact] if own else [limited, compact])
+        with pytest.raises(InsufficientBudget) if thinking else nullcontext():
+            asyncio.run(agent.ainvoke(question)) if own else agent.invoke(question)
+    assert model.limits == [left]
+    assert model.max_tokens == (6_000 if own else None)
 
 
 def test_the_async_twin_does_the_same(managers: Managers) -> None:

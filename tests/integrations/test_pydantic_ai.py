@@ -25,8 +25,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.settings import ModelSettings
 
-from compact import InsufficientBudget, parse
+from compact import InsufficientBudget, count_tokens, parse
 from compact.formats import violations
 from compact.integrations.pydantic_ai import Compact, from_wires, to_pieces
 from tests.integrations.conftest import LISTING, Managers
@@ -78,6 +79,50 @@ def test_requests_stay_within_the_window_and_the_history_stays_whole(managers: M
     others = [message for message in asked[-1] if id(message) not in own]
     cut = [message for message in others if any(" omitted …]" in str(part.content) for part in returns_of([message]))]
     assert len(others) - len(cut) == 1
+
+
+class Answering:
+    """A model that keeps what it was asked, and with which settings."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[ModelMessage]] = []
+        self.settings: list[ModelSettings | None] = []
+
+    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.asked.append(messages)
+        self.settings.append(info.model_settings)
+        return ModelResponse([TextPart("Yes.")])
+
+
+def tokens(messages: Sequence[ModelMessage]) -> int:
+    return count_tokens([piece.wire for piece in to_pieces(messages)], model="gpt-4o")
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_limit_of_the_answer_has_its_room(managers: Managers, own: bool) -> None:
+    model, given = Answering(), ModelSettings(max_tokens=6_000, temperature=0.5)
+    history: list[ModelMessage] = []
+    for turn in range(12):
+        history += [ModelRequest([UserPromptPart(f"{turn}?")]), ModelResponse([TextPart(LISTING)])]
+    assert 16_000 - 1_500 - 6_000 < tokens(history) < 0.85 * 16_000
+    agent = Agent(
+        FunctionModel(model, settings=given if own else None), capabilities=[Compact(managers(16_000), strict=True)]
+    )
+    agent.run_sync("And?", message_history=history, model_settings=None if own else given)
+    assert tokens(model.asked[-1]) <= 16_000 - 1_500 - 6_000
+    assert model.settings == [given]
+
+
+def test_the_limit_of_the_answer_is_lowered_where_it_does_not_fit(managers: Managers) -> None:
+    model, given = Answering(), ModelSettings(max_tokens=6_000, temperature=0.5)
+    agent = Agent(FunctionModel(model), capabilities=[Compact(managers(8_000), strict=True)], model_settings=given)
+    agent.run_sync("word " * 3_000)
+    left = 8_000 - 1_500 - tokens(model.asked[-1])
+    assert model.settings == [ModelSettings(max_tokens=left, temperature=0.5)]
+    assert given["max_tokens"] == 6_000
+    thinking: Any = {"anthropic_thinking": {"type": "enabled", "budget_tokens": left}}
+    with pytest.raises(InsufficientBudget):
+        agent.run_sync("word " * 3_000, model_settings=thinking)
 
 
 def test_an_edited_message_keeps_the_rest_of_it(managers: Managers) -> None:

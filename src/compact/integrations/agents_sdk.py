@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from compact.app.recall_tools import handle_tool_call, recall_tools
+from compact.errors import InsufficientBudget
 from compact.integrations.sending import Wire, bare, going_on, responses_tool, usable_id
 
 if TYPE_CHECKING:
@@ -44,18 +45,24 @@ def compact_input_filter(
 
     The session is named by its id, by the run's own session, or by a function of the call. The SDK has room for one
     filter: another one goes into `then`, and gets the input as it is after compaction. Where compaction fails the input
-    goes as it is, and the error is logged; `strict` raises it, which ends the run.
+    goes as it is, and the error is logged; `strict` raises it, which ends the run. A filter cannot lower the limit of
+    the answer, so one that does not fit beside the compacted input is such an error.
     """
     if not isinstance(session_id, str) and callable(getattr(session_id, "run_compaction", None)):
         warnings.warn(_OWN_COMPACTION.format(name=type(session_id).__name__), stacklevel=2)
 
     async def compact_input(data: CallModelData[Any]) -> ModelInputData:
+        given, items = data.model_data, data.model_data.input
         with going_on(session_id, strict=strict):
-            given = data.model_data
-            body = _body(given.input, given.instructions, _tools(data.agent))
-            items = await manager.apreflight(_named(session_id, data), body)
-            data = replace(data, model_data=replace(given, input=items))
-        data = replace(data, model_data=replace(data.model_data, input=bare(data.model_data.input)))
+            session, limit = _named(session_id, data), data.agent.model_settings.max_tokens
+            body = _body(given.input, given.instructions, _tools(data.agent)) | {"max_output_tokens": limit}
+            try:
+                items = await manager.apreflight(session, body)
+            except InsufficientBudget:
+                # A filter cannot lower the limit. The whole history would fit even less than what is compacted.
+                items = await asyncio.to_thread(manager.project, session, body)
+                raise
+        data = replace(data, model_data=replace(given, input=bare(items)))
         if then is None:
             return data.model_data
         filtered = then(data)

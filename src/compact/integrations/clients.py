@@ -32,11 +32,17 @@ class Context(Protocol):
 
 
 def before_model_call(manager: CompactManager) -> Callable[[Context], None]:
-    """A hook that puts the messages to send in the place of those that a loop is about to send."""
+    """A hook that puts the messages to send in the place of those that a loop is about to send.
+
+    A context may have `max_tokens`, too, the limit of the answer: where it does not fit, the hook lowers it.
+    """
 
     def compact(ctx: Context) -> None:
         wires = _plain(ctx.messages)
-        ctx.messages = _own(manager.preflight(ctx.session_id, wires), wires, ctx.messages)
+        done = manager.prepare(ctx.session_id, wires, max_tokens=getattr(ctx, "max_tokens", None))
+        ctx.messages = _own(done.messages, wires, ctx.messages)
+        if done.max_tokens is not None:
+            cast("Any", ctx).max_tokens = done.max_tokens
 
     return compact
 

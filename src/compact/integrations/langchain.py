@@ -6,7 +6,7 @@ agent = create_agent(model, tools, middleware=[CompactMiddleware(manager)])
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from compact.integrations.sending import Wire, going_on, is_models_own, json_text, usable_id
@@ -28,11 +28,13 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     from compact import CompactManager
+    from compact.app.preflight import Preflight
 
 Request: TypeAlias = ModelRequest[Any]
 Answer: TypeAlias = ModelResponse[Any]
 
 _PARTS = frozenset({"text", "image_url", "input_audio", "file"})
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "num_predict")
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 
 
@@ -60,18 +62,15 @@ class CompactMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         with going_on(self._session_id, strict=self._strict):
             wires = to_wires(request.messages)
             session, body = self._session(request), _body(request, wires)
-            sent = self._manager.preflight(session, body, system=_system(request))
-            request = request.override(messages=from_wires(sent, wires, request.messages))
+            request = _changed(request, wires, self._manager.prepare(session, body, system=_system(request)))
         return handler(request)
 
     async def awrap_model_call(self, request: Request, handler: Callable[[Request], Awaitable[Answer]]) -> Answer:
         """Compact, then ask the model."""
         with going_on(self._session_id, strict=self._strict):
             wires = to_wires(request.messages)
-            sent = await self._manager.apreflight(
-                self._session(request), _body(request, wires), system=_system(request)
-            )
-            request = request.override(messages=from_wires(sent, wires, request.messages))
+            session, body = self._session(request), _body(request, wires)
+            request = _changed(request, wires, await self._manager.aprepare(session, body, system=_system(request)))
         return await handler(request)
 
     def _session(self, request: Request) -> str:
@@ -158,8 +157,34 @@ def _edited(message: AnyMessage, wire: Wire, sent: Wire) -> AnyMessage:
     return message.model_copy(update=update)
 
 
+def _changed(request: Request, wires: Sequence[Wire], done: Preflight) -> Request:
+    """The request with what is sent in its place: the messages, and the limit of the answer where that is set."""
+    request = request.override(messages=from_wires(done.messages, wires, request.messages))
+    if done.max_tokens is None:
+        return request
+    if named := _limits(request.model_settings):
+        lower = {name: min(limit, done.max_tokens) for name, limit in named.items()}
+        return request.override(model_settings={**request.model_settings, **lower})
+    lower = {name: min(limit, done.max_tokens) for name, limit in _limits(vars(request.model)).items()}
+    return request.override(model=request.model.model_copy(update=lower))
+
+
+def _limits(settings: Mapping[str, Any]) -> dict[str, int]:
+    """The limit of the answer under each name that it has in the settings of a call, or of a model."""
+    return {name: limit for name in _LIMITS if isinstance(limit := settings.get(name), int) and limit > 0}
+
+
 def _body(request: Request, wires: Sequence[Wire]) -> Wire:
-    return {"format": "openai-chat", "messages": wires, "tools": [_tool(tool) for tool in request.tools]}
+    fields = vars(request.model)
+    thinking = request.model_settings.get("thinking", fields.get("thinking"))
+    limits = _limits(request.model_settings) or _limits(fields)
+    return {
+        "format": "openai-chat",
+        "messages": wires,
+        "tools": [_tool(tool) for tool in request.tools],
+        "max_tokens": next(iter(limits.values()), None),
+        "thinking": thinking if isinstance(thinking, dict) else None,
+    }
 
 
 def _system(request: Request) -> str | None:

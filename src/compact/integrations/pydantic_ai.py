@@ -5,7 +5,7 @@ agent = Agent(model, capabilities=[Compact(manager)])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,6 +27,7 @@ try:
         ToolReturnPart,
         UserPromptPart,
     )
+    from pydantic_ai.settings import ModelSettings
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: install compact-context[pydantic-ai]", name=error.name) from error
 
@@ -76,9 +77,12 @@ class Compact(AbstractCapability[Any]):
             messages = list(request_context.messages)
             pieces = list(to_pieces(messages))
             parameters = request_context.model_request_parameters
-            body = _body(parameters, [piece.wire for piece in pieces])
-            sent = await self._manager.apreflight(self._session(ctx), body, system=_system(parameters))
-            request_context.messages = from_wires(sent, pieces, messages)
+            settings = request_context.model_settings or ModelSettings()
+            body = _body(parameters, [piece.wire for piece in pieces], settings)
+            done = await self._manager.aprepare(self._session(ctx), body, system=_system(parameters))
+            request_context.messages = from_wires(done.messages, pieces, messages)
+            if done.max_tokens is not None:
+                request_context.model_settings = settings | ModelSettings(max_tokens=done.max_tokens)
         return request_context
 
     def _session(self, ctx: RunContext[Any]) -> str:
@@ -211,10 +215,11 @@ def _summary(sent: Sequence[Wire], at: int) -> ModelMessage:
     return ModelRequest(parts=[UserPromptPart(text)])
 
 
-def _body(parameters: ModelRequestParameters, wires: Sequence[Wire]) -> Wire:
+def _body(parameters: ModelRequestParameters, wires: Sequence[Wire], settings: Mapping[str, Any]) -> Wire:
     offered = [*parameters.function_tools, *parameters.output_tools]
     tools = [chat_tool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in offered]
-    return {"format": "openai-chat", "messages": wires, "tools": tools}
+    limits = {"max_tokens": settings.get("max_tokens"), "thinking": settings.get("anthropic_thinking")}
+    return {"format": "openai-chat", "messages": wires, "tools": tools} | limits
 
 
 def _system(parameters: ModelRequestParameters) -> str | None:

@@ -52,7 +52,7 @@ def going_on(session: object, *, strict: bool) -> Iterator[None]:
         if strict:
             raise
         named = f"session {session}" if isinstance(session, str) else "a session"
-        _log.exception("compact.error: %s was not compacted, the request goes as it is", named)
+        _log.exception("compact.error: %s was not compacted to fit, the request goes all the same", named)
 
 
 def usable_id(id: str) -> str:
