@@ -9,6 +9,8 @@ import pytest
 
 from compact.errors import InsufficientBudget, InvalidInput
 from compact.messages import Json
+from compact.policies import AnswerRoom, Profile, Profiles
+from compact.settings.profiles import save_profiles
 from tests.app.test_manager import Bench, calls, make, talk, tokens
 
 __all__ = ["make"]
@@ -161,6 +163,28 @@ def test_the_window_of_gemini_is_for_the_input_alone(make: Bench) -> None:
     assert (done.compacted, done.max_tokens) == (False, None)
     shared = make(WINDOW).prepare("s", body)
     assert shared.max_tokens == WINDOW - BUFFER - shared.tokens_after
+
+
+@pytest.mark.parametrize("by_profile", [False, True])
+@pytest.mark.parametrize(
+    ("window", "most"),
+    [
+        (400_000, 272_000),  # its own
+        (300_000, 272_000),
+        (200_000, 200_000 - 1_024),
+        (600_000, 600_000 - 1_024),  # larger than the catalogue knows: what that states of the input is outdated, too
+    ],
+)
+def test_a_maximum_input_that_the_vendor_states_holds_beside_a_window_that_is_set(
+    make: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, most: int, by_profile: bool
+) -> None:
+    monkeypatch.setenv("COMPACT_HOME", str(tmp_path / "home"))
+    if by_profile:
+        own = Profile(name="own", vendor="openai", model="gpt-5", context_window=window)
+        save_profiles(Profiles(profiles=(own,)))
+    manager = make(model="gpt-5", max_context_tokens=None if by_profile else window)
+    room = manager.compactor.threshold.divide(manager.compactor.limits, AnswerRoom.limited(8_192))
+    assert room.most == most - BUFFER
 
 
 def test_a_profile_says_how_long_answers_are_and_how_large_the_window_is(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compact.errors import InvalidConfiguration
 from compact.models import Limits, find_model
 from compact.policies import AnswerRoom, CompactConfig, EffectiveThreshold, OwnThreshold, Policy, Profile, model_of
@@ -43,6 +45,6 @@ def room_for(config: CompactConfig, profile: Profile | None) -> tuple[Limits, An
     model = model_of(profile) if profile else find_model(config.model)
     limits = model.limits
     if window := config.max_context_tokens:
-        limits = Limits(window, window, None if model.apart else window)
+        limits = replace(model.resized(window).limits, window=window)
     own = profile.max_output_tokens if profile else None
     return limits, AnswerRoom(own) if own else AnswerRoom.usual(model.max_output)

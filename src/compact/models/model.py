@@ -131,10 +131,14 @@ class Model:
         return Limits(self.max_input, min(self.stated_input or window, window), None if self.apart else window)
 
     def resized(self, window: int) -> Model:
-        """The model with another window, which a person has set."""
+        """The model with another window, which a person has set.
+
+        The vendor's own limit of the input holds in it, unless it is larger than the window that the limit was for.
+        """
         output = None if self.max_output is None else min(self.max_output, window)
-        limit = input_limit(window, output, apart=self.apart)
-        return replace(self, context_window=window, max_input=limit, max_output=output, stated_input=None)
+        stated = self.stated_input if window <= self.context_window else None
+        limit = min(input_limit(window, output, apart=self.apart), stated or window)
+        return replace(self, context_window=window, max_input=limit, max_output=output, stated_input=stated)
 
 
 def input_limit(window: int, output: int | None, *, stated: int | None = None, apart: bool = False) -> int:
