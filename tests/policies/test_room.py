@@ -68,8 +68,7 @@ def test_the_input_gets_what_answer_and_buffer_leave(
         (8_000, 0, 5_476, LEAST_ANSWER),
         (8_000, 3_000, 3_000, 3_500),
         (8_000, 3_000, 3_499, 3_001),
-        (8_000, 3_000, 4_000, 3_001),  # of the buffer, too, where the request is sent at all
-        (8_000, 3_000, 5_000, None),  # nothing helps
+        (8_000, 3_000, 3_500, None),  # nothing helps: the buffer stays free
         (900, 0, 5_601, None),  # a short answer stays as it is
     ],
 )
@@ -138,6 +137,18 @@ def test_the_room_of_an_answer_exceeds_its_reasoning() -> None:
     assert read_answer_room(FORMATS["openai-responses"], {}) is None
 
 
+@pytest.mark.parametrize(
+    ("limits", "utmost"),
+    [
+        (Limits.shared(8_000), 8_000 - 400 - LEAST_ANSWER),
+        (Limits(8_000, 8_000, None), 8_000 - 400),  # nothing of it is the answer's
+        (Limits(8_000, 8_000, 128_000), 8_000),  # a maximum input far below the window
+    ],
+)
+def test_the_buffer_of_a_window_is_never_used_up(limits: Limits, utmost: int) -> None:
+    assert SESSIONS.divide(limits, AnswerRoom.limited(3_000)).utmost == utmost
+
+
 @given(
     st.integers(1, 10**6),
     st.integers(0, 10**6),
@@ -153,9 +164,7 @@ def test_whatever_is_sent_fits_with_its_answer_and_the_buffer(
     answer = room.lowered(used) or limit
     assert min(limit, LEAST_ANSWER) <= answer <= limit
     assert answer == limit or answer > thinking
-    if used <= room.most:
-        assert used + answer + room.buffer <= window
     if used <= room.utmost:
-        assert used + answer <= window
+        assert used + answer + room.buffer <= window
     if limit + room.buffer <= window // 2:
         assert room.budget == window - limit - room.buffer

@@ -69,16 +69,17 @@ class Room:
 
     @property
     def utmost(self) -> int:
-        """The input tokens that the vendor accepts with the least answer; nothing is kept free."""
-        return max(0, self.limits.input_beside(self.answer.least))
+        """The same, but a maximum input that is smaller than the window may be used up."""
+        total = self.limits.total
+        return self.most if total is None else max(0, min(self.limits.input, total - self.buffer - self.answer.least))
 
     def lowered(self, used: int) -> int | None:
         """Return the limit of the answer that fits beside so many input tokens; None where its own does, or none."""
         total, limit, least = self.limits.total, self.answer.limit, self.answer.least
         if total is None or not least:
             return None
-        lower = max(total - self.buffer - used, least)
-        return lower if lower < limit and used + lower <= total else None
+        lower = total - self.buffer - used
+        return lower if least <= lower < limit else None
 
     def _beside(self, answer: int) -> int:
         return max(0, self.limits.input_beside(answer) - self.buffer)

@@ -9,6 +9,7 @@ from time import monotonic
 
 import pytest
 
+from compact.policies.room import LEAST_ANSWER
 from compact.settings.profiles import profiles_path
 from compact.testing.vendors import FakeVendors, Fault, Reply
 from compact.testing.vendors.faults import Kind
@@ -207,6 +208,19 @@ def test_every_answer_fits_into_the_window_of_the_profile(
         assert {received.status for received in server.requests} == {200}
     assert all(one in sent for one in asked)
     assert fresh.get(f"/sessions/{id}")["usage"]["used"] < 8_000
+    profiles_path().unlink()
+
+
+@pytest.mark.parametrize("words", [6_400, 6_550, 6_600])
+def test_a_question_that_fits_only_without_the_buffer_is_refused(fresh: Api, sdks: None, words: int) -> None:
+    with FakeVendors(window=8_000) as server:
+        configure(server, model="house", context_window=8_000, max_output_tokens=3_000)
+        events = fresh.say(fresh.session(model="house"), "word " * words)
+        if words + LEAST_ANSWER + 8_000 // 20 < 8_000:
+            (sent,) = server.requests
+            assert LEAST_ANSWER <= sent.body["max_tokens"] <= 8_000 - 8_000 // 20 - words
+        else:
+            assert (events[-1]["kind"], server.requests) == ("InsufficientBudget", ())
     profiles_path().unlink()
 
 
