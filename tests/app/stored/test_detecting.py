@@ -14,7 +14,7 @@ from compact.policies import Profile, Profiles
 from compact.ports import ModelConfig, StoredSession
 from compact.settings.profiles import save_profiles
 from compact.testing.vendors import FakeVendors
-from tests.app.stored.conftest import WINDOW, Desk
+from tests.app.stored.conftest import WINDOW, Desk, user
 from tests.llm.test_listing import elsewhere, endless, listing, say
 
 SECRET = "sk-made-up-0123456789abcdef"
@@ -69,6 +69,19 @@ def test_a_persons_word_stays_whatever_a_vendor_tells(desk: Desk) -> None:
     decision = desk.sessions.context("l").decision
     assert (decision.window, decision.room.limits.total) == (6_144, 8_192)
     assert decision.budget + decision.room.buffer + 2_048 == 8_192
+
+
+@pytest.mark.parametrize("model", ["meta-llama/Llama-3.1-8B-Instruct", "gpt-4o-mini", "gpt-5", "house"])
+def test_a_window_that_was_told_holds_though_the_catalogue_knows_a_larger_one(desk: Desk, model: str) -> None:
+    with listing(say({"data": [{"id": model, "max_model_len": 8_192}]})) as lister:
+        configure({"name": "here", "vendor": "compatible", "model": model, "url": f"{lister.url}/v1"})
+        desk.sessions.create(StoredSession(id="l", model=model, format="openai-chat"))
+        desk.sessions.detect()
+    for turns in (1, 40):
+        desk.say(turns, id="l")
+        sent = desk.sessions.prepare("l", [user("word " * 250)], max_tokens=None if turns == 1 else 6_000)
+        assert sent.decision.room.limits.total == 8_192
+        assert sent.tokens + sent.max_tokens + sent.decision.room.buffer <= 8_192
 
 
 def test_of_two_that_sessions_know_by_one_name_the_smaller_holds(desk: Desk) -> None:

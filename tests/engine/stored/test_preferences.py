@@ -119,6 +119,28 @@ def test_a_persons_window_goes_before_the_profiles_before_what_is_known(preferen
     assert preferences.resolve("", replace(MINE, source="manual")).window == 8000
 
 
+@pytest.mark.parametrize(
+    ("config", "window", "total"),
+    [
+        # The answer comes on top of a maximum input, up to the window.
+        (ModelConfig("openai", "gpt-4o", 8_000), None, 128_000),
+        (ModelConfig("openai", "gpt-4o", 8_000), 9_000, 9_000),
+        (ModelConfig("openai", "gpt-4o", 8_000), 6_000, 8_000),
+        (ModelConfig("openai", "gpt-4o", 200_000), None, 200_000),
+        (ModelConfig("mine", "local-1", 8_000), None, 8_000),  # nobody knows the window
+        (ModelConfig("mine", "local-1", 8_000), 9_000, 9_000),
+        (ModelConfig("google", "gemini-2.5-flash", 8_000), None, None),
+    ],
+)
+def test_the_window_around_a_maximum_input_that_a_person_set(
+    preferences: Preferences, config: ModelConfig, window: int | None, total: int | None
+) -> None:
+    profile = Profile(name="p", vendor="compatible", model=config.model, url="http://localhost:9")
+    preferences.serving_profile = {config.model: profile.model_copy(update={"context_window": window})}.get
+    limits = preferences.resolve("", preferences.put_model(config)).limits
+    assert (limits.window, limits.input, limits.total) == (config.max_input, config.max_input, total)
+
+
 def test_what_is_none_or_inherits_goes_back_to_what_holds_without_it(
     preferences: Preferences, store: DatabaseStore
 ) -> None:

@@ -99,10 +99,8 @@ class Preferences:
         values |= {"threshold": threshold.share, "target": threshold.target}
         origins["threshold"] = threshold.source
         profile = self.serving_profile(model.model)
-        resized = profile is not None and profile.context_window is not None and model.source != "manual"
-        limits = model_of(profile).limits if profile and resized else limits_of(model)
         settings = configure(StoredSettings, values, under="settings")
-        return Effective(settings, model, origins, threshold, limits, _answer(model, profile))
+        return Effective(settings, model, origins, threshold, limits_of(model, profile), _answer(model, profile))
 
     def _threshold(
         self, layers: Mapping[str, Mapping[str, Json]], workspace: str, model: ModelConfig, target: Json
@@ -193,17 +191,24 @@ def default_config(name: str, vendor: str = "") -> ModelConfig:
     return ModelConfig(vendor or facts.vendor, facts.id, facts.max_input, facts.max_output)
 
 
-def limits_of(config: ModelConfig) -> Limits:
-    """Return how many tokens the model takes, by its maximum input and its longest answer.
+def limits_of(config: ModelConfig, profile: Profile | None = None) -> Limits:
+    """Return how many tokens the model takes, by what is stored of it and the profile that serves it.
 
-    Together they are its window, if the catalogue knows no larger one. What a person gives as the maximum input may be
-    the window itself, so nothing is added to it.
+    The window is the profile's, else the one that a vendor told, else the catalogue's. The maximum input that a person
+    gives bounds the input alone: the answer may come on top of it, up to that window. Where nobody knows a window, or
+    the maximum input exceeds it, that is the window itself.
     """
-    known, most, manual = find_model(config.model), config.max_input, config.source == "manual"
-    window = most if manual else most + min(config.max_output or 0, most)
-    if known.source == "catalogue":
+    sized = profile if profile and profile.context_window else None
+    known, most = model_of(sized) if sized else find_model(config.model), config.max_input
+    if config.source == "manual":
+        window = most if known.source == "default" else max(most, known.context_window)
+        return Limits(most, most, None if known.apart else window)
+    if sized:
+        return known.limits
+    window = most + min(config.max_output or 0, most)
+    if config.source == "default" and known.source == "catalogue":
         window = max(window, known.context_window)
-    stated = most if manual else min(known.stated_input or window, window)
+    stated = min(known.stated_input or window, window)
     return Limits(most, most, None) if known.apart else Limits(most, max(most, stated), window)
 
 
