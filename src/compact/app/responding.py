@@ -16,7 +16,7 @@ from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
 from compact.history.speech import common_words
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
-from compact.policies import SESSIONS, AnswerRoom, Profile, model_of
+from compact.policies import Profile, model_of
 from compact.ports import Answer, Completion, Failure
 from compact.quantities import counted
 from compact.settings.keys import reveal_key
@@ -58,7 +58,7 @@ class Responder:
     ) -> Answer:
         """The answer to the last message of a conversation that takes so many tokens; it never raises.
 
-        It has at most `max_tokens`, and no more than the profile's model has room for. `heard` gets the words as they
+        It has at most `max_tokens`, and no more than the profile's model writes. `heard` gets the words as they
         are written, before it is known how the answer ends.
         """
         if self.profile is None:
@@ -68,8 +68,8 @@ class Responder:
             return Completion(text, trusted=True)
         import asyncio
 
-        limit = _answer_limit(self.profile, tokens, max_tokens)
-        return asyncio.run(_asked(self.profile, conversation, limit, heard))
+        most = (max_tokens, self.profile.max_output_tokens, model_of(self.profile).max_output)
+        return asyncio.run(_asked(self.profile, conversation, min(filter(None, most)), heard))
 
 
 def responder_for(model: str) -> Responder:
@@ -149,13 +149,6 @@ def _sentences(message: Message) -> Iterator[str]:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in common_words())
-
-
-def _answer_limit(profile: Profile, tokens: int, wished: int) -> int:
-    """Return the wished limit of the answer, or as much of it as profile and model allow beside so many tokens."""
-    model = model_of(profile)
-    limit = min(limit for limit in (wished, profile.max_output_tokens, model.max_output) if limit)
-    return SESSIONS.divide(model.limits, AnswerRoom.limited(limit)).lowered(tokens) or limit
 
 
 async def _asked(

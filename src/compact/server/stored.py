@@ -10,12 +10,16 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import Depends, HTTPException
 
 from compact.app.analysing import STORED
+from compact.app.counting import counter_for
+from compact.app.responding import responder_for
 from compact.app.stored import StoredSessions
 from compact.messages import Json
+from compact.policies import Profile
 from compact.ports import Event
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState, State
 from compact.settings import database, home
+from compact.tokens import Counter
 
 TOPIC: Final = "sessions"
 """The topic of events about sessions."""
@@ -101,4 +105,17 @@ def _open(state: ServerState) -> StoredSessions:
     chosen = database()
     # A server may have been given another folder than the usual one.
     usual = chosen == str(home() / "sessions.db")
-    return StoredSessions(state.home / "sessions.db" if usual else chosen, observe=Forwarder(state))
+    made = StoredSessions(state.home / "sessions.db" if usual else chosen, observe=Forwarder(state))
+    made.preferences.answering_profile = _answering
+    made.reader.counter_for = _counter
+    return made
+
+
+def _answering(model: str) -> Profile | None:
+    return responder_for(model).profile
+
+
+def _counter(model: str) -> Counter:
+    """Return what counts for the model that answers, which may be another than the session's."""
+    profile = _answering(model)
+    return counter_for(model if profile is None or profile.serves(model) else profile.catalogue_name)

@@ -211,6 +211,25 @@ def test_every_answer_fits_into_the_window_of_the_profile(
     profiles_path().unlink()
 
 
+def test_a_session_is_sized_for_the_model_that_answers(fresh: Api, sdks: None) -> None:
+    with FakeVendors(window=8_000) as server:
+        configure(server, model="house", context_window=8_000, max_output_tokens=1_000)
+        fresh.put("/settings", {"values": {"profile": "offline"}})
+        server.reply(lambda _: Reply("It goes on. " * 100))
+        id = fresh.session(model="gpt-4o")
+        for turn in range(14):
+            events = fresh.say(id, f"Question {turn}: " + "how are the apples? " * 100)
+            assert events[-1]["type"] == "done", events[-1]
+            assert events[0]["usage"]["window"] == 8_000
+        assert {received.status for received in server.requests} == {200}
+        fresh.put("/models/openai:gpt-4o", {"max_input": 100_000})
+        assert fresh.get("/models")["models"][0]["effective_max_input"] == 100_000
+        fresh.post("/models", {"provider": "unknown", "model": "house", "max_input": 5_000})
+        assert fresh.get(f"/sessions/{id}")["usage"]["window"] == 5_000
+    profiles_path().unlink()
+    assert fresh.get(f"/sessions/{id}")["usage"]["window"] == 100_000
+
+
 @pytest.mark.parametrize("words", [6_400, 6_550, 6_600])
 def test_a_question_that_fits_only_without_the_buffer_is_refused(fresh: Api, sdks: None, words: int) -> None:
     with FakeVendors(window=8_000) as server:

@@ -76,11 +76,22 @@ class Preferences:
         """The threshold of the profile that serves a model; None where none does."""
         self.serving_profile: Callable[[str], Profile | None] = _none
         """This profile itself."""
+        self.answering_profile: Callable[[str], Profile | None] = _none
+        """The profile that answers in sessions with a model, whichever model it has; None where that is not known."""
 
     def effective(self, session: StoredSession) -> Effective:
-        """What holds for the session: its own before its model's before its workspace's before the global values."""
+        """What holds for the session: its own before its model's before its workspace's before the global values.
+
+        The limits are those of the model that answers.
+        """
         own: dict[str, Json] = {} if session.automatic is None else {"automatic": session.automatic}
-        return self.resolve(session.workspace, self.model(session.model), own)
+        model = self.model(session.model)
+        effective, profile = self.resolve(session.workspace, model, own), self.answering_profile(session.model)
+        if profile is None:
+            return effective
+        if not profile.serves(session.model):
+            model = self.known_model(profile.catalogue_name) or default_config(profile.catalogue_name)
+        return replace(effective, limits=limits_of(model, profile), answer=_answer(model, profile))
 
     def resolve(self, workspace: str, model: ModelConfig, session: Mapping[str, Json] = _NOTHING) -> Effective:
         """The same for a workspace, a model and what is set for a session itself."""
