@@ -80,7 +80,11 @@ class EditError(CompactError, ValueError):
 
 
 class InsufficientBudget(CompactError, RuntimeError):
-    """The messages that must stay have `needed` tokens and the answer `answer`; only `budget` may be used for both."""
+    """The messages that must stay have `needed` tokens, and only `budget` may be used for them.
+
+    Where they would fit without an answer, `answer` is the limit that the request sets for it, else 0: `budget` is then
+    what both may use together.
+    """
 
     def __init__(self, problem: str, *, needed: int, budget: int, answer: int = 0) -> None:
         self.needed, self.budget, self.answer = needed, budget, answer

@@ -14,11 +14,12 @@ from anthropic import Anthropic
 from openai import OpenAI
 
 from compact.errors import InsufficientBudget
+from compact.messages import Json
 from compact.server.gateway.error_bodies import vendor_error
 from compact.testing.vendors import FakeVendors
 from tests.server.conftest import Serve, Served
 
-CHAT = "/v1/chat/completions"
+CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 HUGE = "This is how it is done. " * 2_000
 HI: list[Any] = [{"role": "user", "content": "Hi"}]
 # Claude Code finds both numbers with this; others take an error for a limit where they find one of these words.
@@ -131,34 +132,70 @@ def test_anthropics_sdk_takes_what_cannot_fit_for_its_vendors_overflow(
     assert len(vendor.requests) == before
 
 
-def wordings(error: InsufficientBudget) -> dict[str, str]:
-    formats = ("openai-chat", "openai-responses", "anthropic-messages")
-    return {format: json.loads(bytes(vendor_error(format, error).body))["error"]["message"] for format in formats}
+NEARLY = "word " * 6_000
+REASONING: Json = {"type": "enabled", "budget_tokens": 7_000}
 
 
-def test_an_answer_that_is_too_large_alone_is_named() -> None:
-    error = InsufficientBudget("no room is left for the answer", needed=150_000, budget=200_000, answer=64_000)
-    assert wordings(error) == {
-        "openai-chat": (
-            "This model's maximum context length is 200000 tokens. However, you requested 214000 tokens (150000 in the "
-            "messages, 64000 in the completion). Please reduce the length of the messages or completion. "
-            "(Compact: no room is left for the answer)"
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        (
+            CHAT,
+            {"messages": [{"role": "user", "content": NEARLY}], "max_completion_tokens": 3_000},
+            (
+                "This model's maximum context length is 8000 tokens. However, you requested 9008 tokens (6008 in the "
+                "messages, 3000 in the completion). Please reduce the length of the messages or completion."
+            ),
         ),
-        "openai-responses": (
-            "Your input exceeds the context window of this model. Please adjust your input and try again. "
-            "(Compact: no room is left for the answer)"
+        (
+            RESPONSES,
+            {"input": [{"role": "user", "content": NEARLY}], "max_output_tokens": 3_000},
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
         ),
-        "anthropic-messages": (
-            "input length and `max_tokens` exceed context limit: 150000 + 64000 > 200000, decrease input length or "
-            "`max_tokens` and try again (Compact: no room is left for the answer)"
+        (
+            MESSAGES,
+            {"messages": [{"role": "user", "content": NEARLY}], "max_tokens": 3_000},
+            (
+                "input length and `max_tokens` exceed context limit: 6008 + 3000 > 8000, decrease input length or "
+                "`max_tokens` and try again"
+            ),
         ),
-    }
+        (
+            MESSAGES,
+            {"messages": HI, "max_tokens": 8_000, "thinking": REASONING},
+            (
+                "input length and `max_tokens` exceed context limit: 8 + 8000 > 8000, decrease input length or "
+                "`max_tokens` and try again"
+            ),
+        ),
+    ],
+)
+def test_an_answer_that_is_too_large_alone_is_named(
+    narrow: Served, vendor: FakeVendors, path: str, body: dict[str, Any], words: str
+) -> None:
+    before = len(vendor.requests)
+    answer = narrow.ask("POST", path, json={"model": "gpt-4o", **body}, headers={"anthropic-version": "2023-06-01"})
+    message = answer.json()["error"]["message"]
+    assert (answer.status_code, message.partition(" (Compact: ")[0]) == (400, words)
+    check_overflow(message, answer.headers)
+    assert len(vendor.requests) == before
+
+
+@pytest.mark.parametrize("limit", [5, 1_900])
+def test_an_answer_that_would_fit_beside_the_input_is_not_named(narrow: Served, limit: int) -> None:
+    messages = [{"role": "user", "content": NEARLY if limit > 5 else f"{NEARLY}{'word ' * 490}"}]
+    body = {"model": "gpt-4o", "messages": messages, "max_tokens": limit}
+    answer = narrow.ask("POST", MESSAGES, json=body, headers={"anthropic-version": "2023-06-01"})
+    found = CLAUDE_CODE.match(answer.json()["error"]["message"])
+    assert found is not None
+    assert int(found[1]) > int(found[2]) == 6_500 - min(limit, 1_024)
 
 
 @pytest.mark.parametrize("reason", ["rate limit of 30,000 tokens", "too many requests", "it timed out"])
 def test_no_overflow_reads_as_a_limit_on_requests(reason: str) -> None:
     error = InsufficientBudget(f"9,000 tokens are left ({reason})", needed=9_000, budget=8_000)
-    for message in wordings(error).values():
+    for format in ("openai-chat", "openai-responses", "anthropic-messages"):
+        message = json.loads(bytes(vendor_error(format, error).body))["error"]["message"]
         assert OF_LIMITS.search(message) is None
         assert message.endswith(" (Compact: what must stay does not fit; the header x-compact-reason says more)")
 

@@ -14,7 +14,7 @@ from compact.errors import CompactionBlocked, CondensationStalled, InsufficientB
 from compact.formats import tools_of
 from compact.messages import RECALL_TOOL
 from compact.models import Limits
-from compact.policies import AnswerRoom, Decision, should_condense
+from compact.policies import AnswerRoom, Decision, Room, should_condense
 from compact.policies.threshold import Threshold
 from compact.ports import Observe
 from compact.providers import Recipe
@@ -99,7 +99,10 @@ class Compactor:
         recipe, goal = self.recipe, self.goal(decision)
         if focus:
             recipe, goal = recipe.changed(focus=focus), replace(goal, room=None)
-        return compact(projection.conversation, recipe, goal, inputs, ask)
+        try:
+            return compact(projection.conversation, recipe, goal, inputs, ask)
+        except InsufficientBudget as error:  # the engine knows what is left for the input, and nothing of the answer
+            raise insufficient(str(error), error.needed, decision.room) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,4 +171,13 @@ class Rounds:
             "Protect fewer or shorter messages, cut long tool results before they are added, "
             "or use a model with a larger context window."
         )
-        return InsufficientBudget(f"{text}. {remedy}", needed=used, budget=budget)
+        return insufficient(f"{text}. {remedy}", used, decision.room)
+
+
+def insufficient(problem: str, needed: int, room: Room) -> InsufficientBudget:
+    """The error of so many input tokens; it names the answer if they would fit without one, and not with this one."""
+    total, answer = room.limits.total, room.answer.limit
+    alone = replace(room, answer=AnswerRoom(0)).most
+    if total is not None and needed <= alone and needed + answer > total:
+        return InsufficientBudget(problem, needed=needed, budget=total, answer=answer)
+    return InsufficientBudget(problem, needed=needed, budget=room.most)

@@ -111,14 +111,14 @@ def _overflow_sentence(format: str, error: InsufficientBudget) -> str:
     if format == "openai-responses":
         return "Your input exceeds the context window of this model. Please adjust your input and try again."
     if format == "anthropic-messages":
-        if used > most:
+        if not answer:
             return f"prompt is too long: {used} tokens > {most} maximum"
         return (
             f"input length and `max_tokens` exceed context limit: {used} + {answer} > {most}, decrease input length or "
             "`max_tokens` and try again"
         )
     limit = f"This model's maximum context length is {most} tokens. However, "
-    if used > most:
+    if not answer:
         return f"{limit}your messages resulted in {used} tokens. Please reduce the length of the messages."
     return (
         f"{limit}you requested {used + answer} tokens ({used} in the messages, {answer} in the completion). "
