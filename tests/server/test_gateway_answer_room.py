@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from compact.testing.vendors import FakeVendors
 from tests.server.conftest import Serve, Served, long_history
+
+if TYPE_CHECKING:
+    import httpx2
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 LIMITS = {CHAT: "max_completion_tokens", RESPONSES: "max_output_tokens", MESSAGES: "max_tokens"}
@@ -72,4 +75,27 @@ def test_reasoning_keeps_its_budget_and_what_does_not_fit_is_refused(narrow: Ser
     huge = {**body, "thinking": {**thinking, "budget_tokens": 7_000}}
     refused = narrow.ask("POST", MESSAGES, json=huge, headers=VERSION)
     assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
+    assert len(vendor.requests) == before
+
+
+@pytest.mark.parametrize("in_a_list", [False, True])
+def test_a_text_alone_is_measured_like_a_message_with_it(
+    narrow: Served, vendor: FakeVendors, *, in_a_list: bool
+) -> None:
+    def ask(words: int) -> tuple[httpx2.Response, Any]:
+        text = "word " * words
+        given = [{"role": "user", "content": text}] if in_a_list else text
+        body = {"model": "gpt-4o", "input": given, "max_output_tokens": 6_000}
+        return narrow.ask("POST", RESPONSES, json=body), body
+
+    answer, body = ask(100)
+    assert (answer.status_code, int(answer.headers["x-compact-tokens-before"])) == (200, 108)
+    assert vendor.requests[-1].body == body
+    answer, body = ask(5_000)
+    limit = int(answer.headers["x-compact-max-tokens"])
+    assert limit == WINDOW - BUFFER - int(answer.headers["x-compact-tokens-after"])
+    assert json.dumps(vendor.requests[-1].body) == json.dumps({**body, "max_output_tokens": limit})
+    before = len(vendor.requests)
+    refused, _ = ask(7_000)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "context_length_exceeded")
     assert len(vendor.requests) == before

@@ -112,11 +112,16 @@ def test_others_are_compacted_at_the_trigger(gateway: Served, recorder: Recorder
     assert tokens(recorder.arrived[-1].body) < WINDOW * 0.5
 
 
-def test_what_cannot_be_made_to_fit_is_refused_before_the_vendor_is_asked(gateway: Served, recorder: Recorder) -> None:
+@pytest.mark.parametrize("beside", [{}, {"previous_response_id": "resp_1"}, {"conversation": "conv_1"}])
+@pytest.mark.parametrize("path", [COMPACT, "/responses/compact", RESPONSES])
+def test_what_cannot_be_made_to_fit_is_refused_before_the_vendor_is_asked(
+    gateway: Served, recorder: Recorder, path: str, beside: dict[str, Json]
+) -> None:
     before = len(recorder.arrived)
-    huge: list[Json] = [{"role": "user", "content": "word " * 45_000}]
-    for path in (COMPACT, "/responses/compact"):
-        answer = gateway.ask("POST", path, json={"model": "gpt-4o", "input": huge})
+    huge = "word " * 45_000
+    items: list[Json] = [{"role": "user", "content": huge}]
+    for given in (items, huge):
+        answer = gateway.ask("POST", path, json={"model": "gpt-4o", "input": given, **beside})
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "context_length_exceeded")
     assert len(recorder.arrived) == before
 
@@ -133,7 +138,9 @@ def test_a_vendor_that_compacts_is_sent_no_other_tools(
 
 
 def test_a_conversation_that_the_vendor_keeps_is_compacted_by_the_vendor(gateway: Served, recorder: Recorder) -> None:
-    body = {"model": "gpt-4o", "previous_response_id": "resp_1", "input": long_history(180)}
-    answer = gateway.ask("POST", COMPACT, json=body)
-    assert answer.headers["x-compact-compaction"] == "none"
-    assert json.loads(recorder.arrived[-1].body) == body
+    for turns, truncation in ((100, "disabled"), (180, "auto")):
+        told = {"previous_response_id": "resp_1", "truncation": truncation}
+        body = {"model": "gpt-4o", "input": long_history(turns), **told}
+        answer = gateway.ask("POST", COMPACT, json=body)
+        assert answer.headers["x-compact-compaction"] == "none"
+        assert json.loads(recorder.arrived[-1].body) == body

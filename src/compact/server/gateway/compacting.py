@@ -6,24 +6,27 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
-from compact.app import learn_calibration
+from compact.app import count_tokens, learn_calibration
 from compact.app.preflight import Preflight
+from compact.engine.compactor import insufficient
 from compact.engine.projection import BreakCause
 from compact.engine.telling import told_error
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
-from compact.formats import FORMATS, parse
+from compact.formats import FORMATS, parse, parts_of
 from compact.messages import Json, meta_of, without_meta
 from compact.models import find_model
 from compact.policies import Profile, check_session_id
+from compact.policies.room import read_answer_room
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
 from compact.server.gateway.session_matcher import Match, SessionMatcher
+from compact.server.gateway.vendor_compaction import may_shorten
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
 
@@ -33,6 +36,7 @@ _log = logging.getLogger("compact.gateway")
 MOST_MESSAGES: Final = 100_000
 """Messages of a request; Anthropic takes no more, either."""
 _KEPT_ELSEWHERE: Final = ("previous_response_id", "conversation")
+_KEPT: Final = "the vendor keeps this conversation"
 _LONGEST_REASON: Final = 500
 _NOT_TOLD: Final = re.compile(r"[^ -~]")
 _NOTHING_SHORTER: Final = "what is left cannot be made any shorter"
@@ -72,17 +76,20 @@ class Asked:
         return FORMATS[self.format].messages_key
 
     @property
-    def messages(self) -> list[Json] | None:
-        """The conversation; None where the vendor holds it, or there is none."""
-        messages = self.body.get(self.key)
-        if any(self.body.get(name) for name in _KEPT_ELSEWHERE) or not isinstance(messages, list):
-            return None
-        return messages
+    def messages(self) -> list[Json]:
+        """The messages, a text alone as one; empty where there are none, or they cannot be read."""
+        with suppress(InvalidConversation):
+            return parts_of(self.body, self.format)[1]
+        return []
 
     @property
-    def request(self) -> dict[str, Json]:
-        """The request with the name of its format: plain text is the same in all."""
-        return {**self.body, "format": self.format}
+    def kept_elsewhere(self) -> bool:
+        """True if the vendor has the conversation, and the messages are only what is new in it."""
+        return any(self.body.get(name) for name in _KEPT_ELSEWHERE)
+
+    def request(self, messages: Sequence[Json]) -> dict[str, Json]:
+        """The request with its messages and the name of its format: plain text is the same in all."""
+        return {**self.body, self.key: messages, "format": self.format}
 
     @property
     def bare(self) -> Asked:
@@ -172,14 +179,13 @@ class Compactor:
             check_session_id(asked.session)
         messages = asked.messages
         if not messages or not asked.model:
-            kept = any(asked.body.get(name) for name in _KEPT_ELSEWHERE)
-            return Outgoing(asked.bare, reason="the vendor keeps this conversation" if kept else "")
+            return Outgoing(asked.bare, reason=_KEPT if asked.kept_elsewhere else "")
         if len(messages) > MOST_MESSAGES:
             raise InvalidInput(
                 f"{len(messages):,} messages are more than {MOST_MESSAGES:,}", field=asked.key, remedy="Send fewer."
             )
         try:
-            return self._prepared(asked, messages)
+            return self._measured(asked, messages) if asked.kept_elsewhere else self._prepared(asked, messages)
         except (InsufficientBudget, CompactionBlocked):
             raise
         except Exception as error:  # noqa: BLE001 - a door: a request that was not compacted may still be answered
@@ -192,7 +198,7 @@ class Compactor:
         if asked.session:
             check_session_id(asked.session)
         messages = asked.messages
-        if not messages or not asked.model or len(messages) > MOST_MESSAGES:
+        if not messages or asked.kept_elsewhere or not asked.model or len(messages) > MOST_MESSAGES:
             return Outgoing(asked.bare)
         try:
             session = asked.session or self._sessions.peek(asked.scope, asked.format, messages)
@@ -202,7 +208,7 @@ class Compactor:
 
     def force(self, sent: Outgoing, original: Asked, overflow: Overflow) -> Outgoing:
         """What to send in place of a request that the vendor found too long; where that cannot be, the same and why."""
-        if sent.manager is None or sent.found is None or original.messages is None:
+        if sent.manager is None or sent.found is None:
             return sent
         used = sent.after or sent.manager.window
         window = overflow.window(used, sent.asked.answer_limit)
@@ -229,21 +235,37 @@ class Compactor:
         else:
             self._managers.renew(asked.model, asked.profile)
 
+    def _measured(self, asked: Asked, messages: list[Json]) -> Outgoing:
+        """The request as it came; InsufficientBudget where already what is new in it does not fit."""
+        format, request = FORMATS[asked.format], asked.request(messages)
+        with self._managers.using(asked.model, asked.profile) as manager:
+            used = count_tokens(request, model=asked.catalogue_name)
+            room = manager.compactor.judge(used, read_answer_room(format, request)).room
+        if used > room.most and not may_shorten(asked.body):
+            raise insufficient(
+                f"{used:,} tokens are new where {room.most:,} may be used, beside what the vendor keeps. Send less at "
+                "once, or use a model with a larger context window.",
+                used,
+                room,
+            )
+        return Outgoing(asked.bare, reason=_KEPT)
+
     def _prepared(self, asked: Asked, messages: list[Json]) -> Outgoing:
         with self._managers.using(asked.model, asked.profile) as manager:
             found = self._sessions.find(asked.scope, asked.format, messages, asked.session)
             session = found.session
             try:
                 with self._failing(session):
-                    done = (manager.fit if asked.vendor_compacts else manager.prepare)(session, asked.request)
+                    prepare = manager.fit if asked.vendor_compacts else manager.prepare
+                    done = prepare(session, asked.request(messages))
             finally:  # a session that was refused is held, too
                 self._managers.hold(manager, session, len(asked.raw))
-        return self._outgoing(asked, done, found, manager)
+        return self._outgoing(asked, messages, done, found, manager)
 
     def _projected(self, asked: Asked, messages: list[Json], session: str) -> Outgoing:
         with self._managers.using(asked.model, asked.profile) as manager:
             try:
-                sent = manager.project(session, asked.request)
+                sent = manager.project(session, asked.request(messages))
             finally:
                 self._managers.hold(manager, session, len(asked.raw))
         if _same(sent, messages):
@@ -255,31 +277,33 @@ class Compactor:
 
         Where it is enough to lower the limit of the answer, the conversation stays as it is.
         """
-        session = found.session
+        session, messages = found.session, asked.messages
+        request = asked.request(messages)
         with self._managers.using(asked.model, asked.profile) as manager:
             limits, share = manager.compactor.limits, 1.0 if told else _UNTOLD
             window = min(window, limits.total or limits.input)
             with self._managers.fitting(asked.model, asked.profile, window, share) as fitting, self._failing(session):
-                done = fitting.prepare(session, asked.request) if told else None
+                done = fitting.prepare(session, request) if told else None
                 if done is None or not (done.compacted or done.max_tokens):
-                    done = fitting.compact_now(session, asked.request, _NOTE)
+                    done = fitting.compact_now(session, request, _NOTE)
             manager.forget(session)
-        return self._outgoing(asked, done, found, manager)
+        return self._outgoing(asked, messages, done, found, manager)
 
-    def _outgoing(self, asked: Asked, done: Preflight, found: Match, manager: CompactManager) -> Outgoing:
+    def _outgoing(
+        self, asked: Asked, messages: list[Json], done: Preflight, found: Match, manager: CompactManager
+    ) -> Outgoing:
         if any(event.name in _TRACED for event in done.events):
             for event in done.events:
                 self._tracer.emit(found.session, event)
-        messages, sent = asked.messages or [], done.messages
         if done.compacted:
             self._sessions.settle(found, done.reach)
         if (limit := done.max_tokens) is not None:
             asked = asked.with_answer_limit(limit)
         before, after, cause = done.tokens_before, done.tokens_after, done.break_cause
         whole = Outgoing(asked, "none", before, after, found, manager, cause=cause, max_tokens=limit)
-        if _same(sent, messages):
+        if _same(done.messages, messages):
             return whole
-        return replace(whole, asked=asked.with_messages(sent), done="applied")
+        return replace(whole, asked=asked.with_messages(done.messages), done="applied")
 
     @contextmanager
     def _failing(self, session: str) -> Iterator[None]:
