@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
 from compact.app import count_tokens, learn_calibration
+from compact.app.counting import counter_for
 from compact.app.preflight import Preflight
 from compact.engine.compactor import insufficient
 from compact.engine.projection import BreakCause
@@ -25,6 +26,7 @@ from compact.policies import Profile, check_session_id
 from compact.policies.room import read_answer_room
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
+from compact.server.gateway.replies import with_recall_tools
 from compact.server.gateway.session_matcher import Match, SessionMatcher
 from compact.server.gateway.vendor_compaction import may_shorten
 from compact.server.ingest import open_tracer
@@ -124,6 +126,7 @@ class Outgoing:
 
     `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
     something should have been; `cause` why the request does not begin with all messages of the request before.
+    `recalls` is how often the model has looked something up, None where it has no tools of ours.
     """
 
     asked: Asked
@@ -135,6 +138,7 @@ class Outgoing:
     reason: str = ""
     cause: BreakCause = ""
     max_tokens: int | None = None
+    recalls: int | None = None
 
     @property
     def session(self) -> str:
@@ -154,6 +158,7 @@ class Outgoing:
             "x-compact-tokens-after": self.after,
             "x-compact-break": self.cause or None,
             "x-compact-max-tokens": self.max_tokens,
+            "x-compact-recalls": self.recalls,
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
@@ -166,7 +171,8 @@ class Compactor:
     def __init__(self, state: ServerState) -> None:
         self._tracer = open_tracer(state, "gateway")
         settings = state.settings
-        self._managers = Managers(state.home, recall=settings.gateway_recall, address=settings.upstream_openai)
+        self._recall = settings.gateway_recall
+        self._managers = Managers(state.home, recall=self._recall, address=settings.upstream_openai)
         self._sessions = SessionMatcher(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:
@@ -258,9 +264,21 @@ class Compactor:
                 with self._failing(session):
                     prepare = manager.fit if asked.vendor_compacts else manager.prepare
                     done = prepare(session, asked.request(messages))
+                    offering = None if _same(done.messages, messages) else self._offering(asked)
+                    fitted = _fit_tools(manager, session, asked, offering, done) if offering else None
             finally:  # a session that was refused is held, too
                 self._managers.hold(manager, session, len(asked.raw))
+        if offering and fitted:
+            return replace(self._outgoing(offering, messages, fitted, found, manager), recalls=0)
         return self._outgoing(asked, messages, done, found, manager)
+
+    def _offering(self, asked: Asked) -> Asked | None:
+        """The request with tools to look up what was removed; None where its model gets none of ours."""
+        format = FORMATS[asked.format]
+        if not self._recall or asked.vendor_compacts:
+            return None
+        tools = with_recall_tools(asked.format, asked.body.get(format.tools_key))
+        return replace(asked, body={**asked.body, format.tools_key: tools}) if tools else None
 
     def _projected(self, asked: Asked, messages: list[Json], session: str) -> Outgoing:
         with self._managers.using(asked.model, asked.profile) as manager:
@@ -270,7 +288,7 @@ class Compactor:
                 self._managers.hold(manager, session, len(asked.raw))
         if _same(sent, messages):
             return Outgoing(asked)
-        return Outgoing(asked.with_messages(sent), "applied")
+        return Outgoing((self._offering(asked) or asked).with_messages(sent), "applied")
 
     def _fitted(self, found: Match, asked: Asked, window: int, *, told: bool) -> Outgoing:
         """The request, made to fit for this once into a smaller window, far below it where none was told.
@@ -313,6 +331,29 @@ class Compactor:
         except Exception as error:  # whatever it is, it is reported before it is raised
             self._tracer.emit(session, told_error(type(error).__name__, str(error)))
             raise
+
+
+def _fit_tools(
+    manager: CompactManager, session: str, asked: Asked, offering: Asked, done: Preflight
+) -> Preflight | None:
+    """What was done to a request, and where that leaves no room for our tools, what makes it; None if nothing does."""
+    format, counter = FORMATS[asked.format], counter_for(asked.catalogue_name)
+    own, all_ = (counter.tools(format.read_tools(one.body.get(format.tools_key) or [])) for one in (asked, offering))
+    used, answer = done.tokens_after + all_ - own, read_answer_room(format, asked.body)
+    if done.max_tokens is None and used <= manager.compactor.judge(used, answer).budget:
+        return replace(done, tokens_after=used)
+    try:
+        fitted = manager.fit(session, offering.request(offering.messages))
+    except (InsufficientBudget, CompactionBlocked):
+        return None
+    return replace(
+        fitted,
+        compacted=done.compacted or fitted.compacted,
+        tokens_before=done.tokens_before,
+        reach=max(done.reach, fitted.reach),
+        events=(*done.events, *fitted.events),
+        break_cause=fitted.break_cause or done.break_cause,
+    )
 
 
 def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:

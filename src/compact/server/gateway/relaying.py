@@ -5,26 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from compact.app.recall_tools import handle_tool_call, recall_tools
 from compact.errors import CompactError, InvalidInput
-from compact.formats import FORMATS
 from compact.messages import Json
 from compact.server.connections import limits_of
-from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, reason_header, written
+from compact.server.gateway.compacting import Asked, Compactor, Outgoing, model_in, reason_header
 from compact.server.gateway.error_bodies import closing_event, vendor_error
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_first_event, read_opening
 from compact.server.gateway.overflow import Overflow, parse_overflow, read_overflow
-from compact.server.gateway.replies import Reply, no_calls, offers, read_reply
+from compact.server.gateway.recalling import may_recall, recall
+from compact.server.gateway.replies import read_reply
 from compact.server.gateway.sending import (
     LARGEST_ERROR,
     Call,
     Line,
     Relayed,
-    UpstreamFailed,
     buffered_response,
     inflated,
     pieces_of,
@@ -45,9 +42,6 @@ _THREADS: Final = 64
 _CLOSING: Final = 2.0
 """Seconds in which what is under way may still end."""
 _STOPPING: Final = "Compact: the server is stopping. Ask again in a moment."
-_ROUNDS: Final = 4
-"""How often a model may recall before it answers."""
-
 _COUNTING: Final = frozenset({"messages/count_tokens", "responses/input_tokens"})
 """Paths at which vendors count a request's tokens."""
 
@@ -115,26 +109,14 @@ class Gateway:
         # The vendors' own addresses have no profile of the operator's.
         asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
         if call.path in _COUNTING:
-            return _Ready(asked, self._offering(self._compactor.project(asked)), upstream)
+            return _Ready(asked, self._compactor.project(asked), upstream)
         outgoing = self._compactor.prepare(asked)
         self._tell(outgoing)
         return _Ready(asked, outgoing, upstream)
 
-    def _offering(self, outgoing: Outgoing) -> Outgoing:
-        """The request to count, with our tools if they would be sent."""
-        body = _with_recall(outgoing.asked) if self._recalls(outgoing) else None
-        if body is None:
-            return outgoing
-        return replace(outgoing, asked=replace(outgoing.asked, body=body, raw=written(body)))
-
-    def _recalls(self, outgoing: Outgoing) -> bool:
-        """True if the model gets tools to look up removed messages; a vendor that compacts gets none of ours."""
-        compacted = outgoing.done == "applied" and not outgoing.asked.vendor_compacts
-        return compacted and self._state.settings.gateway_recall
-
     async def _answer(self, call: Call, ready: _Ready) -> Response:
         outgoing = ready.outgoing
-        if self._recalls(outgoing) and outgoing.manager is not None:
+        if outgoing.recalls is not None:
             return await self._recalling(call, ready)
         call = _for(call, outgoing)
         response = await self._line.send(call, ready.upstream)
@@ -174,26 +156,17 @@ class Gateway:
 
     async def _recalling(self, call: Call, ready: _Ready) -> Response:
         """The answer after our tools have answered the model's calls of them; it is read whole to see them."""
-        outgoing, asked = ready.outgoing, ready.outgoing.asked
-        body = _with_recall(asked)
-        if body is None:
-            return await self._answer_plainly(call, ready)
-        messages: list[Json] = list(asked.body[asked.key])
-        for recalls in count():
-            response = await self._line.send(replace(call, content=written(body), read="at once"), ready.upstream)
+        sent, format = ready.outgoing, ready.outgoing.asked.format
+        while True:
+            response = await self._line.send(replace(call, content=sent.asked.raw, read="at once"), ready.upstream)
             content = await read_raw(response, LARGEST_BODY)
-            if recalls == 0:
-                outgoing = await self._forced(ready, _overflow(response, content))
-                if outgoing.done == "forced":
-                    return await self._answer_plainly(call, replace(ready, outgoing=outgoing))
-            reply = read_reply(asked.format, content, stream=body.get("stream") is True)
-            if reply is None or recalls == _ROUNDS:
-                return buffered_response(response, content, outgoing.headers | {"x-compact-recalls": str(recalls)})
-            messages += reply.answered(await self._in_thread(self._recalled, outgoing, reply))
-            # In the last round nothing may be called, so that there is an answer.
-            last = {"tool_choice": no_calls(asked.format)} if recalls + 1 == _ROUNDS else {}
-            body = {**body, **last, asked.key: messages}
-        raise AssertionError("counting has no end")
+            told = await self._forced(replace(ready, outgoing=sent), _overflow(response, content))
+            if told.done == "forced":
+                return await self._answer_plainly(call, replace(ready, outgoing=told))
+            reply = read_reply(format, content, stream=sent.asked.body.get("stream") is True)
+            if reply is None or not may_recall(sent):
+                return buffered_response(response, content, told.headers)
+            sent = await self._in_thread(recall, sent, ready.original, reply)
 
     async def _answer_plainly(self, call: Call, ready: _Ready) -> Response:
         response = await self._line.send(_for(call, ready.outgoing), ready.upstream)
@@ -211,26 +184,11 @@ class Gateway:
             return pieces
         return self._state.stopping.events(pieces, closing_event(format, _STOPPING))
 
-    def _recalled(self, outgoing: Outgoing, reply: Reply) -> list[str]:
-        if outgoing.manager is None:
-            raise UpstreamFailed("there is nothing to recall from. Ask again.")
-        manager, session = outgoing.manager, outgoing.session
-        return [handle_tool_call(manager, session, call.name, call.raw) for call in reply.calls]
-
     def _tell(self, outgoing: Outgoing) -> None:
         if outgoing.done != "none":
             told = {"model": outgoing.asked.model, "session": outgoing.session, "compaction": outgoing.done}
             counts = {"tokens_before": outgoing.before, "tokens_after": outgoing.after}
             self._state.events.publish("gateway", {**told, **counts})
-
-
-def _with_recall(asked: Asked) -> dict[str, Json] | None:
-    """The request with our tools; None where a client's own could be taken for them."""
-    tools_key = FORMATS[asked.format].tools_key
-    tools = asked.body.get(tools_key)
-    if not offers(asked.format, tools):
-        return None
-    return {**asked.body, tools_key: [*(tools or []), *recall_tools(asked.format)]}
 
 
 def _json_in(call: Call) -> Json:

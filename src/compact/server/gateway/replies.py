@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from compact.app.recall_tools import RECALL, SEARCH
+from compact.app.recall_tools import RECALL, SEARCH, recall_tools
 from compact.formats import FORMATS
 from compact.formats.format import Format, Turn
 from compact.messages import Json, Text, ToolCall, ToolResult
@@ -44,12 +44,12 @@ def read_reply(format: str, content: bytes, *, stream: bool) -> Reply | None:
     return Reply(known, wires, calls) if calls else None
 
 
-def offers(format: str, tools: Json) -> bool:
-    """Whether tools of ours could be added to the client's, whose own must not be mistaken for them."""
+def with_recall_tools(format: str, tools: Json) -> list[Json]:
+    """The client's tools and ours; none at all where its own could be mistaken for them."""
     if tools is not None and not isinstance(tools, list):
-        return False
+        return []
     names = {tool.name for tool in FORMATS[format].read_tools([one for one in tools or [] if isinstance(one, dict)])}
-    return not names & OURS
+    return [] if names & OURS else [*(tools or []), *recall_tools(format)]
 
 
 def no_calls(format: str) -> Json:
