@@ -102,7 +102,8 @@ with CompactManager(CompactConfig(model="gpt-4o", profile="offline")) as manager
 ## Room for the answer
 
 Input, answer and a buffer fit into the window together; where the vendor counts the answer apart, as Google does, input
-and buffer fit into the largest input.
+and buffer fit into the largest input. A largest input that the vendor states, such as 272,000 of the 400,000 tokens of
+GPT-5, holds in a window that you set, too, unless you set a larger one than the catalogue knows.
 
 | | a manager, the gateway | stored sessions, the chat |
 | --- | --- | --- |
@@ -111,9 +112,9 @@ and buffer fit into the largest input.
 
 A conversation that has more is compacted, although it is below its threshold, and the target is lowered in proportion.
 If answer and buffer want more than half of the window, they do not get it by compaction: the limit of the answer is
-lowered to what is left. The same is done where what must stay takes the room. The limit is never lowered below 1,024
-tokens, nor to the budget of `thinking` or less; a limit that is shorter by itself stays. What does not fit even so is
-`InsufficientBudget`.
+lowered to what is left. The same is done beside a large system prompt, or whatever else must stay, where a compaction
+would soon be due again. The limit is never lowered below 1,024 tokens, nor to the budget of `thinking` or less; a limit
+that is shorter by itself stays. What does not fit even so is `InsufficientBudget`.
 
 ```python
 from compact import CompactConfig, CompactManager
