@@ -60,6 +60,22 @@ SAME: list[tuple[tuple[str, ...], str, Json, Json]] = [
         {"parts": [{"inline_data": {"mime_type": "image/png", "data": "AA"}}]},
         {"parts": [{"inlineData": {"mimeType": "image/png", "data": "AA"}}]},
     ),
+    (
+        ("google-gemini",),
+        "the spelling inside the parts of a result",
+        {
+            "parts": [
+                {"function_response": {"name": "f", "response": {}, "parts": [{"inline_data": {"mime_type": "x"}}]}}
+            ]
+        },
+        {"parts": [{"functionResponse": {"name": "f", "response": {}, "parts": [{"inlineData": {"mimeType": "x"}}]}}]},
+    ),
+    (
+        ("google-gemini",),
+        "the spelling inside pieces of what a call is given",
+        {"parts": [{"function_call": {"name": "f", "partial_args": [{"json_path": "$.a_b", "string_value": "x"}]}}]},
+        {"parts": [{"functionCall": {"name": "f", "partialArgs": [{"jsonPath": "$.a_b", "stringValue": "x"}]}}]},
+    ),
 ]
 
 
@@ -123,6 +139,18 @@ DIFFERENT: list[tuple[str, str, Json, Json]] = [
         "the spelling of what a call is given",
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a_b": 1}}}]},
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"aB": 1}}}]},
+    ),
+    (
+        "google-gemini",
+        "the spelling of what a call answers",
+        {"parts": [{"functionResponse": {"name": "f", "response": {"found": [{"a_b": 1}]}}}]},
+        {"parts": [{"functionResponse": {"name": "f", "response": {"found": [{"aB": 1}]}}}]},
+    ),
+    (
+        "google-gemini",
+        "the spelling of what a client keeps with a part",
+        {"parts": [{"text": "a", "partMetadata": {"a_b": 1}}]},
+        {"parts": [{"text": "a", "partMetadata": {"aB": 1}}]},
     ),
 ]
 

@@ -49,6 +49,8 @@ _BESIDE = frozenset(
     }
 )
 """What a part may say of itself, beside what it holds."""
+_FREE = frozenset({"args", "response", "partMetadata"})
+"""What has names of its own: what a call is given, what it answers, and what a client keeps with a part."""
 _ORDINARY = frozenset(
     {
         *("", "text", "functionCall", "function_call", "functionResponse", "function_response"),
@@ -249,13 +251,16 @@ def identity(wire: Json) -> Json:
     """The content with its names in one spelling; what a call is given and answers is left as it is."""
     if not isinstance(wire, dict) or not isinstance(wire.get("parts"), list):
         return wire
-    return {**wire, "parts": [_in_camel_case(part, depth=2) for part in wire["parts"]]}
+    return {**wire, "parts": _in_camel_case(wire["parts"])}
 
 
-def _in_camel_case(value: Json, depth: int) -> Json:
-    if not isinstance(value, dict) or not depth:
+def _in_camel_case(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_in_camel_case(item) for item in value]
+    if not isinstance(value, dict):
         return value
-    return {_camel_case(key): _in_camel_case(item, depth - 1) for key, item in value.items()}
+    named = {_camel_case(key): item for key, item in value.items()}
+    return {name: item if name in _FREE else _in_camel_case(item) for name, item in named.items()}
 
 
 def _camel_case(name: str) -> str:
