@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -141,24 +141,37 @@ def gateway(window: int, folder: Path, **environment: str) -> Iterator[Gateway]:
 
 def play_gateway(shape: Shape, window: int, folder: Path, **environment: str) -> Played:
     """The conversation through the gateway, over HTTP; answers come whole."""
-    played = Played(shape, window)
+    return play_in_turn([shape], window, folder, **environment)[0]
+
+
+def play_in_turn(shapes: Sequence[Shape], window: int, folder: Path, **environment: str) -> list[Played]:
+    """Conversations through one gateway, a request of each in turn; all end together."""
+    all_played = [Played(shape, window) for shape in shapes]
+    most = max(len(shape.bodies) for shape in shapes)
     with gateway(window, folder, **environment) as server:
         done = 0
-        for number, body in enumerate(shape.bodies, 1):
-            asked = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
-            server.vendors.forget()
-            answer = server.send(shape, asked)
-            received = server.vendors.requests
-            if answer.status_code != 200 or [one.status for one in received] != [200]:
-                statuses = [one.status for one in received]
-                played.refused.append(f"request {number}: {answer.status_code} {statuses} {answer.text[:300]}")
-                continue
-            now = server.compactions()
-            sent: Any = received[0].body
-            headers = answer.headers
-            played.sessions.add(headers.get("x-compact-session", ""))
-            size, claimed = int(headers["x-compact-tokens-after"]), headers.get("x-compact-break", "")
-            played.ledger.add(Entry(asked, sent, size, now > done, claimed))
-            played.answers.append(answer.json())
-            done = now
-    return played
+        for left in range(most, 0, -1):
+            for played in all_played:
+                if left <= (length := len(played.shape.bodies)):
+                    done = _send(server, played, length - left + 1, played.shape.bodies[-left], done)
+    return all_played
+
+
+def _send(server: Gateway, played: Played, number: int, body: Body, done: int) -> int:
+    """Send one request; gives how many compactions there are, of which `done` were before."""
+    asked = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+    server.vendors.forget()
+    answer = server.send(played.shape, asked)
+    received = server.vendors.requests
+    if answer.status_code != 200 or [one.status for one in received] != [200]:
+        statuses = [one.status for one in received]
+        played.refused.append(f"request {number}: {answer.status_code} {statuses} {answer.text[:300]}")
+        return done
+    now = server.compactions()
+    sent: Any = received[0].body
+    headers = answer.headers
+    played.sessions.add(headers.get("x-compact-session", ""))
+    size, claimed = int(headers["x-compact-tokens-after"]), headers.get("x-compact-break", "")
+    played.ledger.add(Entry(asked, sent, size, now > done, claimed))
+    played.answers.append(answer.json())
+    return now

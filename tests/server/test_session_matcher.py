@@ -43,12 +43,43 @@ def test_conversations_that_only_open_alike_are_apart(sessions: SessionMatcher) 
 
 
 def test_two_conversations_that_open_alike_at_the_same_time_are_apart(sessions: SessionMatcher) -> None:
+    """Neither takes the session of the other, though nobody can tell which of the openings is whose."""
     opened = {find(sessions, talk("a")).session, find(sessions, talk("a")).session}
     one, other = (find(sessions, talk("a", answer, "c")).session for answer in ("b", "x"))
-    assert len(opened) == 2
-    assert {one, other} == opened
+    assert len({one, other, *opened}) == 4
     assert find(sessions, talk("a", "b", "c", "d", "e")).session == one
     assert find(sessions, talk("a", "x", "c", "d", "e")).session == other
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_what_was_compacted_joins_no_conversation_that_only_opens_alike(
+    sessions: SessionMatcher, tmp_path: Path, restart: bool
+) -> None:
+    """Several conversations about the same documents."""
+    documents = [{"role": "user", "content": f"document {number}"} for number in range(5)]
+    found = {}
+    for question in ("one", "other"):
+        asked = [*documents, *talk(question)]
+        found[question] = find(sessions, asked)
+        sessions.settle(found[question], 3)
+    assert found["one"].session != found["other"].session
+    sessions = SessionMatcher(tmp_path / "s.jsonl") if restart else sessions
+    for question in ("one", "other"):
+        assert find(sessions, [*documents, *talk(question, "b", "c")]).session == found[question].session
+    assert find(sessions, [*documents, *talk("a third", "b", "c")]).session not in {
+        one.session for one in found.values()
+    }
+
+
+def test_two_branches_in_turn_are_two_sessions(sessions: SessionMatcher) -> None:
+    common = list(map(str, range(30)))
+    sessions.settle(find(sessions, talk(*common)), 20)
+    turns: dict[str, list[str]] = {"left": [], "right": []}
+    for step in range(4, 40, 2):
+        for name, taken in turns.items():
+            taken.append(find(sessions, talk(*common, *(f"{name} {at}" for at in range(step + 1)))).session)
+    assert len(set(turns["left"][4:])) == len(set(turns["right"][4:])) == 1
+    assert not set(turns["left"][4:]) & set(turns["right"][4:])
 
 
 @pytest.mark.parametrize(("rewritten", "joins"), [(1, True), (8, True), (9, False)])
@@ -113,11 +144,11 @@ def test_a_file_that_has_grown_is_written_anew(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(session_matcher, "_MOST", 5)
     sessions = SessionMatcher(tmp_path / "s.jsonl")
     for _ in range(40):
-        sessions.settle(find(sessions, talk("a", "b")), 1)
+        sessions.settle(find(sessions, talk("a", "b", "c")), 1)
     again = SessionMatcher(tmp_path / "s.jsonl")
-    session = find(again, talk("a", "x")).session
+    session = find(again, talk("a", "b", "x")).session
     assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 1
-    assert find(SessionMatcher(tmp_path / "s.jsonl"), talk("a", "y")).session == session
+    assert find(SessionMatcher(tmp_path / "s.jsonl"), talk("a", "b", "y")).session == session
 
 
 def test_what_was_compacted_is_known_after_a_restart(sessions: SessionMatcher, tmp_path: Path) -> None:

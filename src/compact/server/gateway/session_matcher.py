@@ -3,9 +3,10 @@
 A client of a vendor's SDK sends its whole history with every request. Each message has a key, equal for messages that
 are the same in their format, and each beginning of a conversation a chain of keys. A request joins the session whose
 last request it contains, whole or but for its last few messages, which clients may move or rewrite; an answer of the
-model must be among what they share, as many conversations open alike. After a restart, a request joins a session by
-what its last compactions depend on. The session's manager compares every message with its own: a request that is
-matched wrongly is compacted anew, and never gets another conversation's words.
+model must be among what they share, as many conversations open alike. A request that goes further back, or comes after
+a restart, joins a session by what its last compactions depend on; the branch that the session leaves then is one of its
+own if it goes on. The session's manager compares every message with its own: a request that is matched wrongly is
+compacted anew, and never gets another conversation's words.
 """
 
 from __future__ import annotations
@@ -52,10 +53,15 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The session of a request, and the chains of its beginnings; none where the client named it."""
+    """The session of a request, and the chains of its beginnings; none where the client named it.
+
+    `least` is the length of the shortest that tells the conversation from others: the first answer of the model is in
+    it, or all messages are if there is none.
+    """
 
     known: KnownSession
     chains: Sequence[bytes] = field(repr=False)
+    least: int = 0
 
     @property
     def session(self) -> str:
@@ -84,19 +90,22 @@ class SessionMatcher:
         answer, chains = _first_answer(FORMATS[format], messages), self._chained(scope, FORMATS[format], messages)
         with self._lock:
             self._load()
-            known = self._joined(chains, answer) or self._joined_before(scope, messages, chains)
+            known = self._joined(chains, answer) or self._joined_before(scope, messages, chains, answer)
             known = known or KnownSession(scope, _new())
             self._use(known)
-            tail = [length for length in range(len(chains), len(chains) - MOVING_TAIL - 1, -1) if length > answer]
-            self._move(known, tuple(chains[length - 1] for length in tail or [len(chains)]))
-        return Match(known, chains)
+            if known.heads and not {*known.heads} & {*chains}:
+                self._part(known)
+            least = min(answer + 1, len(chains))
+            tail = range(len(chains), max(least, len(chains) - MOVING_TAIL) - 1, -1)
+            self._move(known, tuple(chains[length - 1] for length in tail))
+        return Match(known, chains, least)
 
     def peek(self, scope: str, format: str, messages: Sequence[Json]) -> str:
         """The session that the messages continue, empty if there is none; it does not go on from them."""
         answer, chains = _first_answer(FORMATS[format], messages), self._chained(scope, FORMATS[format], messages)
         with self._lock:
             self._load()
-            known = self._joined(chains, answer) or self._joined_before(scope, messages, chains)
+            known = self._joined(chains, answer) or self._joined_before(scope, messages, chains, answer)
         return known.session if known else ""
 
     def settle(self, match: Match, reach: int) -> None:
@@ -104,24 +113,34 @@ class SessionMatcher:
         if not 0 < reach <= len(match.chains):
             return
         with self._lock:
-            self._keep(match.known, match.chains[reach - 1])
+            self._keep(match.known, match.chains[max(reach, match.least) - 1])
 
     def _joined(self, chains: Sequence[bytes], answer: int) -> KnownSession | None:
-        """The session with the longest beginning of the request.
+        """The session with the longest beginning of the request that the model first speaks in, at `answer`.
 
-        `answer` is where the model first speaks in the request: within what is shared, or right after it.
+        Of a conversation that has only been opened, the answer comes right after: it is known by all that was asked, if
+        no other was opened alike.
         """
-        for length in range(len(chains), 0, -1):
-            for known in reversed(self._chains.get(chain := chains[length - 1], ())):
-                if chain in known.settled or answer <= length:
-                    return known
-        return None
+        for length in range(len(chains), answer, -1):
+            if known := self._chains.get(chain := chains[length - 1]):
+                return max(reversed(known), key=lambda one: chain in one.heads)
+        asked = chains[answer - 1] if 0 < answer <= len(chains) else b""
+        opened = [one for one in self._chains.get(asked, ()) if asked in one.heads]
+        return opened[0] if len(opened) == 1 else None
 
-    def _joined_before(self, scope: str, messages: Sequence[Json], chains: Sequence[bytes]) -> KnownSession | None:
+    def _part(self, known: KnownSession) -> None:
+        """Make a session of the branch that this one leaves."""
+        left = KnownSession(known.scope, _new())
+        self._use(left)
+        self._move(left, known.heads)
+
+    def _joined_before(
+        self, scope: str, messages: Sequence[Json], chains: Sequence[bytes], answer: int
+    ) -> KnownSession | None:
         """The session that an earlier version of Compact knew by a point; from now on it is known by a chain."""
         if not self._older:
             return None
-        lengths = {length_of(point) for point in self._older}
+        lengths = {length for point in self._older if (length := length_of(point)) >= answer}
         for length, point in older_points(scope, messages, lengths):
             if found := self._older.pop(point, None):
                 self._keep(found[0], chains[length - 1])
@@ -202,7 +221,8 @@ class SessionMatcher:
                 scope, session, name, *saved = json.loads(line)
                 known = self._known.get((scope, session)) or KnownSession(scope, session)
                 if not saved:
-                    self._settle(known, bytes.fromhex(name))
+                    self._settle(known, chain := bytes.fromhex(name))
+                    known.heads = (chain,)
                 elif length_of(name):
                     self._older[name] = known, f"{line}\n"
                 self._use(known)
