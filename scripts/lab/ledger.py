@@ -50,7 +50,7 @@ class Ledger:
     entries: list[Entry] = field(default_factory=list)
     breaks: Counter[Cause] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
-    """The breaks that have no cause."""
+    """The breaks that have no cause, and those whose cause is told wrongly."""
     shared: int = 0
     """The characters that requests have in common with the one before each."""
     sized: int = 0
@@ -67,6 +67,8 @@ class Ledger:
             self.shared += sum(map(len, sent[:same]))
             if same < len(told) - changed:
                 self._break(entry, changed, f"{same} of {len(told)} messages, of which the client changed {changed}")
+            elif entry.claimed == "compaction":
+                self._remark("is said to break by a compaction, and does not break")
         self.entries.append(entry)
         self._last = written, sent
 
@@ -78,7 +80,12 @@ class Ledger:
             cause = "undo" if entry.claimed == "undo" else "client_rewrote"
         self.breaks[cause] += 1
         if cause == "none":
-            self.remarks.append(f"request {len(self.entries)} repeats {found}")
+            self._remark(f"repeats {found}")
+        elif (cause == "compaction") != (entry.claimed == "compaction"):
+            self._remark(f"breaks by {cause}, and is said to by {entry.claimed or 'nothing'}")
+
+    def _remark(self, found: str) -> None:
+        self.remarks.append(f"request {len(self.entries)} {found}")
 
     @property
     def compactions(self) -> int:

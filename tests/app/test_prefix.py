@@ -155,6 +155,8 @@ class Checked:
     compactions: int = 0
     causes: list[str] = field(default_factory=list)
     undone: bool = False
+    reaches: list[int] = field(default_factory=list)
+    """How many messages each compaction that applies depends on."""
 
     def send(self, client: Client) -> None:
         request = client.request()
@@ -163,6 +165,11 @@ class Checked:
         self.compactions += done.compacted
         unchanged = shared(given, self.given)
         held = shared(sent, self.sent)
+        standing = [reach for reach in self.reaches if reach <= unchanged]
+        if standing == self.reaches and not (done.compacted or self.undone):
+            changed = len(self.given) - unchanged
+            assert held >= len(self.sent) - changed, "more changed than what the client changed"
+        self.reaches = [*standing, done.reach] if done.compacted else standing
         if held < len(self.sent):
             assert done.break_cause, "the prefix changed for no reason"
             self.causes.append(done.break_cause)
@@ -181,6 +188,17 @@ class Checked:
         assert marks_in(done.messages) <= marks_in(request)
         assert done.tokens_after <= WINDOW
         self.sent, self.given = sent, given
+
+    def restart(self, path: Path, recipe: str, client: Client) -> None:
+        """Another process sends what was sent last, and nothing is compacted for it."""
+        self.manager.close()
+        self.manager = manager(path, recipe)
+        if self.undone:
+            self.given, self.sent = [], []
+        elif self.given:
+            done = self.manager.prepare("s", client.request())
+            assert not done.compacted, "what was compacted was not taken up"
+            assert plain(done.messages) == self.sent
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -259,9 +277,7 @@ def test_whatever_a_client_does_every_break_has_a_cause(
     checked = Checked(manager(path, recipe))
     for operation in operations:
         if operation == "restart":
-            checked.manager.close()
-            checked.manager = manager(path, recipe)
-            checked.given, checked.sent = [], []
+            checked.restart(path, recipe, client)
             continue
         if operation == "undo":
             undo_last(checked)
@@ -293,16 +309,23 @@ def _do(client: Client, operation: str) -> None:
         client.blocks = not client.blocks
 
 
-def test_a_restart_finds_compactions_made_while_the_tail_moved(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_restart_finds_compactions_made_while_the_tail_moved(tmp_path: Path, recipe: str) -> None:
     client, tail = Client(), {"role": "user", "content": "The files of this chat: " + "x = 1\n" * 60}
     sent: list[Json] = []
-    for _ in range(40):
-        client.answer()
-        client.say("Do the next step. " + client.filler(20, 60))
-        with manager(tmp_path) as one:
-            done = one.prepare("s", [*client.request(), tail])
-        before, sent = sent, plain(done.messages[:-1])
-        assert done.compacted or sent[: len(before)] == before
+    compactions = [0, 0]
+    with manager(tmp_path / "running", recipe) as running:
+        for _ in range(40):
+            client.answer()
+            client.say("Do the next step. " + client.filler(20, 60))
+            request = [*client.request(), tail]
+            compactions[0] += running.prepare("s", request).compacted
+            with manager(tmp_path / "restarted", recipe) as one:
+                done = one.prepare("s", request)
+            compactions[1] += done.compacted
+            before, sent = sent, plain(done.messages[:-1])
+            assert done.compacted or sent[: len(before)] == before
+    assert compactions[0] == compactions[1] > 0
 
 
 def _run(client: Client, command: str, output: str) -> None:

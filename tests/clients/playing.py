@@ -60,7 +60,7 @@ class Played:
             "refused": self.refused,
             "sessions": len(self.sessions) - 1,
             "above the window": sum(entry.tokens > self.window for entry in ledger.entries),
-            "breaks without a cause": ledger.remarks,
+            "breaks without the right cause": ledger.remarks,
             "breaks that are no compactions": {
                 cause: count for cause, count in ledger.breaks.items() if cause not in ("compaction", "none")
             },
@@ -94,8 +94,7 @@ def play_manager(shape: Shape, window: int, folder: Path) -> Played:
         for body in shape.bodies:
             done = manager.prepare("s", {**body, "format": shape.format})
             sent = {**body, shape.key: done.messages}
-            claimed = str(getattr(done, "cause", "") or "")
-            played.ledger.add(Entry(body, sent, done.tokens_after, done.compacted, claimed))
+            played.ledger.add(Entry(body, sent, done.tokens_after, done.compacted, done.break_cause))
             played.refused += [str(found) for found in FORMATS[shape.format].violations(Request(sent))]
     return played
 

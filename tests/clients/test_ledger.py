@@ -78,6 +78,27 @@ def test_a_break_has_a_cause_or_is_remarked() -> None:
     assert ledger((chat(*long), chat(*long), {}), (rewritten, chat("s", *"xyz"), {})).breaks == {"client_rewrote": 1}
 
 
+@pytest.mark.parametrize(
+    ("compacted", "claimed", "remarks"),
+    [
+        (True, "compaction", []),
+        (True, "", ["request 1 breaks by compaction, and is said to by nothing"]),
+        (True, "client_rewrote", ["request 1 breaks by compaction, and is said to by client_rewrote"]),
+        (False, "compaction", ["request 1 repeats 1 of 3 messages, of which the client changed 0"]),
+    ],
+)
+def test_a_cause_that_is_told_wrongly_is_remarked(compacted: bool, claimed: str, remarks: list[str]) -> None:
+    first, second, cut = chat("a", "b"), chat("a", "b", "c"), chat("summary", "c")
+    found = ledger((first, first, {}), (second, cut, {"compacted": compacted, "claimed": claimed}))
+    assert found.remarks == remarks
+
+
+def test_a_break_that_is_told_and_does_not_happen_is_remarked() -> None:
+    first, second = chat("a", "b"), chat("a", "b", "c")
+    found = ledger((first, first, {}), (second, second, {"compacted": True, "claimed": "compaction"}))
+    assert found.remarks == ["request 1 is said to break by a compaction, and does not break"]
+
+
 def test_a_change_of_the_tools_is_the_clients() -> None:
     first, second = chat("a", tools="1"), chat("a", "b", tools="2")
     assert ledger(*same(first, second)).breaks == {}
