@@ -91,7 +91,7 @@ def test_lossless_shows_a_file_once_whatever_is_read_of_it() -> None:
     whole, again, part = _outputs(result.messages)
     assert whole == "\n".join(SOURCE)
     assert again.startswith("1: [same as sum.py above #")
-    assert part.startswith("[same as first read_file sum.py:11-40 above #")
+    assert part.startswith("[same as first read_file sum.py result:11-40 above #")
     assert restore(result.messages) == messages
 
 

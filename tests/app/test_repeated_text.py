@@ -85,6 +85,28 @@ def test_most_of_what_repeats_goes_though_it_differs_a_little(
     assert compact.restore(result.messages) == messages
 
 
+@pytest.mark.parametrize("frame", ["{}", "<file>\n{}\n</file>"])
+@pytest.mark.parametrize("level", ["verbatim", "formatting"])
+@pytest.mark.parametrize("printed", [True, False])
+def test_a_reference_names_lines_of_a_file_only_by_numbers_that_were_shown(
+    printed: bool, level: str, frame: str
+) -> None:
+    lines, messages = source(120, 5), [user("Please look.")]
+    for number, (start, end) in enumerate([(40, 80), (50, 70), (45, 90), (0, 120)]):
+        part = lines[start:end]
+        text = frame.format(numbered(part, start + 1) if printed else "\n".join(part))
+        messages += step(f"r{number}", "read", {"path": "src/app.py", "offset": start + 1}, text)
+    messages += [*step("s", "bash", {"command": "tail -30 app.py"}, "\n".join(lines[-30:])), user("And now?")]
+    after = compact.condense(messages, recipe="lossless", config={"level": level}).messages
+    shown = "\n".join(str(message.get("content")) for message in after)
+    places = re.findall(r"app\.py( result)?:(\d+-\d+) above #", shown)
+    assert places
+    if printed and level == "verbatim":
+        assert places[0] == ("", "51-70")
+    else:
+        assert {place for place, _ in places} == {" result"}
+
+
 @pytest.mark.parametrize("make", [read_again, run_again])
 def test_a_reference_takes_ten_to_fourteen_tokens_where_names_are_short(
     make: Callable[[], list[dict[str, Any]]],

@@ -84,6 +84,11 @@ class Names:
         self._hear()
         return self._name(place)
 
+    def of_lines(self, where: Where) -> str:
+        """What the text is called before the numbers of lines that it does not print: they are not those of a file."""
+        name, call = self.of(where), self._calls.get((where.message, where.block))
+        return f"{name} result" if call and _is_path(self._told[call][1]) else name
+
     def latest(self, where: Where) -> Where:
         """The text that was shown last of those with its name, but for which of them is meant."""
         message, block = self._latest_of((where.message, where.block))

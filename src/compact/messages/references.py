@@ -6,8 +6,9 @@ are for us:
     [same as Read app.py:12-40 above #481207]
 
 They are made from the fingerprint of the text that the lines are in, so a reference resolves only where that very text
-stands above it. Lines are counted as they are shown: by the numbers before them, else from 1. A reference to a whole
-text names no lines.
+stands above it. Lines are counted as they are shown: by the numbers before them, else from 1. Lines of a file are named
+only by numbers that were shown: `app.py result:12-40` counts those of the result. A reference to a whole text names no
+lines.
 
 The lines are meant as they are shown there, numbers included. Where they have other numbers here, the first of these
 stands before the bracket, as it would before the line: `   120→[same as Read app.py:12-40 above #481207]`; likewise
@@ -232,6 +233,13 @@ class Source:
                 return replace(plain, bare=bare, numbering=numbering)
         return None
 
+    def prints(self, reference: Reference) -> bool:
+        """Whether the text has the numbers of the lines that the reference names, if it names any."""
+        if not reference.last:
+            return True
+        place = self._place(reference)
+        return place is not None and any(start <= place[0] and place[1] <= end for start, end, _ in self._counted)
+
     def _shown(self, place: tuple[int, int], *, bare: bool, numbered: bool) -> list[str]:
         """The lines as a reference means them."""
         if not bare and not numbered:
@@ -355,6 +363,7 @@ class Codes:
         return code[:SHORT] if self._known.get(code[:SHORT], digest) == digest else code
 
 
+@lru_cache(maxsize=10_000)
 def code_of(digest: str) -> str:
     """The fingerprint in decimal digits: a tokenizer needs one token for three of them."""
     return f"{int(digest[:16], 16) % 10**_LONG:0{_LONG}}"

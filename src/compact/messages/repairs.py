@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compact.messages.conversation import Conversation
 from compact.messages.edits import EditKind, Pass, Replace, Where
@@ -82,7 +82,10 @@ class _Mending:
         if bare not in self.again:
             return None
         source, digest, at, where = self.again[bare]
-        return source.refer(at, meaning, self.names.of(where), self.codes.of(digest))
+        found = source.refer(at, meaning, self.names.of(where), self.codes.of(digest))
+        if found is None or source.prints(found):
+            return found
+        return replace(found, what=self.names.of_lines(where))
 
 
 def _meanings(conversation: Conversation) -> Iterator[tuple[str, list[str]]]:

@@ -252,7 +252,10 @@ class _Finder:
         # Where the latest of the name shows the same lines, whether as they are or as references, it may be meant.
         latest = self._names.latest(where)
         if latest != where and latest in self._sources and self._sources[latest].follow(reference) == lines:
-            reference = replace(reference, what=self._names.of(latest))
+            where, source = latest, self._sources[latest]
+            reference = replace(reference, what=self._names.of(where))
+        if not source.prints(reference):
+            reference = replace(reference, what=self._names.of_lines(where))
         written = reference.render()
         return written if len(shown) > _LONG or self._count(written) + LEAST <= self._count(shown) else ""
 
