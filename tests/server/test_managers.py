@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,16 @@ import pytest
 from compact import CompactManager
 from compact.errors import InsufficientBudget, InvalidInput
 from compact.policies import Profile, Profiles
+from compact.ports import ModelConfig
 from compact.server.gateway import managers
 from compact.server.gateway.compacting import Compactor
 from compact.server.gateway.managers import Managers, configured, folder_name
 from compact.server.ingest import store_of
+from compact.server.stored import StoredModels, sessions_of
 from compact.settings.profiles import save_profiles
 from compact.settings.recipes import choose_default
 from compact.testing.vendors import FakeVendors
-from tests.server.conftest import Served, long_history
+from tests.server.conftest import Serve, Served, long_history
 
 
 @pytest.fixture(autouse=True)
@@ -220,3 +224,41 @@ def test_only_the_vendor_that_a_conversation_goes_to_is_asked_with_its_secrets(
         sent = "".join(str(request.body) for request in server.requests)
     assert "database password: " in sent
     assert ("Sommerregen" in sent) == shown
+
+
+def test_what_is_stored_of_a_model_is_its_window_at_once(serve: Serve) -> None:
+    with FakeVendors(window=8_192) as vendor:
+        served = serve(vendor.url)
+
+        def ask(turns: int, first: str = "Begin.") -> tuple[int, str]:
+            body = {"model": "house", "messages": long_history(turns, first=first), "max_tokens": 2_500}
+            answer = served.ask("POST", "/v1/chat/completions", json=body)
+            return answer.status_code, answer.headers["x-compact-compaction"]
+
+        entry = {"provider": "compatible", "model": "house", "max_input": 8_192}
+        assert ask(2) == (200, "none")
+        assert served.ask("POST", "/api/models", json=entry).status_code == 201
+        for turns in range(16, 26, 3):
+            assert ask(turns) == (200, "applied")
+        assert {received.status for received in vendor.requests} == {200}
+        sessions_of(served.state).preferences.delete_model("compatible:house")
+        sessions_of(served.state).preferences.detected([ModelConfig("unknown", "house", 90_000)])
+        assert ask(16, "After it was told.") == (200, "none")
+        sessions_of(served.state).preferences.reset_model("unknown:house")
+        assert ask(16, "After a reset.") == (200, "none")
+
+
+def test_of_the_windows_that_are_set_the_configurations_goes_first_and_a_profiles_before_what_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = Profile(name="own", vendor="compatible", model="house", url="http://localhost:9", context_window=9_000)
+    told = ModelConfig("unknown", "house", 7_000, source="api")
+    by_hand = replace(told, source="manual")
+    for stored, window in ((by_hand, 7_000), (told, 9_000)):
+        made = Managers(tmp_path, stored=StoredModels({"house": stored}.get))
+        with closing(made), made.using("house", profile) as manager:
+            assert manager.window == window
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "5000")
+    made = Managers(tmp_path, stored=StoredModels({"house": by_hand}.get))
+    with closing(made), made.using("house", profile) as manager:
+        assert manager.window == 5_000

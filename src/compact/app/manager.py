@@ -17,7 +17,7 @@ from compact.app.questions import Questions
 from compact.app.recall import Recollection
 from compact.app.recipes import resolve_recipe
 from compact.app.threads import in_thread
-from compact.app.thresholds import room_for, serving_profile, threshold_for
+from compact.app.thresholds import Serving, room_for, serving_profile, threshold_for
 from compact.app.undo import undo_compaction
 from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
@@ -37,7 +37,7 @@ from compact.engine.telling import (
 from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidInput
 from compact.formats import parts_of
 from compact.messages import Json
-from compact.policies import CompactConfig, Decision, EffectiveThreshold, Profile, check_session_id
+from compact.policies import CompactConfig, Decision, EffectiveThreshold, check_session_id
 from compact.ports import Event, Observe
 from compact.ports.closeable import Closeable
 from compact.providers.provider import AccountStyle
@@ -62,9 +62,9 @@ class CompactManager(Closeable):
         ask: AskModel | None = None,
         observe: Observe | None = None,
         threshold: EffectiveThreshold | None = None,
-        profile: Profile | None = None,
+        serving: Serving | None = None,
     ) -> None:
-        """A manager; `profile` serves the conversations' model, by default the first that is configured for it.
+        """A manager; `serving` says who serves the conversations' model, by default the first profile for it.
 
         `threshold` takes the place of the one that profiles and configuration say, and no profile is looked for.
         """
@@ -82,6 +82,7 @@ class CompactManager(Closeable):
         if policy is not config.policy:
             config = config.model_copy(update={"policy": policy})
         self.config = config
+        profile = serving.profile if serving else None
         self.vendor = profile.recipient if profile else models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
@@ -95,8 +96,7 @@ class CompactManager(Closeable):
             self._background = Background(self._keeper.emit)
             opened.callback(self._background.close)
             self._open = opened.pop_all()
-        serving = profile or (None if threshold else serving_profile(config.model))
-        limits, answer = room_for(config, serving)
+        limits, answer = room_for(config, serving or Serving(None if threshold else serving_profile(config.model)))
         self.window = limits.window
         target = recipe.choose_target(policy.given_target, policy.target_pct)
         self.compactor = Compactor(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from compact.engine.stored.preferences import limits_of
 from compact.errors import InvalidConfiguration
 from compact.models import Limits, find_model
 from compact.policies import AnswerRoom, CompactConfig, EffectiveThreshold, OwnThreshold, Policy, Profile, model_of
+from compact.ports import ModelConfig
 from compact.settings.profiles import load_profiles
 
 
@@ -40,11 +42,23 @@ def serving_profile(model: str) -> Profile | None:
     return serving[0] if serving else None
 
 
-def room_for(config: CompactConfig, profile: Profile | None) -> tuple[Limits, AnswerRoom]:
-    """Return the limits of the conversations' model, and the room of answers for which a request sets no limit."""
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The profile that serves a model, and what a person has set for the model or a vendor told of it."""
+
+    profile: Profile | None = None
+    stored: ModelConfig | None = None
+
+
+def room_for(config: CompactConfig, serving: Serving) -> tuple[Limits, AnswerRoom]:
+    """Return the limits of the conversations' model, and the room of answers for which a request sets no limit.
+
+    A window in the configuration goes before what is known otherwise.
+    """
+    profile, stored = serving.profile, serving.stored
     model = model_of(profile) if profile else find_model(config.model)
-    limits = model.limits
+    limits = limits_of(stored, profile) if stored else model.limits
     if window := config.max_context_tokens:
         limits = replace(model.resized(window).limits, window=window)
-    own = profile.max_output_tokens if profile else None
-    return limits, AnswerRoom(own) if own else AnswerRoom.usual(model.max_output)
+    own, longest = profile and profile.max_output_tokens, (stored and stored.max_output) or model.max_output
+    return limits, AnswerRoom(own) if own else AnswerRoom.usual(longest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Lock
@@ -13,14 +14,16 @@ from compact.app.analysing import STORED
 from compact.app.counting import counter_for
 from compact.app.responding import responder_for
 from compact.app.stored import StoredSessions
+from compact.errors import CompactError
 from compact.messages import Json
 from compact.policies import Profile
-from compact.ports import Event
+from compact.ports import Event, ModelConfig
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState, State
 from compact.settings import database, home
 from compact.tokens import Counter
 
+_log = logging.getLogger("compact.server")
 TOPIC: Final = "sessions"
 """The topic of events about sessions."""
 _SIZES: Final = {"tokens": "tokens_before", "after": "tokens_after"}
@@ -48,6 +51,26 @@ class Turns:
                     del self._taken[session]
 
         return end
+
+
+class StoredModels:
+    """What is stored of models, for those who hold on to it; `changes` grows whenever it changes in this server."""
+
+    def __init__(self, find: Callable[[str], ModelConfig | None]) -> None:
+        self._find = find
+        self.changes = 0
+
+    def changed(self) -> None:
+        self.changes += 1
+
+    def find(self, name: str) -> ModelConfig | None:
+        """What a person has set or a vendor told; None where that is nothing, or the database cannot be read."""
+        try:
+            found = self._find(name)
+        except CompactError as error:
+            _log.warning("what is stored of the model %s does not count: %s", name[:80], error)
+            return None
+        return None if found is None or found.source == "default" else found
 
 
 class Forwarder:
@@ -101,12 +124,22 @@ def turns_of(state: ServerState) -> Turns:
     return state.service("turns", lambda _: Turns())
 
 
+def models_of(state: ServerState) -> StoredModels:
+    """What is stored of models; one object for the whole server."""
+
+    def find(name: str) -> ModelConfig | None:  # opens the database only when a model is looked up
+        return sessions_of(state).preferences.known_model(name)
+
+    return state.service("models", lambda _: StoredModels(find))
+
+
 def _open(state: ServerState) -> StoredSessions:
     chosen = database()
     # A server may have been given another folder than the usual one.
     usual = chosen == str(home() / "sessions.db")
     made = StoredSessions(state.home / "sessions.db" if usual else chosen, observe=Forwarder(state))
     made.preferences.answering_profile = _answering
+    made.preferences.changed = models_of(state).changed
     made.reader.counter_for = _counter
     return made
 

@@ -78,6 +78,8 @@ class Preferences:
         """This profile itself."""
         self.answering_profile: Callable[[str], Profile | None] = _none
         """The profile that answers in sessions with a model, whichever model it has; None where that is not known."""
+        self.changed: Callable[[], None] = _nobody
+        """Called after what is stored of a model was set, told, reset or deleted through this object."""
 
     def effective(self, session: StoredSession) -> Effective:
         """What holds for the session: its own before its model's before its workspace's before the global values.
@@ -172,17 +174,18 @@ class Preferences:
         if config.threshold == INHERIT:
             config = replace(config, threshold=None)
         _check(config)
-        return self._store.put_model(replace(config, source="manual"))
+        return self._put(replace(config, source="manual"))
 
     def reset_model(self, id: str) -> ModelConfig:
         """Go back to what was known of a model without anybody's word."""
         stored = {config.id: config for config in self._store.models()}
         if id not in stored:
             raise NotFound(f"there is no model {id}", field="model", remedy="`models` lists them.")
-        return self._store.put_model(default_config(stored[id].model, stored[id].provider))
+        return self._put(default_config(stored[id].model, stored[id].provider))
 
     def delete_model(self, id: str) -> None:
         self._store.delete_model(id)
+        self.changed()
 
     def detected(self, configs: Iterable[ModelConfig]) -> list[ModelConfig]:
         """Store what a vendor's listing tells of its models, and give what is stored; what a person has set stays."""
@@ -192,8 +195,13 @@ class Preferences:
             old, new = stored.get(config.id), replace(config, source="api")
             if old is None or old.source != "manual":
                 same = old is not None and replace(old, updated="", created="") == new
-                found.append(old if old is not None and same else self._store.put_model(new))
+                found.append(old if old is not None and same else self._put(new))
         return found
+
+    def _put(self, config: ModelConfig) -> ModelConfig:
+        put = self._store.put_model(config)
+        self.changed()
+        return put
 
 
 def default_config(name: str, vendor: str = "") -> ModelConfig:
@@ -230,6 +238,10 @@ def _answer(model: ModelConfig, profile: Profile | None) -> AnswerRoom:
 
 def _none(model: str) -> None:
     """No profiles are known."""
+
+
+def _nobody() -> None:
+    """Nobody wants to know."""
 
 
 def _accept(values: Mapping[str, Json]) -> None:

@@ -31,6 +31,7 @@ from compact.server.gateway.session_matcher import Match, SessionMatcher
 from compact.server.gateway.vendor_compaction import may_shorten
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
+from compact.server.stored import models_of
 
 Done: TypeAlias = Literal["none", "applied", "forced", "failed"]
 
@@ -172,7 +173,8 @@ class Compactor:
         self._tracer = open_tracer(state, "gateway")
         settings = state.settings
         self._recall = settings.gateway_recall
-        self._managers = Managers(state.home, recall=self._recall, address=settings.upstream_openai)
+        stored = models_of(state)
+        self._managers = Managers(state.home, recall=self._recall, address=settings.upstream_openai, stored=stored)
         self._sessions = SessionMatcher(state.home / "gateway" / "sessions.jsonl")
 
     def close(self) -> None:

@@ -17,9 +17,11 @@ from compact import CompactManager
 from compact.app.profiles import OFFLINE
 from compact.app.recipes import resolve_recipe
 from compact.app.summarizers import choose_summarizers
+from compact.app.thresholds import Serving
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
 from compact.policies import CompactConfig, EffectiveThreshold, Profile
+from compact.server.stored import StoredModels
 from compact.settings.compaction import Gathered, find_file, gather
 from compact.settings.recipes import default_recipe
 
@@ -41,7 +43,9 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class _Made:
-    """A manager, its profile and the recipe that was to be used when it was made, and how many use it now.
+    """A manager, what it was made by, and how many use it now.
+
+    That is its profile, the recipe that was to be used, and how often what is stored of models had changed by then.
 
     One that is not found any more is closed once it is not used.
     """
@@ -49,6 +53,7 @@ class _Made:
     manager: CompactManager
     profile: Profile | None
     recipe: str
+    changes: int
     users: int = 0
     found: bool = True
 
@@ -56,11 +61,15 @@ class _Made:
 class Managers:
     """Makes a manager when a model is first asked for; may be used from many threads."""
 
-    def __init__(self, home: Path, *, recall: bool = False, address: str = "") -> None:
+    def __init__(
+        self, home: Path, *, recall: bool = False, address: str = "", stored: StoredModels | None = None
+    ) -> None:
         """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed.
 
-        `address` is that of the server behind models without a profile.
+        `address` is that of the server behind models without a profile. `stored` has the limits that were set for
+        models or told of them: they are read when a manager is made, which is done anew after a change.
         """
+        self._stored = stored or StoredModels(lambda _: None)
         self._home = home
         self._recall = recall
         self._variant = variant_at(address)
@@ -99,7 +108,7 @@ class Managers:
         config = self._configured(model, profile)
         policy = config.policy.model_copy(update={"target_pct": config.policy.target_pct * share})
         config = config.model_copy(update={"max_context_tokens": window, "policy": policy})
-        with _opened(config, profile) as manager:
+        with self._opened(config, profile) as manager:
             yield manager
 
     def narrow(self, model: str, profile: Profile | None, window: int) -> None:
@@ -152,12 +161,12 @@ class Managers:
         key, left = _key(model, profile), list[CompactManager]()
         recipe = (profile.recipe if profile else "") or default_recipe()
         with self._lock:
-            made = self._made.get(key)
-            if made is not None and (made.profile, made.recipe) != (profile, recipe):
+            made, changes = self._made.get(key), self._stored.changes
+            if made is not None and (made.profile, made.recipe, made.changes) != (profile, recipe, changes):
                 left, made = self._leave(key), None
             if made is None:
                 oldest = self._resting() if len(self._made) >= _MOST else None
-                made = _Made(self._make(model, profile), profile, recipe)
+                made = _Made(self._make(model, profile), profile, recipe, changes)
                 left += self._leave(oldest) if oldest is not None else []
                 self._made[key] = made
             self._made.move_to_end(key)
@@ -188,7 +197,7 @@ class Managers:
         config = self._configured(model, profile)
         if window := self._windows.get(_key(model, profile)):
             config = config.model_copy(update={"max_context_tokens": window})
-        return _opened(config, profile)
+        return self._opened(config, profile)
 
     def _configured(self, model: str, profile: Profile | None) -> CompactConfig:
         config = configured(self._home, model, profile)
@@ -196,19 +205,19 @@ class Managers:
             config = config.model_copy(update={"variant": self._variant})
         return config.model_copy(update={"recall": True}) if self._recall else config
 
+    def _opened(self, config: CompactConfig, profile: Profile | None) -> CompactManager:
+        """The manager; a profile tells better than a model's name who the conversations go to.
+
+        A key in the gateway's environment pays for summaries only where a profile is configured.
+        """
+        if not config.profile and not choose_summarizers(recipe=resolve_recipe(policy=config.policy)):
+            config = config.model_copy(update={"profile": OFFLINE})
+        serving = Serving(profile, self._stored.find(config.model))
+        return CompactManager(config, threshold=_threshold(config, profile), serving=serving)
+
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:
             del self._live[known]
-
-
-def _opened(config: CompactConfig, profile: Profile | None) -> CompactManager:
-    """The manager; a profile tells better than a model's name who the conversations go to.
-
-    A key in the gateway's environment pays for summaries only where a profile is configured.
-    """
-    if not config.profile and not choose_summarizers(recipe=resolve_recipe(policy=config.policy)):
-        config = config.model_copy(update={"profile": OFFLINE})
-    return CompactManager(config, threshold=_threshold(config, profile), profile=profile)
 
 
 def _threshold(config: CompactConfig, profile: Profile | None) -> EffectiveThreshold:
