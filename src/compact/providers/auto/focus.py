@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 
 from compact.facts import Source
-from compact.history.actions import CHANGES, subject
+from compact.history.actions import CHANGES, Action, subject, written_by
 from compact.history.items import items_of, numbers_named
 from compact.history.plans import plans
 from compact.history.reading import Reading
@@ -19,12 +20,15 @@ _FEWEST_REQUESTS = 2
 _TEMPORARY = ("/tmp/", "/private/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - where others put their files
 _SHOWING = ("read", "wrote")
 """What shows a file as it is."""
+_SMALL = 8_000
+"""Characters of a file that a request can point at as a whole."""
 
 
 def exchanges_pointed_at(reading: Reading, groups: Sequence[Exchange]) -> dict[int, frozenset[str]]:
     """Find what an open request points at: the answer right before it, and the newest list with an item that it names.
 
-    Returns the numbers of those items by exchange, with the requests that these answered.
+    So it does at the last view of a small file that it names. Returns the numbers of those items by exchange, with the
+    requests that these answered.
     """
     owner = {index: at for at, group in enumerate(groups) for index in group}
     said = reading.utterances
@@ -34,11 +38,34 @@ def exchanges_pointed_at(reading: Reading, groups: Sequence[Exchange]) -> dict[i
     last = by_user[-1]
     numbers = numbers_named(said[last].text)
     named = ((at, numbers & items_of(said[at].text)) for at in range(last - 1, -1, -1)) if numbers else iter(())
-    found = dict(islice(((at, items) for at, items in named if items), 1))
+    listed = dict(islice(((at, items) for at, items in named if items), 1))
     if said[last - 1].source is Source.ASSISTANT and said[last - 1].closing:
-        found.setdefault(last - 1, frozenset())
-    asked = [max((one for one in by_user if one < at), default=at) for at in found]
-    return {owner[said[at].index]: found.get(at, frozenset()) for at in (*asked, *found)}
+        listed.setdefault(last - 1, frozenset())
+    found = {said[at].index: items for at, items in listed.items()}
+    for path, action in _last_shown(reading.actions).items():
+        text = action.answer.text if action.kind == "read" and action.answer else written_by(action)
+        if _names(said[last].text, path) and 0 < len(text) <= _SMALL:
+            found.setdefault(action.index, numbers & items_of(text))
+    asked = [max((said[one].index for one in by_user if said[one].index < at), default=at) for at in found]
+    return {owner[at]: found.get(at, frozenset()) for at in (*asked, *found)}
+
+
+def _names(request: str, path: str) -> bool:
+    """Return True if the request has the name of the file as a word of its own; a folder's is also a plain word."""
+    name = path.rpartition("/")[2]
+    return "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", request) is not None
+
+
+def _last_shown(actions: Sequence[Action]) -> dict[str, Action]:
+    """Return the last call that showed each file as it still is, the newest last."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        shows = action.kind in _SHOWING and not action.is_command and not action.outcome.failed
+        if action.subject in found and (shows or action.kind == "edited"):
+            del found[action.subject]  # what was shown of it is no longer so
+        if shows and action.subject:
+            found[action.subject] = action
+    return found
 
 
 def exchanges_in_focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]:
@@ -48,17 +75,12 @@ def exchanges_in_focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]
     # A script for one occasion is not what is being worked on, unless there is nothing else.
     changed = {path for path in changed if not path.startswith(_TEMPORARY)} or changed
     asked = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
-    found: dict[str, int] = {}
+    shown = _last_shown(reading.actions).items()
+    found = [action.index for path, action in shown if path in changed or path.rpartition("/")[2] in asked]
     failed: dict[str, tuple[int, int]] = {}
     runs = 0
     for action in reading.actions:
-        if action.kind == "edited" and action.subject in found:
-            del found[action.subject]  # what was shown of it is no longer so
-        if action.kind in _SHOWING and not action.is_command and action.subject and not action.outcome.failed:
-            if action.subject in changed or action.subject.rpartition("/")[2] in asked:
-                found.pop(action.subject, None)
-                found[action.subject] = action.index
-        elif action.kind == "ran":
+        if action.kind == "ran":
             name = subject(action)
             failed.pop(name, None)
             runs += 1
@@ -66,5 +88,5 @@ def exchanges_in_focus(reading: Reading, groups: Sequence[Exchange]) -> set[int]
                 failed[name] = (action.index, runs)
     planned = [action.index for action in reading.actions if plans(action)]
     failures = [index for index, run in failed.values() if runs - run <= _LATER_RUNS]
-    last = [*list(found.values())[-_MOST_FILES:], *failures[-1:], *planned[-1:]]
+    last = [*found[-_MOST_FILES:], *failures[-1:], *planned[-1:]]
     return {owner[index] for index in last}

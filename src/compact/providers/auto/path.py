@@ -164,7 +164,7 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int, huge
     for step in steps:
         ladder = ladders[step.at]
         waits = ladder.bulky and step.at in huge if ladder.recent.claim else ladder.bulky or ladder.island
-        stiff = step.level is Level.WHOLE and waits and not ladder.pointed
+        stiff = step.level is Level.WHOLE and waits and (ladder.bulky or not ladder.pointed)
         if stiff and ladder.whole > spent // _beside(ladder):
             waiting.append(step)
             continue
@@ -175,8 +175,8 @@ def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int, huge
 
 
 def _beside(ladder: Ladder) -> int:
-    """How many times its size is shown before an exchange that is whole or not: what is recent comes sooner."""
-    if ladder.recent.claim:
+    """How many times its size is shown before an exchange that is whole or not: what comes first comes sooner."""
+    if ladder.recent.claim or ladder.pointed:
         return 1
     return _SMALL_ISLAND if ladder.cuttable and not ladder.bulky else _SMALL
 
