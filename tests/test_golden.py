@@ -17,6 +17,7 @@ from scripts.referee.bodies import world_body
 from scripts.referee.canonical import digests_of, without_noise
 from scripts.referee.comparison import Comparison, compare_results, explain
 from scripts.referee.differences import first_places
+from scripts.referee.inputs import tasks
 from scripts.referee.tasks import Task, outputs, run_all
 from scripts.referee.trees import ROOT, Tree, keep_tree, working_tree
 
@@ -34,7 +35,7 @@ def task() -> Task:
 
 
 def test_a_changed_word_is_shown_with_its_case_and_place(tmp_path: Path, task: Task) -> None:
-    changed = scratch_tree(tmp_path, "This tells what was", "This says what was")
+    changed = scratch_tree(tmp_path, {"This tells what was": "This says what was"})
     trees = working_tree(), changed
     results = list(run_all(trees, [task], 2))
     comparison = compare_results(trees, results)
@@ -56,15 +57,33 @@ def test_a_tree_puts_out_the_same_whatever_the_order_of_sets(task: Task, monkeyp
     assert list(found[0]) == cases
 
 
-def scratch_tree(folder: Path, old: str, new: str) -> Tree:
+def test_what_the_gateway_answers_and_which_headers_it_forwards_count(tmp_path: Path) -> None:
+    *_, singles = tasks(None, quick=True, areas=["gateway"])
+    changes = {'"status": "ok"': '"status": "broken"', "name not in dropped": 'name not in {*dropped, "user-agent"}'}
+    trees = working_tree(), scratch_tree(tmp_path, changes)
+    results = list(run_all(trees, [singles], 2))
+    comparison = compare_results(trees, results)
+    assert {one.case: one.aspects for one in comparison.differences} == {
+        "gateway/overflow/anthropic-messages": ["headers"],
+        "gateway/overflow/openai-chat": ["headers"],
+        "gateway/overflow/openai-responses": ["headers"],
+        "gateway/single/requests": ["responses", "headers"],
+    }
+    explain(comparison, trees, results, 1)
+    assert '"status":"broken"' in str(comparison)
+
+
+def scratch_tree(folder: Path, changes: Mapping[str, str]) -> Tree:
     """A copy of the sources with other words."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    changed = 0
+    missing = set(changes)
     for file in (folder / "src").rglob("*.py"):
         text = file.read_text(encoding="utf-8")
-        changed += old in text
-        file.write_text(text.replace(old, new), encoding="utf-8")
-    assert changed, f"nothing says {old!r} any more"
+        missing -= {old for old in changes if old in text}
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        file.write_text(text, encoding="utf-8")
+    assert not missing, f"nothing says any more: {missing}"
     return keep_tree("scratch", folder / "src")
 
 

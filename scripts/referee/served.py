@@ -1,4 +1,4 @@
-"""The server of a tree, driven over HTTP: what its gateway sends to a vendor, its stored sessions, its OpenAPI.
+"""The server of a tree, driven over HTTP: what its gateway forwards and answers, its stored sessions, its OpenAPI.
 
 This runs with the sources of this checkout, whose fake vendors all trees have in front of them; only the server, a
 process of its own, runs with those of the tree.
@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,6 +29,11 @@ from scripts.referee.canonical import FOLDER, Aspects, without_noise
 
 _TOKEN: Final = "the-token-of-the-referee"
 _PAGE: Final = re.compile(r"Page: +http://127\.0\.0\.1:(\d+)/")
+_TRANSPORT: Final = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
+"""Headers that servers set for each connection, and the clock's."""
+_CLOCK: Final = re.compile(r'("created(?:_at)?": ?)\d+')
+_VENDORS_ID: Final = re.compile(r"\b((?:call|chatcmpl|fc|msg|req|resp|rs)[-_])[0-9a-f]{20,}")
+"""The fake vendors count their requests in their ids: one more request would change all that come after it."""
 _CHECK: Final = "import compact, sys; sys.exit(not compact.__file__.startswith(sys.argv[1]))"
 
 
@@ -102,7 +107,7 @@ def openapi(task: Mapping[str, Any]) -> Iterator[tuple[str, Aspects]]:
 
 
 def relay(task: Mapping[str, Any]) -> Iterator[tuple[str, Aspects]]:
-    """What the gateway sends to vendors, request by request, and what it tells the client."""
+    """What the gateway forwards to vendors and answers the client, request by request: headers and bodies."""
     with Vendors(task["vendor_window"]) as vendors:
         addresses = {"COMPACT_UPSTREAM_OPENAI": f"{vendors.url}/v1", "COMPACT_UPSTREAM_ANTHROPIC": vendors.url}
         keys = {"OPENAI_API_KEY": "sk-referee", "ANTHROPIC_API_KEY": "sk-referee"}
@@ -113,8 +118,9 @@ def relay(task: Mapping[str, Any]) -> Iterator[tuple[str, Aspects]]:
 
 def _relayed(client: Client, vendors: Vendors, session: Mapping[str, Any]) -> Aspects:
     messages: list[Any] = []
-    told: list[Any] = []
+    answers: list[Any] = []
     hashes: list[str] = []
+    headers: list[Any] = []
     sent: list[Any] = []
     for request in session["requests"]:
         vendors.arrived.clear()
@@ -124,8 +130,10 @@ def _relayed(client: Client, vendors: Vendors, session: Mapping[str, Any]) -> As
             shown, sent = _as_before(body, sent)
             messages.append({"request": f"{arrived.method} {arrived.target}", **shown})
             hashes.append(sha256(arrived.body).hexdigest()[:8])
-        told.append(_told(response, content))
-    return {"messages": without_noise(messages), "responses": without_noise(told), "bytes": hashes}
+            headers.append(_comparable(arrived.headers.items()))
+        answers.append(_answer(response, content))
+    noisy = {"messages": messages, "responses": answers, "headers": headers}
+    return {**{name: without_noise(value) for name, value in noisy.items()}, "bytes": hashes}
 
 
 def _as_before(body: Mapping[str, Any], sent: Sequence[Any]) -> tuple[dict[str, Any], list[Any]]:
@@ -137,11 +145,19 @@ def _as_before(body: Mapping[str, Any], sent: Sequence[Any]) -> tuple[dict[str, 
     return {**body, **({key: {"as before": same, "new": now[same:]}} if key else {})}, now
 
 
-def _told(response: HTTPResponse, content: bytes) -> dict[str, Any]:
-    """The status, our headers, and the body if it is an error."""
-    ours = {name: value for name, value in response.getheaders() if name.lower().startswith(("x-compact-", "x-should"))}
-    error = {} if response.status < 400 else {"body": _read(content)}
-    return {"status": response.status, **ours, **error}
+def _answer(response: HTTPResponse, content: bytes) -> dict[str, Any]:
+    """The status, the headers, and the body as it is, but for clocks and ids."""
+    body = _VENDORS_ID.sub(r"\1<id>", _CLOCK.sub(r"\1<time>", content.decode("utf-8", "replace")))
+    return {"status": response.status, "headers": _comparable(response.getheaders()), "body": body}
+
+
+def _comparable(headers: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The values of each header that follows from the request."""
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        if name.lower() not in _TRANSPORT:
+            found.setdefault(name.lower(), []).append(_VENDORS_ID.sub(r"\1<id>", value))
+    return found
 
 
 def _read(content: bytes) -> Any:

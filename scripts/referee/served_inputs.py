@@ -21,6 +21,8 @@ _GATEWAYS: Final[Mapping[str, Mapping[str, str]]] = {
     "recall": {"COMPACT_GATEWAY_RECALL": "true"},
     "sealed": {"COMPACT_SEAL_KEY": "a key for the seals of accounts"},
 }
+_CLIENT: Final = {"user-agent": "referee/1", "x-stainless-lang": "python", "cookie": "a=b", "x-forwarded-for": "::1"}
+"""Headers of a client: two that are forwarded, and two that are not."""
 _OFFLINE: Final = {"offline": True}
 _CONTEXT: Final = ("context", "GET", "/export?what=context", None)
 _STEPS: Final[Sequence[tuple[str, str, str, Any]]] = (
@@ -119,6 +121,7 @@ def _single() -> Iterator[Any]:
     yield _request("/v1/responses", {"model": "gpt-4o", "input": "Hello"})
     yield _request("/v1/responses/compact", {"model": "gpt-4o", "input": [long, long]})
     yield _request("/v1/messages/count_tokens", hello)
+    yield _request("/v1/models", **{"anthropic-version": "2023-06-01"})
     for path in ("/v1/models", "/v1/nothing", "/nothing", "/api/health", "/healthz", "/readyz"):
         yield _request(path)
     websocket = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
@@ -127,4 +130,5 @@ def _single() -> Iterator[Any]:
 
 def _request(path: str, body: Any = None, **headers: str) -> Any:
     versions = {"anthropic-version": "2023-06-01"} if "/messages" in path else {}
-    return {"method": "GET" if body is None else "POST", "path": path, "body": body, "headers": {**versions, **headers}}
+    sent = {**_CLIENT, **versions, **headers}
+    return {"method": "GET" if body is None else "POST", "path": path, "body": body, "headers": sent}
