@@ -18,6 +18,7 @@ from typing import Final
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
 
+from scripts.referee.bodies import NoTranscripts
 from scripts.referee.comparison import Comparison, compare_results, explain
 from scripts.referee.inputs import AREAS, RECORDED, tasks
 from scripts.referee.tasks import Result, TaskFailed, run_all
@@ -36,12 +37,14 @@ Results are kept in .bench/golden by the contents of the tree, so what was inter
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0 where nothing differs, 1 where something does, 2 where a tree cannot be run."""
+    """Returns 0 where nothing differs, 1 where something does, 2 where a tree cannot be run or has no inputs."""
     options = _parser().parse_args(arguments)
     try:
         return {"compare": _compare, "check": _check, "record": _record}[options.command](options)
     except TaskFailed as error:
         print(f"cannot run {error}", file=sys.stderr)
+    except NoTranscripts as error:
+        print(error, file=sys.stderr)
     except subprocess.CalledProcessError as error:
         print(error.stderr.decode().strip(), file=sys.stderr)
     except BrokenPipeError:  # whoever reads, such as head, has seen enough
@@ -109,7 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="show what differs between two trees")
     compare.add_argument("before", metavar="BEFORE", help="a commit")
     compare.add_argument("after", metavar="AFTER", nargs="?", help="another; by default the working tree")
-    compare.add_argument("--data", type=Path, metavar="DIR", help="a folder with folders of real transcripts")
+    compare.add_argument(
+        "--data", type=Path, metavar="DIR", help="a folder with real transcripts, or with folders of them"
+    )
     compare.add_argument("--quick", action="store_true", help="40 worlds, each recipe to one target")
     compare.add_argument("--area", action="append", choices=AREAS, help="only this; repeatable")
     compare.add_argument(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from scripts.golden import main
-from scripts.referee.bodies import world_body
+from scripts.referee.bodies import transcripts, world_body
 from scripts.referee.canonical import digests_of, without_noise
 from scripts.referee.comparison import Comparison, compare_results, explain
 from scripts.referee.differences import first_places
@@ -153,3 +153,17 @@ def test_a_case_that_only_one_side_has_differs() -> None:
 def test_an_unknown_commit_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "no-such-commit"]) == 2
     assert "no-such-commit" in capsys.readouterr().err
+
+
+def test_a_folder_without_transcripts_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "limits.json").write_text('{"share": 0.5}', encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "missing"):
+        assert main(["compare", "HEAD", "--data", str(folder), "--area", "transcripts"]) == 2
+        assert f"no transcripts in {folder}: " in capsys.readouterr().err
+
+
+def test_transcripts_are_in_a_folder_or_in_folders_of_it(tmp_path: Path) -> None:
+    for file in ("one.json", "one.qa.json", "chat/two.json"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(json.dumps(world_body(0)), encoding="utf-8")
+    assert sorted(name for name, _ in transcripts(tmp_path)) == ["chat/two", "one"]

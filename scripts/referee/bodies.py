@@ -29,12 +29,22 @@ def world_body(seed: int, tokens: int | None = None, format: str = "") -> Body:
     return request_body(compact.convert(world.body, format or FORMATS[seed % len(FORMATS)]))
 
 
+class NoTranscripts(Exception):
+    """A folder that was given for its transcripts has none."""
+
+
 def transcripts(data: Path) -> Iterator[tuple[str, Body]]:
-    """The names and the requests of the transcripts in the folders below, the largest first."""
-    files = [file for file in data.glob("*/*.json") if not file.name.endswith(".qa.json")]
+    """The names and the requests of the transcripts in the folder and the folders in it, the largest first."""
+    found = 0
+    files = [file for file in (*data.glob("*.json"), *data.glob("*/*.json")) if not file.name.endswith(".qa.json")]
     for file in sorted(files, key=lambda file: (-file.stat().st_size, file)):
         content = json.loads(file.read_text(encoding="utf-8"))
-        yield f"{file.parent.name}/{file.stem}", {key: content[key] for key in ("system", "messages") if key in content}
+        if isinstance(content, dict) and "messages" in content:
+            found += 1
+            name = file.relative_to(data).with_suffix("").as_posix()
+            yield name, {key: content[key] for key in ("system", "messages") if key in content}
+    if not found:
+        raise NoTranscripts(f'no transcripts in {data}: JSON files with "messages" belong in it or in folders of it')
 
 
 def key_of(body: Body) -> str:
