@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 from scripts.referee.differences import Place, first_places
@@ -82,15 +84,21 @@ def compare_results(trees: tuple[Tree, Tree], results: Sequence[Result]) -> Comp
 
 
 def explain(comparison: Comparison, trees: tuple[Tree, Tree], results: Iterable[Result], most: int) -> None:
-    """Look for the first places in `most` differences of each group; their tasks run once more."""
+    """Look for the first places in `most` differences of each group; what they put out is read, or made once more."""
     tasks = {case: result.task for result in results for case in result.digests}
     counted: Counter[str] = Counter()
+    shown: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for number, difference in enumerate(comparison.differences):
-        case = difference.case
-        counted[group_of(case)] += 1
-        if counted[group_of(case)] <= most:
-            before, after = (outputs(tree, tasks[case], [case]).get(case, {}) for tree in trees)
-            comparison.differences[number] = replace(difference, places=first_places(before, after))
+        counted[group_of(difference.case)] += 1
+        if counted[group_of(difference.case)] <= most:
+            shown[tasks[difference.case].key][difference.case] = number
+    with ThreadPoolExecutor(len(trees)) as executor:
+        for numbers in shown.values():
+            cases = list(numbers)
+            before, after = executor.map(outputs, trees, repeat(tasks[cases[0]]), repeat(cases))
+            for case, number in numbers.items():
+                places = first_places(before.get(case, {}), after.get(case, {}))
+                comparison.differences[number] = replace(comparison.differences[number], places=places)
 
 
 def _aspects(text: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -42,6 +42,11 @@ class Task:
         """The hash of all that the result depends on besides the tree."""
         return sha256(f"{_code()} {self.text}".encode()).hexdigest()[:24]
 
+    @property
+    def keeps_outputs(self) -> bool:
+        """Whether all outputs are kept with the digests: where no case can be run alone, to show one is to run all."""
+        return self.kind != "condense"
+
     def sources(self, tree: Tree) -> Path:
         """The sources that the process of the task runs with: a server is another process, with those of the tree."""
         return ROOT / "src" if self.kind in _SERVED else tree.source
@@ -74,14 +79,19 @@ def run_all(trees: Collection[Tree], tasks: Collection[Task], workers: int) -> I
 
 def _result(tree: Tree, task: Task) -> Result:
     """The result that was kept, or else a new one."""
-    kept = KEPT / "results" / tree.id / f"{task.key}.json"
+    kept = _kept(tree, task)
     if not kept.is_file():
-        found = _run(tree, task)["digests"]
+        found = _run(tree, task, None if task.keeps_outputs else ())
         kept.parent.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(f".{os.getpid()}.part")
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(kept)
-    return Result(tree, task, json.loads(kept.read_text(encoding="utf-8")))
+    return Result(tree, task, json.loads(kept.read_text(encoding="utf-8"))["digests"])
+
+
+def _kept(tree: Tree, task: Task) -> Path:
+    """The file that has the result, or will have it."""
+    return KEPT / "results" / tree.id / f"{task.key}.json"
 
 
 def _show_progress(done: int, total: int) -> None:
@@ -89,15 +99,17 @@ def _show_progress(done: int, total: int) -> None:
         print(f"\r{done} of {total} tasks", end="" if done < total else "\n", file=sys.stderr, flush=True)
 
 
-def outputs(tree: Tree, task: Task, cases: Iterable[str]) -> Mapping[str, Aspects]:
-    """What these cases of the task put out."""
-    found: Mapping[str, Aspects] = _run(tree, task, cases)["outputs"]
-    return found
+def outputs(tree: Tree, task: Task, cases: Collection[str]) -> Mapping[str, Aspects]:
+    """What these cases of a task that was run put out."""
+    kept = task.keeps_outputs
+    found = json.loads(_kept(tree, task).read_text(encoding="utf-8")) if kept else _run(tree, task, cases)
+    return {case: aspects for case, aspects in found["outputs"].items() if case in cases}
 
 
-def _run(tree: Tree, task: Task, show: Iterable[str] = ()) -> Any:
+def _run(tree: Tree, task: Task, show: Collection[str] | None) -> Any:
+    """The digests of the task's cases, and the outputs of those to show; None shows all."""
     with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
-        asked = {**json.loads(task.text), "tree": str(tree.source), "show": list(show)}
+        asked = {**json.loads(task.text), "tree": str(tree.source), "show": show}
         process = subprocess.run(
             [sys.executable, "-P", "-m", "scripts.referee.driver"],
             input=json.dumps(asked),
