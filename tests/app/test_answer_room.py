@@ -86,7 +86,7 @@ def test_a_limit_is_lowered_where_what_must_stay_leaves_no_room(make: Bench) -> 
     assert lowered.max_tokens == done.max_tokens
     with pytest.raises(InsufficientBudget, match="the budget is 11,000 of 16,000") as raised:
         make(WINDOW).prepare("v", {**asked, "thinking": thinking})
-    assert (raised.value.needed, raised.value.budget) == (tokens([bare]), 11_000)
+    assert (raised.value.needed, raised.value.answer, raised.value.budget) == (tokens([bare]), 5_000, WINDOW)
 
 
 @pytest.mark.parametrize("limit", [None, 8_000])
