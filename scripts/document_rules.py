@@ -62,7 +62,9 @@ assert compact.restore(result) == messages
 Some rules depend on the model. It is the one that the request names, else the one that the caller names
 (`condense(model=…)`, `CompactConfig.model`, the model of a stored session). From `claude-fable-5-1` on, thinking is
 bound to everything before it (A20), so it goes from the first change on. The current step then loses its thinking
-too, and nothing else; a message that was protected on purpose does not, and nothing before it changes. With
+too, and nothing else; a message that was protected on purpose does not, and nothing before it changes. Where the
+answer to the last message of the user must begin with thinking (A17), nothing before that changes: what comes later is
+cut, and of what comes before at most the thinking goes. With
 `prefix_mismatch_behavior` set to `drop_block` the vendor sees to it, and all thinking stays.
 
 ## Use

@@ -152,13 +152,14 @@ def looked_up() -> list[Any]:
 def looking() -> list[Any]:
     """Files read again, changed, and a command that was run again."""
     built = "\n".join(f"built part {at}" for at in range(60))
-    numbered = "\n".join(f"{at:6}→{line.replace('rows', 'items')}" for at, line in enumerate(_SUMS, 1))
+    lines = [f"{at:6}→{line.replace('rows', 'items')}" for at, line in enumerate(_SUMS, 1)]
     reads = [_SUMS, _SUMS, ["# new", *_SUMS[:7], "    pass", *_SUMS[7:]]]
     return [
         *user("Why are the totals wrong?"),
         *(each for lines in reads for each in step("read", "\n".join(lines), path="sum.py")),
         *(each for at in range(3) for each in step("bash", f"{built}\nrun {at}", command="make")),
-        *step("Read", numbered, file_path="items.py"),
+        *step("Read", "\n".join(lines), file_path="items.py"),
+        *step("Read", "\n".join(lines[10:40]), file_path="items.py", offset=11),
         *answer("I see."),
         *step("read", "nothing", path="empty.py"),
         *user("And now?"),

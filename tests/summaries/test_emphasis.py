@@ -185,7 +185,7 @@ def condensed(provider: str, strategy: str) -> str:
     config: dict[str, Any] = {"strategy": strategy}
     config |= {"recent_turns": 1, "tool_pairs": 1} if provider != "native" else {}
     config |= {"max_summary_tokens": 128} if provider != "auto" else {}
-    result = compact.condense(messages, provider=provider, config=config, target=300 if provider == "auto" else None)
+    result = compact.condense(messages, provider=provider, config=config, target=330 if provider == "auto" else None)
     return "\n".join(str(message["content"]) for message in result.messages)
 
 
