@@ -96,7 +96,7 @@ class CompactionBlocked(CompactError, RuntimeError):
 
 
 class NothingToCompact(CompactionBlocked):
-    """Everything is pinned or recent: there is nothing that a summary could stand for."""
+    """Nothing could go: everything is pinned or recent, or the recipe's provider failed and nothing did its work."""
 
 
 class CondensationStalled(CompactError, RuntimeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import compact
 from compact import CompactConfig, CompactManager
 from compact.app.presets import keep_presets
 from compact.app.stored import StoredSessions
-from compact.errors import InvalidConfiguration
+from compact.engine.stored.service import Wish
+from compact.errors import InvalidConfiguration, NothingToCompact
 from compact.messages import Json
 from compact.policies import Configuration, Policy, Profile, Profiles, StorageSettings
 from compact.ports import Event, StoredSession
@@ -22,8 +24,9 @@ from compact.providers.registry import _registered
 from compact.settings.profiles import save_profiles
 from compact.testing.vendors import FakeVendors
 from tests.app.tables import SUMMARY, conversation, home, vendor
+from tests.cli.conftest import Run, run
 
-__all__ = ["home", "vendor"]
+__all__ = ["home", "run", "vendor"]
 
 FAILURE = "Boom failed: RuntimeError: kaboom; auto did the work"
 
@@ -82,6 +85,82 @@ def test_a_registered_provider_is_known_by_its_id_everywhere(tmp_path: Path) -> 
     with CompactManager(config, observe=events.append) as manager:
         manager.manual_compact("s", conversation())
     assert FAILURE in [event.properties.get("message") for event in events]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyError(), "Boom failed: KeyError; auto did the work"),
+        (ValueError("one\ntwo " + "x" * 1_000), f"Boom failed: ValueError: one two {'x' * 292}; auto did the work"),
+    ],
+)
+def test_the_error_of_a_provider_is_told_in_one_line(error: Exception, told: str) -> None:
+    class Raising(Boom):
+        def condense(self, _: Task, __: Any, /) -> Steps:
+            yield from ()
+            raise error
+
+    assert compact.condense(conversation(), provider=Raising()).report.failure == told
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Iterator[StoredSessions]:
+    with StoredSessions(tmp_path / "db.sqlite") as opened:
+        opened.create(StoredSession("s", "gpt-4o", format="openai-chat"))
+        opened.append("s", conversation())
+        yield opened
+
+
+@pytest.mark.usefixtures("registered")
+def test_stored_sessions_warn_of_a_provider_that_failed(sessions: StoredSessions) -> None:
+    sessions.preferences.change({"recipe": "boom"})
+    assert sessions.preview("s", Wish(offline=True)).warnings[0] == FAILURE
+    done = sessions.compress("s")
+    assert done.warnings[0] == done.report.failure == FAILURE
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_stored_session_that_a_failure_left_as_it_was_says_so(sessions: StoredSessions) -> None:
+    keep_presets([Preset("stopping", "Stops where it ends.", "boom", {}, when_missed="stop")])
+    sessions.preferences.change({"recipe": "stopping"})
+    with pytest.raises(NothingToCompact, match=r"^Boom failed: RuntimeError: kaboom; nothing was changed\. "):
+        sessions.compress("s")
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the provider for other processes, too."""
+    info = tmp_path / "plugins-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugins\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[compact.providers]\nboom = {__name__}:Boom\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.usefixtures("installed")
+def test_a_batch_names_a_provider_that_failed(tmp_path: Path, run: Run, *, stops: bool) -> None:
+    keep_presets([Preset("stopping", "Stops where it ends.", "boom", {}, when_missed="stop")])
+    (tmp_path / "chat.json").write_text(json.dumps(conversation()))
+    command = "batch", tmp_path / "chat.json", "--recipe", "stopping" if stops else "boom", "--out", tmp_path / "out"
+    done = run(*command, "--jobs", "1")
+    told = "Boom failed: RuntimeError: kaboom; nothing was changed" if stops else FAILURE
+    (line,) = (json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines())
+    assert done.status == int(stops)
+    assert told in done.out
+    assert (line["error"] or line["failure"]).endswith(told)
+    assert bool(line["error"]) == stops
+    again = run(*command, "--jobs", "1")
+    assert told in again.out
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_comparison_of_recipes_names_those_whose_provider_failed(tmp_path: Path, run: Run) -> None:
+    keep_presets([Preset("mine", "Of my own.", "boom", {})])
+    (tmp_path / "chat.json").write_text(json.dumps(conversation()))
+    assert f"mine: {FAILURE}\n" in run("plan", tmp_path / "chat.json").out
+    recipes = json.loads(run("plan", tmp_path / "chat.json", "--json").out)["recipes"]
+    assert {name: facts["failure"] for name, facts in recipes.items() if facts["failure"]} == {"mine": FAILURE}
 
 
 def test_what_is_no_provider_is_refused_with_what_it_lacks() -> None:

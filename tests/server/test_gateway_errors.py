@@ -15,9 +15,11 @@ from openai import OpenAI
 
 from compact.errors import InsufficientBudget
 from compact.messages import Json
+from compact.providers import registry
 from compact.server.gateway.error_bodies import vendor_error
 from compact.testing.vendors import FakeVendors
-from tests.server.conftest import Serve, Served
+from tests.app.test_failures import Boom
+from tests.server.conftest import Serve, Served, long_history
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 HUGE = "This is how it is done. " * 2_000
@@ -256,3 +258,15 @@ def test_a_vendor_that_cannot_be_reached_may_be_asked_again(serve: Serve) -> Non
     lost = serve("http://127.0.0.1:9")
     answer = lost.ask("POST", CHAT, json={"model": "gpt-4o", "messages": HI})
     assert (answer.status_code, "x-should-retry" in answer.headers) == (502, False)
+
+
+def test_a_provider_that_failed_is_named_in_a_header(
+    serve: Serve, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPACT_MAX_CONTEXT_TOKENS", "8000")
+    monkeypatch.setattr(registry, "_registered", {"boom": Boom()})
+    monkeypatch.setenv("COMPACT_RECIPE", "boom")
+    request = {"model": "gpt-4o", "messages": long_history(40, first="failing")}
+    answer = serve(vendor.url).ask("POST", CHAT, json=request)
+    assert answer.headers["x-compact-compaction"] == "applied"
+    assert answer.headers["x-compact-reason"] == "Boom failed: RuntimeError: kaboom; auto did the work"

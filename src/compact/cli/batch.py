@@ -187,7 +187,8 @@ def line_of(outcome: Outcome) -> str:
         return f"{outcome.name}: failed: {outcome.error}"
     change = f"{outcome.tokens_before:,} → {outcome.tokens_after:,} tokens (-{outcome.percent:.0f}%)"
     missed = "" if outcome.target_met else ", target not met"
-    return f"{outcome.name}: {change}{missed}{', done before' if outcome.skipped else ''}"
+    failure = f"; {outcome.failure}" if outcome.failure else ""
+    return f"{outcome.name}: {change}{missed}{', done before' if outcome.skipped else ''}{failure}"
 
 
 def _summarize(options: Options, totals: Totals, seconds: float) -> None:

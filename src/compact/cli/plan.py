@@ -165,7 +165,7 @@ def _facts(result: Result) -> dict[str, Json]:
         "messages": len(result.conversation),
         "edits": sum(done.edits for done in report.passes),
         "summaries": sum(done.asked for done in report.passes),
-        **{name: kept[name] for name in ("saved", "cost", "kept_prefix", "seconds", "notes")},
+        **{name: kept[name] for name in ("saved", "cost", "kept_prefix", "seconds", "notes", "failure")},
     }
 
 
@@ -179,6 +179,9 @@ def show_recipes(results: dict[str, Result]) -> None:
     out = screen()
     rows = [_row(name, result) for name, result in results.items()]
     out.print(table_of(rows, without=() if out.width >= _ROOMY else _DISPENSABLE))
+    for name, result in results.items():
+        if failure := result.report.failure:
+            out.print(f"{name}: {failure}", soft_wrap=True)
     out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has. Cost: of the summaries.")
 
 

@@ -38,9 +38,12 @@ from compact.redaction import Redactor, usual_redactor
 
 _AUTO = AutoProvider()
 _MORE_ROUNDS = 3
+_LONGEST_ERROR = 300
 _NOT_AUTOS = (ROO,)
 """Strategies that only the provider `native` has."""
 NOT_GIVEN = "no callback or profile was given"
+PROVIDER_FAILED = "ProviderFailed"
+"""The kind of error of an event that says how a provider failed, and who did its work."""
 _FAILED = frozenset({"summary_failed", "summary_refused"})
 
 
@@ -146,6 +149,12 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
     )
 
 
+def _describe(error: Exception) -> str:
+    """Return the kind of an error and its text, as one line."""
+    text = " ".join(str(error).split())[:_LONGEST_ERROR]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def _why_offline(outcome: Outcome) -> str:
     """Why no model wrote the account."""
     if outcome.unasked:
@@ -184,7 +193,7 @@ class _Run:
         except Exception as error:  # a provider is other people's code; the passes it got through stand
             if recipe.provider.id == _AUTO.id:
                 raise
-            self._stand_in(f"{recipe.provider.name} failed: {type(error).__name__}: {error}", target)
+            self._stand_in(f"{recipe.provider.name} failed: {_describe(error)}", target)
 
     def _stand_in(self, failure: str, target: int | None) -> None:
         """Let `auto` do the work of a provider that failed; what that did until then stays."""
@@ -194,7 +203,7 @@ class _Run:
         self.stand_in = _AUTO.name if self.judge.tokens < left else self.stand_in
         stayed = "what it had done stays" if left < self._at_first else "nothing was changed"
         self.failure = f"{failure}; {f'{_AUTO.id} did the work' if self.stand_in else stayed}"
-        self.judge.note(told_error("ProviderFailed", self.failure, _AUTO.id if continues else ""))
+        self.judge.note(told_error(PROVIDER_FAILED, self.failure, _AUTO.id if continues else ""))
 
     def skip(self, target: int) -> None:
         """Report that the conversation is within its target."""

@@ -190,7 +190,7 @@ def facts_of(result: Result, began: float) -> Facts:
         kept_prefix=report.kept_prefix,
         seconds=report.seconds,
         wall=perf_counter() - began,
-        notes=showable(report.notes),
+        notes=showable([*filter(None, [report.failure]), *report.notes]),
         passes=[
             PassDone(
                 name=showable(done.name),

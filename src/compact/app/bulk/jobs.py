@@ -116,7 +116,7 @@ class Outcome:
 
     `options` is a digest of them, and `recipe` the name of the recipe. `skipped` where its result was there already;
     `passing` where an error may not come again. `condensed` and `plan` are the contents of the files, where none were
-    to be written.
+    to be written. `failure` says how the recipe's own provider failed where `auto` did its work.
     """
 
     name: str
@@ -129,6 +129,7 @@ class Outcome:
     target_met: bool = True
     seconds: float = 0.0
     error: str = ""
+    failure: str = ""
     skipped: bool = False
     passing: bool = False
     condensed: str | None = None
@@ -153,6 +154,7 @@ class Outcome:
             "seconds": round(self.seconds, 4),
             "target_met": self.target_met,
             "error": self.error or None,
+            "failure": self.failure or None,
         }
 
     @classmethod
@@ -169,6 +171,7 @@ class Outcome:
             target_met=data["target_met"],
             seconds=data["seconds"],
             error=data["error"] or "",
+            failure=data.get("failure") or "",
             condensed=data.get("condensed"),
             plan=data.get("plan"),
         )
@@ -223,14 +226,17 @@ def condense_file(job: Job) -> Outcome:
 def _condensed(job: Job, original: bytes, outcome: Outcome) -> Outcome:
     before = read_transcript(original, name=str(job.place))
     result = _condense(before, job.options)
+    report = result.report
+    if report.failure and not result.plan:
+        return replace(outcome, error=f"{job.place}: {report.failure}")
     condensed = write_like(original, before, wires_of(result.conversation))
     plan = dump_plan(original, before, result, name=Path(job.place.name).name)
-    report = result.report
     outcome = replace(
         outcome,
         tokens_before=report.tokens_before,
         tokens_after=report.tokens_after,
         target_met=report.target_met,
+        failure=report.failure,
     )
     if job.out is None:
         return replace(outcome, condensed=condensed.decode(), plan=plan)

@@ -128,13 +128,15 @@ def aim_for(settings: StoredSettings, window: int, tokens: int, floor: int, rete
 def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Compacted:
     """Compact what would be sent now.
 
-    NothingToCompact where nothing may go; CompactionBlocked where no summary could be had and none may be done without;
-    InsufficientBudget where what must stay does not fit.
+    NothingToCompact where nothing may go, or a provider failed and nothing did its work; CompactionBlocked where no
+    summary could be had and none may be done without; InsufficientBudget where what must stay does not fit.
     """
     outcome = compact(job.assembled.conversation, job.recipe, job.goal, replace(job.inputs, observe=observe), ask)
     failed = next((done.skipped for done in outcome.passes if done.skipped.startswith(_NO_SUMMARY)), "")
     if failed and job.settings.on_summary_failure == "block":
         raise CompactionBlocked(f"{failed}. Try again, or compact without a model.")
+    if not outcome.plan and outcome.failure:
+        raise NothingToCompact(f"{outcome.failure}. Choose another recipe, or repair the provider.")
     if not outcome.plan:
         raise NothingToCompact("everything is pinned or recent. Unpin messages, or keep fewer tokens of recent ones.")
     standing = {fold_of(message) for message in outcome.conversation.messages}
@@ -199,6 +201,8 @@ def _with(job: Job, summary: SummarySnapshot) -> Assembled:
 
 
 def _warnings(job: Job, outcome: Outcome, after: Assembled) -> Iterator[str]:
+    if outcome.failure:
+        yield outcome.failure
     whole = {id(message) for message in outcome.conversation.messages}
     before = {message.id: message for message in job.assembled.conversation.messages}
     recent = job.recent()

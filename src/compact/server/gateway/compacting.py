@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from operator import is_
@@ -15,6 +15,7 @@ from compact import CompactManager
 from compact.app import count_tokens, learn_calibration
 from compact.app.counting import counter_for
 from compact.app.preflight import Preflight
+from compact.engine.compaction import PROVIDER_FAILED
 from compact.engine.compactor import insufficient
 from compact.engine.projection import BreakCause
 from compact.engine.telling import told_error
@@ -24,6 +25,7 @@ from compact.messages import Json, meta_of, without_meta
 from compact.models import find_model
 from compact.policies import Profile, check_session_id
 from compact.policies.room import read_answer_room
+from compact.ports import Event
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
 from compact.server.gateway.replies import with_recall_tools
@@ -126,7 +128,7 @@ class Outgoing:
     """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
 
     `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
-    something should have been; `cause` why the request does not begin with all messages of the request before.
+    something should have been, or how a provider failed; `cause` why the request does not begin with all messages of the request before.
     `recalls` is how often the model has looked something up, None where it has no tools of ours.
     """
 
@@ -320,7 +322,9 @@ class Compactor:
         if (limit := done.max_tokens) is not None:
             asked = asked.with_answer_limit(limit)
         before, after, cause = done.tokens_before, done.tokens_after, done.break_cause
-        whole = Outgoing(asked, "none", before, after, found, manager, cause=cause, max_tokens=limit)
+        whole = Outgoing(
+            asked, "none", before, after, found, manager, _failure_in(done.events), cause=cause, max_tokens=limit
+        )
         if _same(done.messages, messages):
             return whole
         return replace(whole, asked=asked.with_messages(done.messages), done="applied")
@@ -356,6 +360,12 @@ def _fit_tools(
         events=(*done.events, *fitted.events),
         break_cause=fitted.break_cause or done.break_cause,
     )
+
+
+def _failure_in(events: Iterable[Event]) -> str:
+    """Return how a provider failed and who did its work; empty where none failed."""
+    failures = (event for event in events if event.properties.get("error_type") == PROVIDER_FAILED)
+    return next((str(event.properties["message"]) for event in failures), "")
 
 
 def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
