@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from compact.app.configuring import further_problems
 from compact.app.migrated_settings import name_migrated, read_migrated, save_migrated
 from compact.app.recipes import resolve_recipe
+from compact.app.thresholds import threshold_for
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
+from compact.policies import CompactConfig
 from compact.policies.migration import migrate
 from compact.settings.profiles import load_profiles, load_prompt
 
@@ -58,7 +61,7 @@ def test_profiles_have_their_thresholds_and_the_prompt_and_no_key() -> None:
     save_migrated(given)
     cheap, dear, mine = load_profiles().profiles
     assert (cheap.vendor, cheap.model, cheap.threshold) == ("openai", "gpt-4o-mini", 60)
-    assert (cheap.use, cheap.prompt, cheap.key) == ("condensation", "file:condensing", "")
+    assert (cheap.use, cheap.prompt, cheap.key) == ("both", "file:condensing", "")
     assert (dear.vendor, dear.model, dear.threshold, dear.use) == ("anthropic", "claude-sonnet-4-5", -1, "conversation")
     assert (mine.vendor, mine.model, mine.url) == ("compatible", "qwen", "http://localhost:1/v1")
     assert load_prompt("condensing") == "Write for a lawyer."
@@ -70,6 +73,88 @@ def test_profiles_have_their_thresholds_and_the_prompt_and_no_key() -> None:
     )
     with pytest.raises(InvalidConfiguration, match="profile cheap: exists, and is not replaced"):
         save_migrated(given)
+
+
+EXPORT: dict[str, Json] = {
+    "providerProfiles": {
+        "currentApiConfigName": "default",
+        "apiConfigs": {
+            "default": {
+                "apiProvider": "anthropic",
+                "apiModelId": "claude-sonnet-4-20250514",
+                "apiKey": "sk-ant-made-up",
+                "rateLimitSeconds": 0,
+                "diffEnabled": True,
+                "fuzzyMatchThreshold": 1,
+                "modelTemperature": None,
+                "id": "w3g2lqhx1k",
+            },
+            "small (cheap!)": {
+                "apiProvider": "openai-native",
+                "apiModelId": "gpt-4.1-mini",
+                "openAiNativeApiKey": "sk-made-up",
+                "id": "9mj4zb0u2ce",
+            },
+        },
+        "modeApiConfigs": {"code": "w3g2lqhx1k", "architect": "w3g2lqhx1k", "ask": "9mj4zb0u2ce"},
+        "migrations": {"rateLimitSecondsMigrated": True, "openAiHeadersMigrated": True},
+    },
+    "globalSettings": {
+        "lastShownAnnouncementId": "jul-26-2025",
+        "customInstructions": "Answer briefly.",
+        "alwaysAllowReadOnly": True,
+        "allowedCommands": ["npm test", "git log"],
+        "maxWorkspaceFiles": 200,
+        "language": "en",
+        "mode": "code",
+        "customModes": [],
+        "customSupportPrompts": {"ENHANCE": "Make it better.", "CONDENSE": "Keep every path."},
+        "autoCondenseContext": True,
+        "autoCondenseContextPercent": 80,
+        "condensingApiConfigId": "9mj4zb0u2ce",
+        "profileThresholds": {"9mj4zb0u2ce": 55, "w3g2lqhx1k": -1},
+    },
+}
+"""An export as Roo Code writes it, with made-up keys."""
+
+
+def test_an_export_as_roo_code_writes_it_has_an_effect() -> None:
+    migration = migrate(EXPORT)
+    given = read_migrated(migration)
+    save_migrated(given)
+    sonnet, small = load_profiles().profiles
+    assert (sonnet.name, sonnet.use, small.name, small.use) == ("default", "conversation", "small -cheap--", "both")
+    assert load_prompt("condensing") == "Keep every path."
+    after = name_migrated(migration, given)
+    assert after.remarks == ()
+    config = CompactConfig.model_validate({"model": "gpt-4.1-mini", **after.config})
+    assert list(further_problems(config)) == []
+    own = threshold_for(config.policy, config.model)
+    assert (own.share, own.origin, own.warnings) == (0.55, "profile small -cheap--", ())
+    other = threshold_for(config.policy, "claude-sonnet-4-20250514")
+    assert (other.share, other.source) == (0.8, "global")
+    summarizers = load_profiles().for_condensation()
+    assert summarizers[0] == small
+
+
+def test_ids_of_profiles_in_passes_become_their_names() -> None:
+    summarize = {"operation": "summarize", "params": {"summarize": {"apiProfile": "9mj4zb0u2ce", "maxTokens": 90}}}
+    passes: list[Json] = [
+        {"id": "one", "mode": "batch", "batchConfig": {"summarizationConfig": {"apiProfile": "w3g2lqhx1k"}}},
+        {"id": "two", "mode": "individual", "individualConfig": {"defaults": {"toolResults": summarize}}},
+    ]
+    globals_ = {"provider": "smart", "smartConfig": {"passes": passes}, "nativeConfig": {"apiProfile": "9mj4zb0u2ce"}}
+    one, two = settings_of({**EXPORT, "globalSettings": globals_}).passes
+    assert one.batch.profile == "default"
+    assert two.individual.defaults.tool_results.profile == "small -cheap--"
+    native: Any = resolve_recipe(preset="migrated-native").settings
+    assert native.profile == "small -cheap--"
+
+
+def test_ids_are_known_from_the_list_of_profiles_too() -> None:
+    listed = [{"id": "9mj4zb0u2ce", "name": "cheap", "apiProvider": "openai-native", "modelId": "gpt-4.1-mini"}]
+    done = migrate({"listApiConfigMeta": listed, "condensingApiConfigId": "9mj4zb0u2ce", "profileThresholds": {}})
+    assert done.config == {"profile": "cheap"}
 
 
 def test_versions_keep_their_details() -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from compact.app.presets import keep_presets
 from compact.cli.config import commands
 from compact.policies import CompactConfig
+from compact.providers import Preset
 from compact.settings.compaction import all_settings, load_config, variables_of
 from compact.settings.profiles import load_profiles, load_prompt, profiles_path
 from scripts.document_config import PAGE, SCHEMA, document, schema
@@ -313,3 +315,32 @@ def test_every_command_of_the_group_is_documented() -> None:
     names = [command.name for command in commands.registered_commands]
     assert names == ["show", "schema", "check", "init", "migrate"]
     assert [name for name in names if f"compact config {name}" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ("profile: nobody", "profile: there is no profile 'nobody' (Known: "),
+        ("policy: {recipe: balanse}", "policy.recipe: 'balanse' is "),
+        ("policy: {provider: smartest}", "policy.provider: 'smartest' is unknown (Known providers: auto, "),
+        ("policy: {preset: balanse}", "policy.preset: "),
+        ("policy: {strategy: task_stat}", "policy.strategy: "),
+        (
+            "policy: {preset: mine}",
+            "policy.preset: a pass of mine names 'nobody', and there is no such profile (Known: ",
+        ),
+        (
+            "policy: {recipe: mine}",
+            "policy.recipe: a pass of mine names 'nobody', and there is no such profile (Known: ",
+        ),
+    ],
+)
+def test_names_of_what_is_not_there_are_problems(run: Run, document: str, told: str) -> None:
+    passes = [{"id": "sum", "mode": "batch", "batch": {"profile": "nobody"}}]
+    keep_presets([Preset("mine", "Passes of my own.", "smart", {"passes": passes})])
+    Path("compact.yaml").write_text(f"model: gpt-4o\n{document}\n")
+    checked = run("config", "check", "compact.yaml")
+    assert checked.status == 1
+    assert told in checked.out
+    assert "(" in checked.out
+    assert run("config", "show").status == 1

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from compact.app.profiles import OFFLINE, find_profile
 from compact.app.recipes import resolve_recipe
+from compact.app.summarizers import find_profiles
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies import CompactConfig
+from compact.policies import CompactConfig, Policy
 from compact.policies.fields import meanings_of_groups
 from compact.policies.migration import Migration
 from compact.redaction import Redactor
@@ -42,7 +43,17 @@ def further_problems(config: CompactConfig) -> Iterator[tuple[str, str]]:
     yield from found
     if not any(path.startswith("policy.") for path, _ in found):
         # Each is known by itself; now whether they go together.
-        yield from _problems("", partial(resolve_recipe, policy=policy))
+        yield from _problems("", partial(_check_passes, policy))
+
+
+def _check_passes(policy: Policy) -> None:
+    """Raise InvalidConfiguration where the settings do not go together, or a pass names a profile that is unknown."""
+    recipe = resolve_recipe(policy=policy)
+    try:
+        find_profiles(recipe)
+    except InvalidConfiguration as error:
+        field = next((name for name in ("preset", "provider") if getattr(policy, name)), "recipe")
+        raise InvalidConfiguration(error.problem, field=f"policy.{field}", remedy=error.remedy) from None
 
 
 def _problems(path: str, attempt: Callable[[], object]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from compact.app.presets import keep_presets, troubles
 from compact.errors import InvalidConfiguration
 from compact.policies import Profile, Profiles, configure
 from compact.policies.migration import PROFILES_LEFT_OUT, Migration, unwrapped
-from compact.policies.older_settings import VERSIONS, Details, read_details, read_profiles
+from compact.policies.older_settings import VERSIONS, Details, profile_names, read_details, read_profiles
 from compact.providers.presets import Preset, find_preset
 from compact.settings.profiles import FROM_FILE, change_profiles, load_profiles, prompt_path, save_prompt
 
@@ -35,7 +35,7 @@ class MigratedSettings:
 def read_migrated(migration: Migration, prompt: str = "") -> MigratedSettings:
     """What belongs beside the configuration; InvalidConfiguration names a value that nothing can be made of."""
     old = unwrapped(migration.old)
-    details = read_details(old)
+    details = read_details(old, profile_names(migration.old))
     presets, remarks = (
         {each.under: _preset(each) for each in details},
         [said for each in details for said in each.remarks],
@@ -51,7 +51,7 @@ def read_migrated(migration: Migration, prompt: str = "") -> MigratedSettings:
             remarks.append(why)
             continue
         own = chosen == values["name"]
-        values["use"] = "condensation" if own else "conversation" if chosen else "both"
+        values["use"] = "both" if own or not chosen else "conversation"
         if values["name"] in migration.thresholds:
             values["threshold"] = migration.thresholds[values["name"]]
         if name and (own or not chosen):

@@ -49,7 +49,7 @@ def choose_summarizers(name: str = "", *, model: str = "", recipe: Recipe | None
         return Summarizers(reason="the profile is offline")
     configured = [examine(profile) for profile in load_profiles().for_condensation()]
     chosen = [examine(find_profile(name))] if name else []
-    in_passes = [examine(_find_in_pass(each, recipe.name)) for each in recipe.profiles] if recipe else []
+    in_passes = [examine(each) for each in find_profiles(recipe)] if recipe else []
     if unready := [standing for standing in (*chosen, *in_passes) if not standing.ready]:
         raise _cannot_be_asked(unready)
     usable = [standing for standing in configured if standing.ready]
@@ -59,13 +59,16 @@ def choose_summarizers(name: str = "", *, model: str = "", recipe: Recipe | None
     return Summarizers(profiles) if profiles else _own(model)
 
 
-def _find_in_pass(name: str, recipe: str) -> Profile:
-    """The profile that a pass of the recipe names."""
-    try:
-        return find_profile(name)
-    except InvalidConfiguration as error:
-        problem = f"a pass of {recipe} names {name!r}, and there is no such profile"
-        raise InvalidConfiguration(problem, field="profile", remedy=error.remedy) from None
+def find_profiles(recipe: Recipe) -> tuple[Profile, ...]:
+    """Return the profiles that passes of the recipe name; InvalidConfiguration where there is no such profile."""
+    found = []
+    for name in recipe.profiles:
+        try:
+            found.append(find_profile(name))
+        except InvalidConfiguration as error:
+            problem = f"a pass of {recipe.name} names {name!r}, and there is no such profile"
+            raise InvalidConfiguration(problem, field="profile", remedy=error.remedy) from None
+    return tuple(found)
 
 
 def ready_vendors() -> tuple[Profile, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compact.errors import InvalidConfiguration
 from compact.messages import Json
-from compact.policies.older_settings import OLDER_PROVIDERS, VERSIONS
+from compact.policies.older_settings import OLDER_PROVIDERS, VERSIONS, configs_in, global_settings, profile_names
 from compact.policies.threshold import INHERIT, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD
 
 PROFILES_LEFT_OUT = "apiConfigs: left out"
@@ -20,6 +20,7 @@ _KEYS = (
     "profileThresholds",
     "condensingApiConfigId",
     "customCondensingPrompt",
+    "customSupportPrompts",
     "provider",
     "version",
 )
@@ -63,7 +64,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
         raise InvalidConfiguration(
             "there is nothing to migrate", field="settings", remedy=f"Known older settings: {', '.join(_KEYS)}."
         )
-    names = _names(old)
+    names = profile_names(old)
     policy: dict[str, Json] = {}
     config: dict[str, Json] = {}
     thresholds: dict[str, float] = {}
@@ -76,7 +77,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
         *_details(settings),
         *_profiles_left_out(old),
     )
-    prompt = settings.get("customCondensingPrompt")
+    prompt = _prompt_in(settings)
     return Migration(
         config | ({"policy": policy} if policy else {}),
         thresholds,
@@ -88,9 +89,7 @@ def migrate(old: Mapping[str, Json]) -> Migration:
 
 def unwrapped(old: Mapping[str, Json]) -> dict[str, Json]:
     """The older settings by themselves, wherever they stand in what was given."""
-    inner = old.get("globalSettings")
-    given = inner if isinstance(inner, dict) else old
-    return {str(key).removeprefix(_PREFIX): value for key, value in given.items() if value is not None}
+    return {key.removeprefix(_PREFIX): value for key, value in global_settings(old).items() if value is not None}
 
 
 def _trigger(settings: Mapping[str, Json], policy: dict[str, Json]) -> Iterator[str]:
@@ -147,11 +146,17 @@ def _thresholds(settings: Mapping[str, Json], names: Mapping[str, str], threshol
 
 
 def _prompt(settings: Mapping[str, Json]) -> Iterator[str]:
-    prompt = settings.get("customCondensingPrompt", "")
+    prompt = _prompt_in(settings)
     if not isinstance(prompt, str):
         yield "customCondensingPrompt: is no text; the strategy's own words hold"
     elif prompt.strip():
         yield "customCondensingPrompt: save it as a prompt (--prompt NAME), and name it in a profile: file:NAME"
+
+
+def _prompt_in(settings: Mapping[str, Json]) -> Json:
+    """Return the prompt for condensing, which newer versions of Roo Code keep beside other prompts."""
+    own, others = settings.get("customCondensingPrompt"), settings.get("customSupportPrompts")
+    return own or (others.get("CONDENSE") if isinstance(others, dict) else None) or ""
 
 
 def _details(settings: Mapping[str, Json]) -> Iterator[str]:
@@ -169,21 +174,8 @@ def _details(settings: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _profiles_left_out(old: Mapping[str, Json]) -> Iterator[str]:
-    if names := list(_configs(old)):
+    if names := list(configs_in(old)):
         yield f"{PROFILES_LEFT_OUT}: {', '.join(names)}; --apply makes profiles of them"
-
-
-def _names(old: Mapping[str, Json]) -> dict[str, str]:
-    """The names of Roo Code's profiles by their ids, where the file has them."""
-    named = _configs(old).items()
-    return {str(config["id"]): name for name, config in named if isinstance(config, dict) and "id" in config}
-
-
-def _configs(old: Mapping[str, Json]) -> dict[str, Json]:
-    """Roo Code's profiles by their names."""
-    profiles = old.get("providerProfiles")
-    configs = profiles.get("apiConfigs") if isinstance(profiles, dict) else None
-    return configs if isinstance(configs, dict) else {}
 
 
 def _is_percentage(value: Json) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,9 @@ VERSIONS = ("v1", "v2", "v3")
 OLDER_PROVIDERS = ("native", "lossless", "truncation", "smart")
 """The providers that older settings may choose and configure."""
 _REDUCTION = "targetReductionPercent"
+_PROFILE = "apiProfile"
+_NOT_IN_NAMES = re.compile(r"[^\w .:/@+-]")
+_LONGEST_NAME = 64
 _V2 = {
     "preserveRecentCount": "preserve_recent",
     "maxToolResultLines": "max_result_lines",
@@ -48,7 +52,7 @@ _SMART = _LOSSLESS | {
     "maxChars": "max_chars",
     "maxLines": "max_lines",
     "maxTokens": "max_tokens",
-    "apiProfile": "profile",
+    _PROFILE: "profile",
     "customPrompt": "prompt",
     "maxParallelCalls": "max_parallel",
 }
@@ -81,13 +85,56 @@ class Details:
     remarks: tuple[str, ...] = ()
 
 
-def read_details(settings: Mapping[str, Json]) -> tuple[Details, ...]:
-    """The details of the version that is chosen, and of every provider that has a configuration."""
+def global_settings(old: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the older settings: those of an export stand below a key of their own."""
+    inner = old.get("globalSettings")
+    return {str(key): value for key, value in (inner if isinstance(inner, dict) else old).items()}
+
+
+def configs_in(old: Mapping[str, Json]) -> dict[str, Json]:
+    """Return Roo Code's API profiles by their names."""
+    profiles = old.get("providerProfiles")
+    configs = profiles.get("apiConfigs") if isinstance(profiles, dict) else None
+    return configs if isinstance(configs, dict) else {}
+
+
+def profile_names(old: Mapping[str, Json]) -> dict[str, str]:
+    """Return the names that Roo Code's API profiles get, by their ids and by the names that they had."""
+    listed = global_settings(old).get("listApiConfigMeta")
+    known = {name: config for name, config in configs_in(old).items() if isinstance(config, dict)}
+    others = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    known |= {each["name"]: each for each in others if isinstance(each.get("name"), str) and each["name"] not in known}
+    names = {name: _valid_name(name) for name in known}
+    return names | {str(config["id"]): names[name] for name, config in known.items() if config.get("id")}
+
+
+def _valid_name(name: str) -> str:
+    """Return the name with other characters in place of those that names of profiles cannot have."""
+    return _NOT_IN_NAMES.sub("-", name).lstrip(" _.:/@+-")[:_LONGEST_NAME].rstrip() or "profile"
+
+
+def read_details(settings: Mapping[str, Json], names: Mapping[str, str]) -> tuple[Details, ...]:
+    """Return the details of the version that is chosen, and of every provider that has a configuration.
+
+    `names` are those of profiles, by the ids and the names that they had.
+    """
     version = settings.get("version")
     given = settings.get(version) if version in VERSIONS else None
     chosen = (_version(str(version), given),) if isinstance(given, dict) and given else ()
     configs = ((provider, settings.get(f"{provider}Config")) for provider in OLDER_PROVIDERS)
-    return *chosen, *(_provider(name, config) for name, config in configs if isinstance(config, dict) and config)
+    given = ((name, _with_names(config, names)) for name, config in configs if isinstance(config, dict) and config)
+    return *chosen, *(_provider(name, config) for name, config in given)
+
+
+def _with_names(value: Json, names: Mapping[str, str]) -> Json:
+    """Return the configuration with the names that profiles have now."""
+    if isinstance(value, list):
+        return [_with_names(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    profile = value.get(_PROFILE)
+    renamed = {_PROFILE: names.get(profile, profile)} if isinstance(profile, str) else {}
+    return {key: _with_names(item, names) for key, item in value.items()} | renamed
 
 
 def _provider(provider: str, given: Mapping[str, Json]) -> Details:
@@ -97,16 +144,15 @@ def _provider(provider: str, given: Mapping[str, Json]) -> Details:
     under = f"{provider}Config"
     if provider == "smart":
         return Details(under, "", "smart", _renamed(given))
-    known = {"lossless": _LOSSLESS, "native": {"customPrompt": "prompt", "apiProfile": "profile"}}[provider]
+    known = {"lossless": _LOSSLESS, "native": {"customPrompt": "prompt", _PROFILE: "profile"}}[provider]
     left = tuple(f"{under}.{key}: has no counterpart" for key in given if key not in known)
     return Details(under, "", provider, {known[key]: value for key, value in given.items() if key in known}, left)
 
 
 def read_profiles(old: Mapping[str, Json]) -> Iterator[tuple[dict[str, Json], str]]:
     """Roo Code's API profiles as profiles, without their keys; or an empty one, and why it cannot be one."""
-    given = old.get("providerProfiles")
-    configs = given.get("apiConfigs") if isinstance(given, dict) else None
-    for name, config in configs.items() if isinstance(configs, dict) else ():
+    names = profile_names(old)
+    for name, config in configs_in(old).items():
         if not isinstance(config, dict):
             continue
         vendor, model = _VENDORS.get(str(config.get("apiProvider")), ("", ""))
@@ -116,7 +162,7 @@ def read_profiles(old: Mapping[str, Json]) -> Iterator[tuple[dict[str, Json], st
         places = {_PLACES[key]: value for key, value in config.items() if key in _PLACES and isinstance(value, str)}
         # A region and an address belong to some vendors only.
         own = {key: value for key, value in places.items() if vendor in _WITH[key]}
-        yield {"name": str(name), "vendor": vendor, "model": config[model], **own}, ""
+        yield {"name": names[name], "vendor": vendor, "model": config[model], **own}, ""
 
 
 _WITH = {"url": ("compatible",), "region": ("bedrock", "vertex"), "project": ("vertex",)}

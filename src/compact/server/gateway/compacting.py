@@ -128,8 +128,8 @@ class Outgoing:
     """What is sent on, and what was done to it; `manager` is who can recall what is no longer in it.
 
     `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
-    something should have been, or how a provider failed; `cause` why the request does not begin with all messages of the request before.
-    `recalls` is how often the model has looked something up, None where it has no tools of ours.
+    something should have been, or how a provider failed; `cause` why the request does not begin with all messages of
+    the request before. `recalls` is how often the model has looked something up, None where it has no tools of ours.
     """
 
     asked: Asked
