@@ -22,6 +22,20 @@ LOGS: dict[str, tuple[str, Any]] = {
         [{"type": each["role"], "sessionId": "s", "uuid": each["content"], "message": each} for each in PLAIN],
     ),
     "Codex CLI": ("openai-responses", [{"type": "session_meta", "payload": {"id": "s"}}, *CODEX]),
+    "Gemini CLI": (
+        "google-gemini",
+        {
+            "sessionId": "s",
+            "projectHash": "p",
+            "messages": [
+                {"type": "info", "content": "A new version is there."},
+                *(
+                    {"type": {"assistant": "gemini"}.get(role, role), "content": [{"text": text}]}
+                    for role, text in SAID
+                ),
+            ],
+        },
+    ),
     "OpenCode": (
         "openai-chat",
         {

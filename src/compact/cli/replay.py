@@ -85,8 +85,8 @@ def replay(options: Options) -> None:
 
     Each request is compacted exactly as a CompactManager would, and priced with the vendor's prompt cache. No model is
     called: summaries are made offline, and those that a recipe would have a model write are charged at the price of the
-    vendor's usual cheap model; auto is played without one. It also reads the logs of Claude Code, Codex CLI, OpenCode,
-    SWE-agent and mini-swe-agent.
+    vendor's usual cheap model; auto is played without one. It also reads the logs of Claude Code, Codex CLI,
+    Gemini CLI, OpenCode, SWE-agent and mini-swe-agent.
 
     With --tune, recipes, triggers, targets and what stays are tried one after the other, and the cheapest policy that
     keeps enough of the facts that the session used later is shown and, with --output, written; Ctrl-C ends the search

@@ -117,6 +117,104 @@ def part(text: str) -> Json:
     return {"type": "input_text", "text": text}
 
 
+GEMINI: list[dict[str, Json]] = [
+    {"id": "1", "timestamp": "2026-01-05T10:00:00.000Z", "type": "user", "content": [{"text": "Why does it fail?"}]},
+    {"id": "2", "timestamp": "2026-01-05T10:00:01.000Z", "type": "info", "content": "Using a small model."},
+    {
+        "id": "3",
+        "timestamp": "2026-01-05T10:00:05.000Z",
+        "type": "gemini",
+        "content": "I read it.",
+        "thoughts": [{"subject": "Looking", "description": "The file first.", "timestamp": "2026-01-05T10:00:04.000Z"}],
+        "tokens": {"input": 900, "output": 20, "cached": 0, "thoughts": 30, "tool": 0, "total": 950},
+        "model": "gemini-2.5-pro",
+        "toolCalls": [
+            {
+                "id": "read-1",
+                "name": "read_file",
+                "args": {"path": "/app.py"},
+                "result": [
+                    {"functionResponse": {"id": "read-1", "name": "read_file", "response": {"output": "port = 80"}}}
+                ],
+                "status": "success",
+                "timestamp": "2026-01-05T10:00:06.000Z",
+                "resultDisplay": "",
+                "displayName": "ReadFile",
+            },
+            {"id": "shell-2", "name": "shell", "args": {"command": "ls"}, "result": "app.py", "status": "success"},
+            {"id": "shell-3", "name": "shell", "args": {"command": "rm"}, "result": None, "status": "cancelled"},
+        ],
+    },
+    {"id": "4", "type": "error", "content": "[API Error: quota]"},
+    {"id": "5", "type": "gemini", "content": "The port.", "thoughts": [], "tokens": None, "model": "gemini-2.5-flash"},
+    {"id": "6", "type": "user", "content": "Thank you."},
+]
+READ_FROM_GEMINI: list[Json] = [
+    {"role": "user", "parts": [{"text": "Why does it fail?"}]},
+    {
+        "role": "model",
+        "parts": [
+            {"text": "Looking\nThe file first.", "thought": True},
+            {"text": "I read it."},
+            {"functionCall": {"id": "read-1", "name": "read_file", "args": {"path": "/app.py"}}},
+            {"functionCall": {"id": "shell-2", "name": "shell", "args": {"command": "ls"}}},
+            {"functionCall": {"id": "shell-3", "name": "shell", "args": {"command": "rm"}}},
+        ],
+    },
+    {
+        "role": "user",
+        "parts": [
+            {"functionResponse": {"id": "read-1", "name": "read_file", "response": {"output": "port = 80"}}},
+            {"functionResponse": {"id": "shell-2", "name": "shell", "response": {"output": "app.py"}}},
+            {"functionResponse": {"id": "shell-3", "name": "shell", "response": {"error": "cancelled"}}},
+        ],
+    },
+    {"role": "model", "parts": [{"text": "The port."}]},
+    {"role": "user", "parts": [{"text": "Thank you."}]},
+]
+
+
+def test_gemini_cli_calls_have_their_results_and_what_the_program_says_stays_out() -> None:
+    times = {"startTime": "2026-01-05T10:00:00.000Z", "lastUpdated": "2026-01-05T10:00:09.000Z"}
+    log = read({"sessionId": "s", "projectHash": "p", **times, "messages": GEMINI})
+    assert (log.agent, log.format, log.model) == ("Gemini CLI", "google-gemini", "gemini-2.5-flash")
+    assert log.messages == READ_FROM_GEMINI
+    assert violations(read_transcript(json.dumps({"sessionId": "s", "messages": GEMINI}).encode())) == []
+
+
+def test_gemini_cli_lines_change_what_earlier_ones_say() -> None:
+    first: dict[str, Json] = {"sessionId": "s", "projectHash": "p", "startTime": "2026-01-05T10:00:00.000Z"}
+    unanswered = {**GEMINI[2], "toolCalls": []}
+    aside = {"id": "9", "type": "user", "content": "Never mind."}
+    changed: dict[str, Json] = {"$set": {"summary": "A port."}}
+    lines: list[Json] = [first, *GEMINI[:2], unanswered, aside, {"$rewindTo": "9"}, *GEMINI[2:], changed]
+    assert read(lines).messages == READ_FROM_GEMINI
+    assert read([first, aside, {"$set": {"messages": GEMINI}}]).messages == READ_FROM_GEMINI
+    assert read([first, aside, {"$rewindTo": "gone"}, *GEMINI]).messages == READ_FROM_GEMINI
+
+
+def test_gemini_cli_images_come_after_the_results_and_a_call_follows_what_is_said() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    response = {"functionResponse": {"id": "a", "name": "read_file", "response": {"output": "An image."}}}
+    call = {"id": "a", "name": "read_file", "args": {}, "result": [response, image]}
+    rows: list[Json] = [
+        {"type": "user", "content": ["Look.", {"text": ""}]},
+        {"type": "gemini", "content": "I look."},
+        {"type": "gemini", "content": "", "thoughts": [{"subject": "Empty"}]},
+        {"type": "gemini", "content": "", "toolCalls": [call]},
+        {"type": "user", "content": ""},
+    ]
+    assert read({"sessionId": "s", "messages": rows}).messages == [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {
+            "role": "model",
+            "parts": [{"text": "I look."}, {"functionCall": {"id": "a", "name": "read_file", "args": {}}}],
+        },
+        {"role": "user", "parts": [response]},
+        {"role": "user", "parts": [image]},
+    ]
+
+
 def test_opencode_steps_become_calls_and_results() -> None:
     tool = {
         "type": "tool",
@@ -186,6 +284,8 @@ def test_swe_agent_and_mini_swe_agent_keep_what_was_sent() -> None:
         [{"type": "response_item", "payload": "x"}],
         {"trajectory": {}, "history": 5},
         {"trajectory_format": 5, "messages": {}},
+        {"sessionId": "s", "messages": [{"type": "gemini", "content": None, "toolCalls": 5, "thoughts": [7]}]},
+        [{"sessionId": "s", "projectHash": "p"}, {"id": 5, "type": "user"}, {"$rewindTo": []}, {"$set": 5}],
     ],
 )
 def test_what_is_no_log_is_left_alone_or_read_as_an_empty_one(content: Json) -> None:

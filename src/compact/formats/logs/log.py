@@ -11,6 +11,8 @@ Row: TypeAlias = dict[str, Json]
 ANTHROPIC = "anthropic-messages"
 CHAT = "openai-chat"
 RESPONSES = "openai-responses"
+GEMINI = "google-gemini"
+_KEYS = {RESPONSES: ("instructions", "input"), GEMINI: ("systemInstruction", "contents")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Log:
     @property
     def body(self) -> dict[str, Json]:
         """The session as one request."""
-        system, messages = ("instructions", "input") if self.format == RESPONSES else ("system", "messages")
+        system, messages = _KEYS.get(self.format, ("system", "messages"))
         body: dict[str, Json] = {"model": self.model} if self.model else {}
         if self.system is not None:
             body[system] = self.system
