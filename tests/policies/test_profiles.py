@@ -55,7 +55,7 @@ def test_a_profile_needs_little() -> None:
         ({"url": "http://example.com/v1"}, "profiles.0.url: must begin with https"),
         ({"url": "https://me:secret@host/v1"}, "profiles.0.url: must be a plain address"),
         ({"url": "https://host/v1?key=secret"}, "profiles.0.url: must be a plain address"),
-        ({"url": "http://169.254.169.254/latest"}, "profiles.0.url: must not be a link-local address"),
+        ({"url": "http://169.254.169.254/latest"}, "profiles.0.url: must not be a link-local or reserved address"),
         ({"timeout": 0}, "profiles.0.timeout: should be greater than 0"),
         ({"attempts": 0}, "profiles.0.attempts: should be greater than or equal to 1"),
         ({"concurrency": 1000}, "profiles.0.concurrency: should be less than or equal to 64"),

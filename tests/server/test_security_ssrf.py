@@ -11,8 +11,10 @@ import httpx2
 import pytest
 
 from compact.errors import InvalidConfiguration
-from compact.server.gateway import reaching, sending
-from compact.server.gateway.reaching import Checked, CheckedClient, check_reach
+from compact.llm import connections
+from compact.llm.connections import Checked, CheckedClient
+from compact.policies.addresses import check_reach
+from compact.server.gateway import sending
 from compact.settings.server import load_server_settings
 from compact.testing.vendors import FakeVendors, Fault
 from tests.server.conftest import Recorder, Serve, Served, told
@@ -30,7 +32,7 @@ def leads_to(monkeypatch: pytest.MonkeyPatch, *turns: list[str]) -> list[str]:
         asked.append(host)
         return turns[min(len(asked), len(turns)) - 1]
 
-    monkeypatch.setattr(reaching, "resolved", resolved)
+    monkeypatch.setattr(connections, "resolved", resolved)
     return asked
 
 
@@ -171,7 +173,7 @@ def test_deadlines_looking_up_a_name_is_part_of_connecting(monkeypatch: pytest.M
         await asyncio.sleep(60)
         return [PUBLIC]
 
-    monkeypatch.setattr(reaching, "resolved", never)
+    monkeypatch.setattr(connections, "resolved", never)
     with pytest.raises(httpcore2.ConnectTimeout):
         asyncio.run(Checked().connect_tcp("api.openai.com", 443, 0.05))
 

@@ -17,6 +17,7 @@ from compact.ports import Answer, Ask, Completion, Failure, Observe
 from compact.settings.keys import address_of, resolve_key, reveal_key
 from compact.settings.offline import require_online
 from compact.settings.profiles import change_profiles, load_profiles
+from compact.settings.server import upstream_networks
 
 if TYPE_CHECKING:
     from compact.engine import AskModel
@@ -240,7 +241,7 @@ def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> 
     """The models of these profiles: where one fails, the next is asked."""
     from compact.llm.access import Access
 
-    return Access(profiles, key_of=reveal_key, observe=observe)
+    return Access(profiles, key_of=reveal_key, observe=observe, allowed=upstream_networks())
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from compact.quantities import counted
 from compact.settings.keys import reveal_key
 from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
+from compact.settings.server import upstream_networks
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
@@ -184,7 +185,7 @@ async def _put(
 
     from compact.llm.requesting import Requests, set_up
 
-    opened = await set_up(profile, key)
+    opened = await set_up(profile, key, upstream_networks())
     try:
         requests = Requests(profile, key, opened.model)
         history, settings = list(_history(conversation)), _settings(profile, conversation, limit)

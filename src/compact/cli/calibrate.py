@@ -13,6 +13,7 @@ from compact.errors import InvalidInput
 from compact.formats import request_body
 from compact.llm import count_remotely
 from compact.messages import Conversation
+from compact.settings.server import upstream_networks
 
 EXAMPLES = (
     "Examples: compact calibrate request.json -m claude-sonnet-4-5 --reported 121480 · "
@@ -61,4 +62,5 @@ def calibrate(
 
 def _ask(conversation: Conversation, model: str, url: str) -> int:
     body = {**request_body(conversation), "model": model}
-    return count_remotely(conversation.format, body, url=url, key=os.environ.get("COMPACT_API_KEY", ""))
+    key = os.environ.get("COMPACT_API_KEY", "")
+    return count_remotely(conversation.format, body, url=url, key=key, allowed=upstream_networks())

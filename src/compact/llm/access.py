@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -16,6 +17,7 @@ from compact.llm.line import Line
 from compact.llm.vendors import missing_extra, require_extra
 from compact.messages import Json
 from compact.policies import Profile
+from compact.policies.addresses import Network
 from compact.ports import Answer, Ask, Event, Failure, Observe
 from compact.ports.closeable import Closeable
 
@@ -39,14 +41,20 @@ class Access(Closeable):
 
     `key_of` finds a profile's key when it is needed; it raises InvalidConfiguration where there is none. A question
     goes to the profile it names, or to the first; where that one fails, the others are asked in their order.
-    `observe` is told who is asked, who is asked again, and who fails. Its calls come from another thread.
+    `observe` is told who is asked, who is asked again, and who fails. Its calls come from another thread. `allowed` are
+    networks that may be reached by any name; any other name leads to the internet, or nobody is asked.
 
     All requests run in one loop of their own, so that limits hold and connections are reused whoever asks: plain code,
     or any event loop. It ends with `close`, at the end of a `with`, or when nobody holds the object any more.
     """
 
     def __init__(
-        self, profiles: Sequence[Profile], *, key_of: Callable[[Profile], str], observe: Observe | None = None
+        self,
+        profiles: Sequence[Profile],
+        *,
+        key_of: Callable[[Profile], str],
+        observe: Observe | None = None,
+        allowed: Collection[Network] = (),
     ) -> None:
         if not profiles:
             raise InvalidConfiguration("there is none", field="profiles", remedy="Give at least one.")
@@ -54,6 +62,7 @@ class Access(Closeable):
             require_extra(profiles[0])
         self._profiles = {profile.name: profile for profile in profiles}
         self._key_of = key_of
+        self._allowed = allowed
         self._observe = observe
         self._running: _Running | None = None
         self._lock = Lock()
@@ -116,7 +125,7 @@ class Access(Closeable):
     def _start(self) -> _Running:
         with self._lock:
             if self._running is None:
-                self._running = _run(self._profiles, self._key_of)
+                self._running = _run(self._profiles, partial(Line, key_of=self._key_of, allowed=self._allowed))
                 finalize(self, self._running.stop)
             return self._running
 
@@ -136,12 +145,12 @@ class Asking:
         return self.access.answer_now(asks, observe=self.observe)
 
 
-def _run(profiles: dict[str, Profile], key_of: Callable[[Profile], str]) -> _Running:
+def _run(profiles: dict[str, Profile], line_to: Callable[[Profile], Line]) -> _Running:
     from anyio.from_thread import start_blocking_portal
 
     stack = ExitStack()
     portal = stack.enter_context(start_blocking_portal(name=_THREAD))
-    lines = {name: portal.call(Line, profile, key_of) for name, profile in profiles.items()}
+    lines = {name: portal.call(line_to, profile) for name, profile in profiles.items()}
     stack.callback(_hang_up, portal, lines)
     return _Running(portal, lines, stack.close)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from compact.errors import CompactError
+from compact.errors import CompactError, InvalidConfiguration
 from compact.ports import Answer, Failure, FailureKind, Refusal
 
 _LONGEST: Final = 300
@@ -55,6 +55,8 @@ def trouble(error: Exception, key: str) -> Trouble:
     """What went wrong, told without the key."""
     from pydantic_ai.exceptions import ModelAPIError
 
+    if refused := next((cause for cause in _causes(error) if isinstance(cause, InvalidConfiguration)), None):
+        return Trouble("unconfigured", str(refused))
     said = _said(error)
     text = without_key(said, key)
     if not isinstance(error, ModelAPIError):
@@ -63,6 +65,13 @@ def trouble(error: Exception, key: str) -> Trouble:
     status = getattr(error, "status_code", None)
     reason = f"{kind.replace('_', ' ')}{f' ({status})' if status else ''}: {text}"[:_LONGEST]
     return Trouble(kind, reason, _wait(error), filtered=kind == "rejected" and bool(_FILTERED.search(said)))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and those that led to it; an SDK raises its own where no connection may be made."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _strange(error: Exception, text: str) -> Trouble:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ from compact.llm.failures import Trouble
 from compact.llm.requesting import Requests, set_up
 from compact.llm.vendors import Opened, takes_seed
 from compact.policies import Profile, model_of
+from compact.policies.addresses import Network
 from compact.ports import Answer, Ask, Failure
 
 if TYPE_CHECKING:
@@ -32,12 +33,13 @@ _NO_TEMPERATURE: Final = (
 class Line:
     """Asks one profile's model; to be made and used inside one event loop."""
 
-    def __init__(self, profile: Profile, key_of: Callable[[Profile], str]) -> None:
+    def __init__(self, profile: Profile, key_of: Callable[[Profile], str], allowed: Collection[Network] = ()) -> None:
         from anyio import CapacityLimiter
         from anyio import Lock as LoopLock
 
         self.profile = profile
         self._key_of = key_of
+        self._allowed = allowed
         self._limiter = CapacityLimiter(profile.concurrency)
         self._opening = LoopLock()
         self._opened: dict[str, Opened] = {}
@@ -78,7 +80,7 @@ class Line:
         """The model, set up with this key: one that was replaced meanwhile must not be used for good."""
         async with self._opening:
             if key not in self._opened:
-                self._opened[key] = await set_up(self.profile, key)
+                self._opened[key] = await set_up(self.profile, key, self._allowed)
             return self._opened[key]
 
     def _attempts(self, deadline: float, troubles: list[Trouble]) -> AsyncIterator[stamina.Attempt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from compact.llm.failures import Trouble, without_key
 from compact.llm.vendors import ADDRESSES, key_headers, require_extra
 from compact.models import input_limit
 from compact.policies import Profile, Vendor
+from compact.policies.addresses import Network
 from compact.ports import Failure, FailureKind
 
 if TYPE_CHECKING:
@@ -68,10 +69,13 @@ class _Door:
         return f"{self.address}?{query}" if query else self.address
 
 
-def list_limits(profile: Profile, key: str, *, seconds: float = SECONDS) -> Listing | Failure:
+def list_limits(
+    profile: Profile, key: str, *, seconds: float = SECONDS, allowed: Collection[Network] = ()
+) -> Listing | Failure:
     """What the profile's vendor tells at the operator's address; it does not raise where the vendor fails.
 
-    Redirects are not followed: a key must not travel to another host. Not to be called where a loop is running.
+    Redirects are not followed: a key must not travel to another host. `allowed` are networks that may be reached by
+    any name. Not to be called where a loop is running.
     """
     import asyncio
 
@@ -79,7 +83,7 @@ def list_limits(profile: Profile, key: str, *, seconds: float = SECONDS) -> List
         return Failure(f"{profile.vendor} lists no limits", "unconfigured")
     try:
         require_extra(profile)
-        return asyncio.run(_asked(profile, key, seconds))
+        return asyncio.run(_asked(profile, key, seconds, allowed))
     except InvalidConfiguration as error:
         return Failure(str(error), "unconfigured")
     except TimeoutError:
@@ -88,15 +92,18 @@ def list_limits(profile: Profile, key: str, *, seconds: float = SECONDS) -> List
         return Failure(without_key(failed.reason, key), failed.kind)
 
 
-async def _asked(profile: Profile, key: str, seconds: float) -> Listing:
+async def _asked(profile: Profile, key: str, seconds: float, allowed: Collection[Network]) -> Listing:
     import asyncio
 
     import httpx2
 
+    from compact.llm.connections import Checked, CheckedClient
+
     timeout = httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     found: list[Limits] = []
     named = 0
-    async with asyncio.timeout(seconds), httpx2.AsyncClient(timeout=timeout, follow_redirects=False) as client:
+    client = CheckedClient(Checked(allowed), timeout=timeout, follow_redirects=False)
+    async with asyncio.timeout(seconds), client:
         async for page in _pages(client, profile, key):
             items = list(_items(page))
             named += len(items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from compact.errors import CompactError
@@ -10,6 +10,7 @@ from compact.llm.failures import Trouble, trouble, without_key
 from compact.llm.replies import read_reply
 from compact.llm.vendors import Opened, open_model
 from compact.policies import Profile
+from compact.policies.addresses import Network
 from compact.ports import Answer
 
 if TYPE_CHECKING:
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 
-async def set_up(profile: Profile, key: str) -> Opened:
-    """The profile's model, ready to be asked with this key; whoever gets it closes it."""
+async def set_up(profile: Profile, key: str, allowed: Collection[Network] = ()) -> Opened:
+    """The profile's model, ready to be asked with this key; whoever gets it closes it.
+
+    `allowed` are networks that may be reached by any name.
+    """
     from anyio.to_thread import run_sync
 
     try:
         # An SDK takes seconds to load, and Google's looks for credentials on the network.
-        return await run_sync(open_model, profile, key, abandon_on_cancel=True)
+        return await run_sync(open_model, profile, key, allowed, abandon_on_cancel=True)
     except CompactError:
         raise
     except Exception as error:  # noqa: BLE001 - SDKs check in many ways what they are given

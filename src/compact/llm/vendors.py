@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +10,9 @@ from logging import LogRecord, getLogger
 from typing import TYPE_CHECKING, Any, Final
 
 from compact.errors import InvalidConfiguration
+from compact.llm.lookup import look_up
 from compact.policies import Profile, Vendor
+from compact.policies.addresses import Network
 
 if TYPE_CHECKING:
     import httpx2
@@ -81,12 +83,18 @@ def takes_seed(vendor: Vendor) -> bool:
     return vendor not in _SEEDLESS
 
 
-def open_model(profile: Profile, key: str) -> Opened:
-    """The profile's model. It takes a while: SDKs are loaded, certificates read."""
+def open_model(profile: Profile, key: str, allowed: Collection[Network] = ()) -> Opened:
+    """The profile's model. It takes a while: SDKs are loaded, certificates read.
+
+    `allowed` are networks that may be reached by any name.
+    """
     require_extra(profile)
     if profile.vendor == "bedrock":
+        if profile.url:
+            # Amazon's SDK connects by itself: its address is checked here, and not again.
+            look_up(profile.url, allowed)
         return _bedrock(profile, key)
-    client = _http_client(profile)
+    client = _http_client(profile, allowed)
     model = _MODELS[profile.vendor](profile, key, client)
     return Opened(model, client.aclose)
 
@@ -98,12 +106,14 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _http_client(profile: Profile) -> httpx2.AsyncClient:
+def _http_client(profile: Profile, allowed: Collection[Network]) -> httpx2.AsyncClient:
     import httpx2
+
+    from compact.llm.connections import Checked, CheckedClient
 
     # A redirect would carry the key to another host.
     timeout = httpx2.Timeout(profile.timeout, connect=min(_CONNECT_SECONDS, profile.timeout))
-    return httpx2.AsyncClient(timeout=timeout, follow_redirects=False)
+    return CheckedClient(Checked(allowed), timeout=timeout, follow_redirects=False)
 
 
 def _openai(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:

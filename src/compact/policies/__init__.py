@@ -2,7 +2,7 @@
 
 from compact.policies.compaction import CompactConfig, Policy, RedactionSettings, StorageSettings, TracingSettings
 from compact.policies.configuration import Configuration, configure
-from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, check_address, default_profile, model_of
+from compact.policies.profiles import CHEAP, Profile, Profiles, Vendor, default_profile, model_of
 from compact.policies.retention import Retention, Selection, from_a_request, last_calls, last_turns, last_within, select
 from compact.policies.room import AnswerRoom, Room
 from compact.policies.session_ids import check_session_id
@@ -40,7 +40,6 @@ __all__ = [
     "Threshold",
     "TracingSettings",
     "Vendor",
-    "check_address",
     "check_session_id",
     "configure",
     "default_profile",

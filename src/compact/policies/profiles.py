@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from ipaddress import ip_address
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
@@ -13,15 +12,13 @@ from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
-    HttpUrl,
-    TypeAdapter,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from compact.models import CacheRules, Model, Prices, find_model
+from compact.policies.addresses import check_address
 from compact.policies.configuration import Configuration, configure
 from compact.policies.threshold import INHERIT, OwnThreshold, check_percent
 from compact.policies.variants import Variant
@@ -71,38 +68,6 @@ def _reference(text: str) -> str:
     if text and (not _REFERENCE.fullmatch(text) or not text.isprintable()):
         raise ValueError("must be env:NAME or keyring:SERVICE/USER, a reference and never a key")
     return text
-
-
-def check_address(text: str) -> str:
-    """An address that a key may be sent to: encrypted, unless it is this machine or its own network; or ValueError."""
-    if not text:
-        return text
-    try:
-        url = TypeAdapter(HttpUrl).validate_python(text)
-    except ValidationError:
-        raise ValueError("must be an http or https address, such as https://host/v1") from None
-    if url.username or url.password or url.query or url.fragment:
-        raise ValueError("must be a plain address: no user, password, query or fragment")
-    if _is_link_local(url.host or ""):
-        raise ValueError("must not be a link-local address: cloud machines keep their credentials there")
-    if url.scheme == "http" and not is_near(url.host or ""):
-        raise ValueError("must begin with https: a key would cross the internet in the clear")
-    return text
-
-
-def _is_link_local(host: str) -> bool:
-    try:
-        return ip_address(host.strip("[]")).is_link_local
-    except ValueError:
-        return False
-
-
-def is_near(host: str) -> bool:
-    """Whether the host is named as one on this machine or in its network."""
-    try:
-        return ip_address(host.strip("[]")).is_private
-    except ValueError:
-        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
 
 
 STORED: Final = MappingProxyType({"stored": True})

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, ConfigDict, Field, IPvAnyNetwork
 
 from compact.policies import Configuration, Profile, configure
+from compact.policies.addresses import Network
 from compact.policies.profiles import Address, Reference
 from compact.settings.compaction import PREFIX
 from compact.settings.keys import Key, resolve_key
@@ -76,6 +77,12 @@ def key_of(profile: Profile) -> Key | None:
     if optional and not os.environ.get(f"{profile.vendor.upper()}_API_KEY", "").strip():
         return None
     return resolve_key(profile)
+
+
+def upstream_networks() -> tuple[Network, ...]:
+    """The networks that any name of a vendor's address may lead into; InvalidConfiguration where they are wrong."""
+    variable = variable_of("upstream_networks")
+    return load_server_settings({variable: os.environ.get(variable, "")}).upstream_networks
 
 
 def load_server_settings(environment: Mapping[str, str] | None = None) -> ServerSettings:

@@ -15,7 +15,8 @@ import httpx2
 from fastapi.responses import Response, StreamingResponse
 
 from compact.errors import CompactError, NotFound
-from compact.server.gateway.reaching import Checked, CheckedClient, Network
+from compact.llm.connections import Checked, CheckedClient
+from compact.policies.addresses import Network
 from compact.server.gateway.upstreams import Upstream
 
 if TYPE_CHECKING:

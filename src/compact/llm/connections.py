@@ -1,33 +1,20 @@
-"""Where a connection to a vendor may lead: the address that was looked at is the one that is connected to.
-
-The operator's configuration names every host. Naming an address, or a name that only holds nearby, says that a place on
-this machine or in its network is meant. Any other name must lead to the internet: whoever rules its DNS could else have
-the operator's key sent to what only this machine can reach.
-"""
+"""Connections to models: the address that was checked is the one that is connected to."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import Collection, Iterable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import httpcore2
 import httpx2
 
-from compact.errors import InvalidConfiguration
-from compact.policies.profiles import is_near
+from compact.policies.addresses import Network, check_reach
 
 if TYPE_CHECKING:
     from httpcore2 import SOCKET_OPTION
 
-Address: TypeAlias = IPv4Address | IPv6Address
-Network: TypeAlias = IPv4Network | IPv6Network
-
-# What clouds answer with credentials, beside all that is link-local: Alibaba, Azure, and Amazon by IPv6.
-_METADATA: Final = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "fd00:ec2::254")))
-_TRANSLATED: Final = ip_network("64:ff9b::/96")
 _CONNECT_SECONDS: Final = 10.0
 
 
@@ -108,44 +95,3 @@ async def resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
-
-
-def check_reach(host: str, addresses: Iterable[str], allowed: Collection[Network] = ()) -> None:
-    """Refuse a host of which even one address leads where it must not; InvalidConfiguration says so."""
-    for text in addresses:
-        address = _meant(ip_address(text.partition("%")[0]))
-        remedy = "Correct the vendor's address or its DNS"
-        if _keeps_credentials(address):
-            problem = "leads to a link-local or reserved address, where clouds keep their credentials"
-            raise InvalidConfiguration(problem, field=host, remedy=f"{remedy}.")
-        if any(address.version == network.version and address in network for network in allowed):
-            continue
-        if not _is_literal(host) and is_near(host) == address.is_global:
-            problem = (
-                "is a local name that leads to the internet" if address.is_global else "leads into a local network"
-            )
-            remedy += ", or name the network in COMPACT_UPSTREAM_NETWORKS."
-            raise InvalidConfiguration(problem, field=host, remedy=remedy)
-
-
-def _meant(address: Address) -> Address:
-    """The address that another one stands for."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _TRANSLATED:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or address
-
-
-def _keeps_credentials(address: Address) -> bool:
-    reserved = address.is_reserved and not address.is_loopback  # Python counts ::1 among the reserved ones
-    special = address.is_link_local or address.is_multicast or address.is_unspecified or reserved
-    return special or address in _METADATA
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
