@@ -31,6 +31,10 @@ _FLUSH: int | None = getattr(sys.modules.get("fcntl"), "F_FULLFSYNC", None)  # m
 _FAR = 1 << 40  # Windows locks bytes: this one is beyond every file
 
 
+UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""What the system says where a file may not be written."""
+
+
 class Folder(NamedTuple):
     """A folder that is held open, so that no other one can take its place meanwhile."""
 
@@ -112,6 +116,13 @@ class Disk:
         else:
             fcntl.flock(file, fcntl.LOCK_EX)
 
+    def lock_to_read(self, file: int) -> None:
+        """Wait until nobody who writes has the file locked: all the lock that a network file system gives a reader."""
+        if sys.platform == "win32":
+            self.lock(file)
+        else:
+            fcntl.flock(file, fcntl.LOCK_SH)
+
     def unlock(self, file: int) -> None:
         if sys.platform == "win32":
             os.lseek(file, _FAR, os.SEEK_SET)
@@ -133,10 +144,20 @@ def opened(disk: Disk, folder: Folder, name: str, flags: int) -> Iterator[int]:
         disk.close(file)
 
 
+def open_to_read(disk: Disk, folder: Folder, name: str, *, create: bool = False) -> tuple[int, int]:
+    """Open the file, to append where that is possible; in a mounted backup it is not. Return it with what it is for."""
+    try:
+        return disk.open(folder, name, APPEND | CREATE * create), APPEND
+    except OSError as error:
+        if create or error.errno not in UNWRITABLE:
+            raise
+    return disk.open(folder, name, READ), READ
+
+
 @contextlib.contextmanager
-def locked(disk: Disk, file: int) -> Iterator[None]:
-    """The file, locked against everybody else who locks it."""
-    disk.lock(file)
+def locked(disk: Disk, file: int, *, shared: bool = False) -> Iterator[None]:
+    """The file, locked against everybody else who locks it, or against those who write."""
+    (disk.lock_to_read if shared else disk.lock)(file)
     try:
         yield
     finally:

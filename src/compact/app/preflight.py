@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from compact.app.keeping import Keeper
 from compact.engine import Report
+from compact.engine.compaction import PROVIDER_FAILED
 from compact.engine.projection import BreakCause
 from compact.engine.sessions import Session
 from compact.engine.telling import lowered_event
@@ -40,6 +41,12 @@ class Preflight:
     events: tuple[Event, ...] = ()
     break_cause: BreakCause = ""
     max_tokens: int | None = None
+
+    @property
+    def failure(self) -> str:
+        """How the recipe's own provider failed, and who did its work; empty if it did not fail."""
+        failures = (event for event in self.events if event.properties.get("error_type") == PROVIDER_FAILED)
+        return next((str(event.properties["message"]) for event in failures), "")
 
 
 @dataclass(slots=True)

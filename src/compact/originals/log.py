@@ -7,9 +7,8 @@ import errno
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
-from compact.disk import APPEND, CREATE, READ, Disk, Folder, locked, opened, write_all
+from compact.disk import APPEND, CREATE, READ, Disk, Folder, locked, open_to_read, opened, write_all
 from compact.errors import DamagedOriginals
 from compact.messages import Json, meta_of
 from compact.originals.index import Index, Span, read_own_header
@@ -31,6 +30,7 @@ from compact.originals.survey import (
     NO_HEADER,
     OTHER_LINES,
     WRONG_CHECKSUM,
+    damage_of,
     path_of,
     segment_name,
     survey,
@@ -54,6 +54,7 @@ class Log:
         self.session = session
         self._disk = disk
         self._mutex = threading.Lock()
+        self._access = APPEND  # or READ, where the files cannot be written
         self._named = False  # whether the names of the files are known to be on the drive
         self._doubtful: dict[int, tuple[int, bytes]] = {}  # by segment: bytes that failed to be written, and where
         self._forget()
@@ -94,7 +95,7 @@ class Log:
             while True:
                 first = self._open_first(create=create)
                 try:
-                    with locked(self._disk, first):
+                    with locked(self._disk, first, shared=self._access == READ):
                         if self._is_first(first):
                             yield first
                             return
@@ -105,13 +106,17 @@ class Log:
         try:
             if create and not self._exists(0) and self._exists(1):
                 raise self._damage(0, 0, NO_FILE)
-            return self._disk.open(self._folder, self._name(0), APPEND | CREATE * create)
+            first, access = open_to_read(self._disk, self._folder, self._name(0), create=create)
         except FileNotFoundError:
             if self._exists(1):
                 raise self._damage(0, 0, NO_FILE) from None
             raise Missing from None
         except IsADirectoryError:
             raise self._damage(0, 0, "it is a folder") from None
+        if access != self._access:
+            self._access = access
+            self._forget()  # what was read without waiting for the drive is read again before anything is built on it
+        return first
 
     def _is_first(self, first: int) -> bool:
         status = self._disk.status(first)
@@ -192,7 +197,7 @@ class Log:
             raise
 
     def _extend(self, lines: bytes) -> None:
-        with self._opened(self._segment) as file:
+        with opened(self._disk, self._folder, self._name(self._segment), APPEND) as file:
             if self._disk.status(file).st_size != self._end:  # the rest of a write that was never finished
                 self._disk.truncate(file, self._end)
             header = b"" if self._end else write_header(self.session, 0, 0)
@@ -261,12 +266,12 @@ class Log:
                     self._forget()
                     continue
                 began = self._end
-                if self._read_on(file, stop, last=sealed is None) and not self._confirm(
-                    file, began, last=sealed is None
-                ):
-                    continue
-                if self._end:
-                    self._settle_names()
+                added = self._read_on(file, stop, last=sealed is None)
+                if self._access == APPEND:
+                    if added and not self._confirm(file, began, last=sealed is None):
+                        continue
+                    if self._end:
+                        self._settle_names()
                 if sealed is None:
                     if new and self._exists(self._segment + 2):
                         raise self._damage(self._segment + 1, 0, NO_FILE)
@@ -378,20 +383,13 @@ class Log:
             raise KeyError(digest) from None
 
     def _opened(self, segment: int) -> contextlib.AbstractContextManager[int]:
-        return opened(self._disk, self._folder, self._name(segment), APPEND)
+        return opened(self._disk, self._folder, self._name(segment), self._access)
 
     def _name(self, segment: int) -> str:
         return segment_name(self.session, segment)
 
     def _path(self, segment: int) -> str:
         return path_of(self._folder, self._name(segment))
-
-
-def damage_of(session: str, path: str, line: int, problem: str, whole: str) -> DamagedOriginals:
-    """The error with its remedy."""
-    storage = Path(path).parent.parent
-    remedy = f"Run: compact originals repair {session or 'SESSION'} --storage {storage}"
-    return DamagedOriginals(session, (path, line), problem, whole=whole, remedy=remedy)
 
 
 def _is_content(kind: Kind | None) -> bool:

@@ -26,11 +26,12 @@ from compact.disk import (
 from compact.errors import DamagedOriginals
 from compact.messages import Json, Metas
 from compact.originals.lines import DIGEST, first_header, write_commit, write_message, write_retract
-from compact.originals.log import Log, Missing, damage_of
+from compact.originals.log import Log, Missing
 from compact.originals.repair import Repair, repair_files, set_aside
 from compact.originals.survey import (
     NO_HEADER,
     Problem,
+    damage_of,
     is_segment,
     path_of,
     segment_name,

@@ -8,9 +8,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from compact.disk import READ, Disk, Folder, opened, read_all
+from compact.errors import DamagedOriginals
 from compact.originals.lines import (
     DIGEST,
     PREFIX,
@@ -328,3 +330,10 @@ def session_in(name: str, data: bytes) -> str:
 
 def path_of(folder: Folder, name: str) -> str:
     return f"{folder.path}{os.sep}{name}"
+
+
+def damage_of(session: str, path: str, line: int, problem: str, whole: str) -> DamagedOriginals:
+    """The error with its remedy."""
+    storage = Path(path).parent.parent
+    remedy = f"Run: compact originals repair {session or 'SESSION'} --storage {storage}"
+    return DamagedOriginals(session, (path, line), problem, whole=whole, remedy=remedy)

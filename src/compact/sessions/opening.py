@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 
-from compact.disk import Disk, close_folder, make_path
+from compact.disk import UNWRITABLE, Disk, close_folder, make_path
 from compact.errors import InvalidConfiguration, StorageError
 from compact.sessions.database import Database
 from compact.sessions.locks import AdvisoryLocks, FileLocks, Locks, ThreadLocks
@@ -80,6 +81,8 @@ def _open_sqlite(name: str, version: str) -> Database:
     try:
         locks = FileLocks(_private(path))
     except OSError as error:
+        if error.errno in UNWRITABLE and os.access(path, os.R_OK):
+            return _prepared(_sqlite_reader(path), str(path), ThreadLocks(), version)
         problem = f"{path}: {error.strerror or error}"
         raise StorageError(f"{problem}. Name a file in a folder that you may write to.") from error
     with ExitStack() as opening:
@@ -110,18 +113,38 @@ def _sqlite_engine(name: str, **pool: Any) -> Engine:
     arguments = {"check_same_thread": False, "timeout": PATIENCE, "isolation_level": None}
     engine = create_engine(url, connect_args=arguments, hide_parameters=True, **pool)
 
+    _begin_by_ourselves(engine)
+
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}").close()
 
+    return engine
+
+
+def _sqlite_reader(path: Path) -> Engine:
+    """An engine for a file that cannot be written, such as one of a mounted backup."""
+
+    def connect() -> sqlite3.Connection:
+        log, index = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
+        # Where neither is there, all is in the file; SQLite would make them otherwise.
+        whole = not index.exists() and not (log.exists() and log.stat().st_size)
+        address = f"{path.as_uri()}?mode=ro{'&immutable=1' * whole}"
+        return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=PATIENCE, isolation_level=None)
+
+    # Each transaction looks anew, as others may write the file.
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    _begin_by_ourselves(engine)
+    return engine
+
+
+def _begin_by_ourselves(engine: Engine) -> None:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A writer that begins as a reader would find the database changed under it, and fail.
         writing = connection.get_execution_options().get("writing")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-    return engine
 
 
 def _open_postgresql(url: URL, version: str) -> Database:

@@ -50,7 +50,11 @@ def test_a_profile_is_made_changed_and_removed(api: Api) -> None:
         (GOOD, "name", "there is a profile 'cheap' already"),
         (GOOD | {"name": "x", "vendor": "acme"}, "vendor", "should be 'openai'"),
         (GOOD | {"name": "x", "key": SECRET}, "key", "holds what looks like a key itself"),
-        (GOOD | {"name": "x", "url": "http://169.254.169.254/v1"}, "url", "must not be a link-local or reserved address"),
+        (
+            GOOD | {"name": "x", "url": "http://169.254.169.254/v1"},
+            "url",
+            "must not be a link-local or reserved address",
+        ),
         (GOOD | {"name": "x", "url": "http://example.com/v1"}, "url", "must begin with https"),
         (GOOD | {"name": "x", "prompt": "\ud800"}, "prompt", "unicode"),
         (GOOD | {"name": "x", "speed": 1}, "speed", "is no setting"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from operator import is_
@@ -15,7 +15,6 @@ from compact import CompactManager
 from compact.app import count_tokens, learn_calibration
 from compact.app.counting import counter_for
 from compact.app.preflight import Preflight
-from compact.engine.compaction import PROVIDER_FAILED
 from compact.engine.compactor import insufficient
 from compact.engine.projection import BreakCause
 from compact.engine.telling import told_error
@@ -25,7 +24,6 @@ from compact.messages import Json, meta_of, without_meta
 from compact.models import find_model
 from compact.policies import Profile, check_session_id
 from compact.policies.room import read_answer_room
-from compact.ports import Event
 from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
 from compact.server.gateway.replies import with_recall_tools
@@ -322,9 +320,7 @@ class Compactor:
         if (limit := done.max_tokens) is not None:
             asked = asked.with_answer_limit(limit)
         before, after, cause = done.tokens_before, done.tokens_after, done.break_cause
-        whole = Outgoing(
-            asked, "none", before, after, found, manager, _failure_in(done.events), cause=cause, max_tokens=limit
-        )
+        whole = Outgoing(asked, "none", before, after, found, manager, done.failure, cause=cause, max_tokens=limit)
         if _same(done.messages, messages):
             return whole
         return replace(whole, asked=asked.with_messages(done.messages), done="applied")
@@ -360,12 +356,6 @@ def _fit_tools(
         events=(*done.events, *fitted.events),
         break_cause=fitted.break_cause or done.break_cause,
     )
-
-
-def _failure_in(events: Iterable[Event]) -> str:
-    """Return how a provider failed and who did its work; empty where none failed."""
-    failures = (event for event in events if event.properties.get("error_type") == PROVIDER_FAILED)
-    return next((str(event.properties["message"]) for event in failures), "")
 
 
 def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
