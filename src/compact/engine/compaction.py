@@ -150,8 +150,8 @@ def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gau
 
 
 def _describe(error: Exception) -> str:
-    """Return the kind of an error and its text, as one line."""
-    text = " ".join(str(error).split())[:_LONGEST_ERROR]
+    """Return the kind of an error and its text, as one line that can be written anywhere."""
+    text = " ".join(str(error).split())[:_LONGEST_ERROR].encode("utf-8", "backslashreplace").decode()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
