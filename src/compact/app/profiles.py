@@ -17,7 +17,6 @@ from compact.ports import Answer, Ask, Completion, Failure, Observe
 from compact.settings.keys import address_of, resolve_key, reveal_key
 from compact.settings.offline import require_online
 from compact.settings.profiles import change_profiles, load_profiles
-from compact.settings.server import upstream_networks
 
 if TYPE_CHECKING:
     from compact.engine import AskModel
@@ -240,6 +239,7 @@ def _require_name(profile: Profile) -> None:
 def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> Access:
     """The models of these profiles: where one fails, the next is asked."""
     from compact.llm.access import Access
+    from compact.settings.server import upstream_networks
 
     return Access(profiles, key_of=reveal_key, observe=observe, allowed=upstream_networks())
 

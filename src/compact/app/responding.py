@@ -22,7 +22,6 @@ from compact.quantities import counted
 from compact.settings.keys import reveal_key
 from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
-from compact.settings.server import upstream_networks
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
@@ -184,6 +183,7 @@ async def _put(
     from anyio import CancelScope
 
     from compact.llm.requesting import Requests, set_up
+    from compact.settings.server import upstream_networks
 
     opened = await set_up(profile, key, upstream_networks())
     try:

@@ -42,7 +42,6 @@ from compact.settings.keys import reveal_key
 from compact.settings.offline import require_online
 from compact.settings.profiles import load_profiles
 from compact.settings.seals import seal_of
-from compact.settings.server import upstream_networks
 from compact.summaries.model.strategy import DEFAULT, custom_strategy, find_strategy
 
 __all__ = ["Detection", "StoredSessions", "Summaries", "Wish"]
@@ -272,6 +271,7 @@ def _first_profile(settings: StoredSettings) -> Profile | None:
 
 def _listed(profile: Profile) -> Listing | Failure:
     from compact.llm.listing import list_limits
+    from compact.settings.server import upstream_networks
 
     try:
         return list_limits(profile, reveal_key(profile), allowed=upstream_networks())
