@@ -22,6 +22,7 @@ from compact.app.planfile import load_plan, restore_file
 from compact.app.recipes import resolve_recipe
 from compact.app.transcripts import read_transcript
 from compact.errors import InvalidConfiguration, InvalidInput
+from compact.providers import registry
 
 TRANSCRIPT = files("compact.cli") / "transcripts" / "session.anthropic-messages.json"
 CHAT: list[Mapping[str, Any]] = [{"role": "user", "content": "Read the logs."}]
@@ -104,8 +105,20 @@ def test_rows_name_what_is_missing() -> None:
     with pytest.raises(InvalidInput, match=r"column 'messages': is not there\. Name one of: chat\."):
         condense_rows(table, "messages", options_for(resolve_recipe("balanced")))
     good, bad = condense_rows(table, "chat", options_for(resolve_recipe("balanced"), 0.5)).to_pylist()
-    assert good["error"] is None
+    assert (good["error"], good["failure"]) == (None, None)
     assert "is not UTF-8 text" in bad["error"]
+
+
+@needs_ray
+def test_rows_name_a_provider_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from compact.integrations.ray_data import condense_rows
+    from tests.app.test_failures import FAILURE, Boom
+
+    pa: Any = import_module("pyarrow")
+    monkeypatch.setattr(registry, "_registered", {"boom": Boom()})
+    table = pa.table({"chat": [json.dumps(CHAT)]})
+    (row,) = condense_rows(table, "chat", options_for(resolve_recipe("boom"), 0.5)).to_pylist()
+    assert (row["error"], row["failure"]) == (None, FAILURE)
 
 
 def test_a_recipe_is_found_before_anything_is_sent_to_the_cluster() -> None:

@@ -31,11 +31,12 @@ def condense(
     model: str | None = None,
     variant: str = "",
 ) -> Dataset:
-    """The dataset with further columns: `condensed` and `plan`, `tokens_before`, `tokens_after`, `target_met`, `error`.
+    """The dataset with further columns: `condensed`, `plan`, `tokens_before`, `tokens_after`, `target_met`, and more.
 
     A conversation is JSON text, as a file holds it, or a list of messages. Text is the better choice: Arrow gives each
     message of a list the keys of all, and the nulls that it puts there are taken out again with all others. A
-    row that cannot be condensed has an `error`, and does not stop the others. `variant` is the deployment whose rules
+    row that cannot be condensed has an `error`, and does not stop the others; `failure` says how the recipe's own
+    provider failed where `auto` did its work. `variant` is the deployment whose rules
     the results keep.
     """
     options = options_for(resolve_recipe(recipe), target, model, variant)
@@ -61,6 +62,7 @@ def condense_rows(table: Table, column: str, options: JobOptions) -> Table:
         "tokens_after": pa.array([one.tokens_after for one in done], pa.int64()),
         "target_met": pa.array([one.target_met for one in done], pa.bool_()),
         "error": pa.array([one.error or None for one in done], pa.string()),
+        "failure": pa.array([one.failure or None for one in done], pa.string()),
     }
     kept = table.drop_columns([name for name in table.column_names if name in new])
     for name, values in new.items():
