@@ -236,7 +236,7 @@ def compare(conversation: Conversation, model: str, *, turns: int = 20) -> Compa
     costing = Costing(Condensation(conversation, model, None))
     who = summarizers(model)
     recipes = [resolve_recipe(name) for name, _ in list_recipes()]
-    options = [option for recipe in recipes for option in costing.options(costing.foresee(recipe), who)]
+    options = [option for recipe in recipes for option in costing.options(recipe, who)]
     return Comparison(costing, tuple(options), turns)
 
 

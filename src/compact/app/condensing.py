@@ -17,7 +17,7 @@ from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, assuming, parted, unfold, wires_of
 from compact.messages import restore as restore_plan
-from compact.models import Usage
+from compact.models.payback import Rewrite, payback
 from compact.providers import Provider, Recipe
 from compact.providers.provider import AccountStyle
 from compact.providers.smart.settings import SmartSettings
@@ -106,7 +106,7 @@ def _run_with(profile: str, condensation: Condensation, recipe: Recipe) -> Resul
     chosen = choose_summarizers(profile, recipe=recipe)
     if not chosen:
         return condensation.run(recipe, NoModel(chosen.reason))
-    with ask_with(chosen.profiles) as ask:
+    with ask_with(chosen.profiles, recipe=recipe.name) as ask:
         return condensation.run(tailor(recipe, chosen.profiles[0]), ask)
 
 
@@ -151,18 +151,18 @@ class Condensation:
         share = _usual_share(recipe)
         return Goal(recipe.choose_target(self.target, None if share is None else int(self.tokens * share)))
 
-    def run(self, recipe: Recipe, ask: Asker = None, *, reads: int | None = None) -> Result:
-        """Compact it; `reads` is what the summarizing model takes at once, where that is not the conversation's own."""
+    def run(self, recipe: Recipe, ask: Asker = None) -> Result:
+        """Compact it."""
         goal = self.goal(recipe)
-        inputs = replace(self.inputs, reads=reads)
-        outcome = compact(self.conversation, recipe, goal, inputs, ask)
+        outcome = compact(self.conversation, recipe, goal, self.inputs, ask)
         return Result(outcome.conversation, outcome.plan, self._report(recipe, goal, outcome))
 
     def _report(self, recipe: Recipe, goal: Goal, outcome: Outcome) -> Report:
         report = report_of(recipe, self.conversation, outcome, self.inputs.gauge, goal.target)
-        removed = Usage(max(0, report.tokens_before - report.tokens_after))
+        rewrite = Rewrite(report.tokens_before, report.tokens_after, report.kept_prefix)
+        worth = payback(rewrite, self.model.prices, self.model.cache)
         notes = self._notes(recipe, goal, report.tokens_after)
-        return replace(report, saved=models.cost(removed, self.model.prices), notes=(*report.notes, *notes))
+        return replace(report, saved=None if worth is None else worth.saved, notes=(*report.notes, *notes))
 
     def _notes(self, recipe: Recipe, goal: Goal, after: int) -> tuple[str, ...]:
         """Why the target was missed, and what would meet it."""

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from compact.app.condensing import Condensation, Result
-from compact.app.counting import counter_for
 from compact.app.estimating import Foreseen, foresee
-from compact.app.pricing import Pricing, Summarizer, add_charges
+from compact.app.learning import learn_calibration
+from compact.app.pricing import Pricing, Summarizer, find_summarizer, sent
 from compact.engine import AskModel
-from compact.engine.hidden_secrets import vendors_of
-from compact.errors import InvalidConfiguration
+from compact.engine.relays import Relay
+from compact.errors import CompactError, InvalidConfiguration
 from compact.models import Usage
-from compact.models.payback import Payback, Rewrite, payback
+from compact.models.payback import Payback, Rewrite
 from compact.models.spending import Charge, Spending
 from compact.ports import Answer, Ask, Failure
 from compact.providers import Recipe
 from compact.settings.spending import add_spending
+
+_WORTH_LEARNING = 2_000
+"""Tokens of a question that a model's calibration is learned from; of smaller ones the frame weighs too much."""
+_ROOMY, _SHARE = 2, 4
+"""A model that reads this many times a conversation, and this many summaries beside, is asked about it as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,53 +67,50 @@ class Costing:
     def __init__(self, condensation: Condensation, *, cache: bool = True) -> None:
         self.condensation = condensation
         self.model = condensation.model
-        self._counter = counter_for(self.model.id)
         self._cache = self.model.cache if cache else None
 
-    def foresee(self, recipe: Recipe) -> Foreseen:
-        """What the recipe would come to; no model is called."""
-        return foresee(self.condensation, recipe)
+    def options(self, recipe: Recipe, summarizers: Iterable[Summarizer]) -> tuple[Option, ...]:
+        """The recipe with each of the summarizers, or by itself where it needs none; no model is called."""
+        found: list[Option] = []
+        first: Foreseen | None = None
+        for summarizer in summarizers:
+            if first is None or not _asks_alike(first, found[0].summarizer, summarizer):
+                foreseen = foresee(self.condensation, recipe, [summarizer])
+                first = first or foreseen
+            else:
+                foreseen = replace(first, charge=price(first.asks, [summarizer], recipe.name))
+            found.append(self._option(foreseen, summarizer if foreseen.asks else None))
+            if not foreseen.asks:
+                return (found[-1],)
+        return tuple(found)
 
-    def options(self, foreseen: Foreseen, summarizers: Iterable[Summarizer]) -> tuple[Option, ...]:
-        """The recipe with each of the summarizers, or by itself where it needs none."""
-        if not foreseen.asks:
-            return (self._option(foreseen, None, Charge()),)
-        return tuple(self._option(foreseen, each, self.charge(foreseen.asks, each)) for each in summarizers)
-
-    def charge(self, asks: Sequence[Ask], summarizer: Summarizer) -> Charge:
-        """What the questions would take, as they would be sent to this model."""
-        return add_charges(map(Pricing(summarizer).charge, asks))
-
-    def reads(self, asks: Sequence[Ask], summarizer: Summarizer) -> int:
-        """How much the summarizer reads at once, in tokens of the conversation's model, which may be larger or less."""
-        own, its = self._counter.text, counter_for(summarizer.model).text
-        sizes = [(own(ask.material), its(ask.material)) for ask in asks]
-        ours, theirs = sum(size for size, _ in sizes), sum(size for _, size in sizes)
-        limit = summarizer.facts.max_input
-        return limit * ours // theirs if theirs else limit
-
-    def _option(self, foreseen: Foreseen, summarizer: Summarizer | None, charge: Charge) -> Option:
-        rewrite = foreseen.rewrite
-
-        def paid(*, warm: bool) -> Payback | None:
-            if charge.cost is None:
-                return None
-            return payback(rewrite, self.model.prices, self._cache, condensing=charge.cost, warm=warm)
-
-        return Option(foreseen.recipe.name, summarizer, rewrite, charge, paid(warm=True), paid(warm=False))
+    def _option(self, foreseen: Foreseen, summarizer: Summarizer | None) -> Option:
+        warm, cold = (foreseen.payback(self._cache, warm=warm) for warm in (True, False))
+        return Option(foreseen.recipe.name, summarizer, foreseen.rewrite, foreseen.charge, warm, cold)
 
 
-class Metered:
+def _asks_alike(foreseen: Foreseen, one: Summarizer | None, other: Summarizer) -> bool:
+    """Whether both get the same questions: each reads all of the conversation at once, and may see the same of it."""
+    if one is None or one.vendor != other.vendor:
+        return False
+    longest = max(ask.max_tokens for ask in foreseen.asks)
+    enough = _ROOMY * foreseen.rewrite.before + _SHARE * longest
+    return all(each.reader is None or each.reader.limit >= enough for each in (one, other))
+
+
+def price(asks: Iterable[Ask], summarizers: Sequence[Summarizer], recipe: str) -> Charge:
+    """What the questions of a recipe would take of the models that they go to."""
+    pricing = {one.name: Pricing(one, recipe) for one in summarizers}
+    return sum((pricing[find_summarizer(summarizers, ask.profile).name].charge(ask) for ask in asks), Charge())
+
+
+class Metered(Relay):
     """Passes questions on, and adds up what their answers really took."""
 
     def __init__(self, ask: AskModel) -> None:
-        self._ask = ask
+        super().__init__(ask)
         self._asks: list[Ask] = []
         self._answers: list[Answer] = []
-
-    @property
-    def vendors(self) -> frozenset[str]:
-        return vendors_of(self._ask)
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         answers = self._ask(asks)
@@ -117,9 +119,14 @@ class Metered:
         return answers
 
     @property
+    def answered(self) -> list[tuple[Ask, Answer]]:
+        """The questions that a model answered, with the answers."""
+        return [(ask, got) for ask, got in zip(self._asks, self._answers, strict=True) if not isinstance(got, Failure)]
+
+    @property
     def limit(self) -> int:
-        """How long the answers might have been together."""
-        return sum(ask.max_tokens for ask in self._asks)
+        """How long the answers were to be together."""
+        return sum(ask.wished for ask, _ in self.answered)
 
     @property
     def model(self) -> str:
@@ -129,13 +136,8 @@ class Metered:
     @property
     def charge(self) -> Charge:
         """What it took; a failure is not charged for, and an answer of unknown cost makes the sum unknown."""
-        return add_charges(
-            [
-                Charge(1, (got.usage or Usage()).total_input, (got.usage or Usage()).output, got.cost)
-                for got in self._answers
-                if not isinstance(got, Failure)
-            ]
-        )
+        usages = ((got.usage or Usage(), got.cost) for got in self._answers if not isinstance(got, Failure))
+        return sum((Charge(1, usage.total_input, usage.output, cost) for usage, cost in usages), Charge())
 
 
 def condense_metered(
@@ -145,10 +147,10 @@ def condense_metered(
 
     The first of the summarizers is expected to answer; the others are those that may take over.
     """
-    asks = costing.foresee(recipe).asks
-    expected = costing.charge(asks, summarizers[0])
+    condensation = costing.condensation
+    expected = foresee(condensation, recipe, summarizers).charge
     metered = Metered(ask)
-    result = costing.condensation.run(recipe, metered, reads=costing.reads(asks, summarizers[0]))
+    result = condensation.run(recipe, metered)
     sizes = result.report.tokens_before, result.report.tokens_after
     return result, record_spending(recipe.name, summarizers, metered, expected, sizes)
 
@@ -156,7 +158,7 @@ def condense_metered(
 def record_spending(
     recipe: str, summarizers: Sequence[Summarizer], metered: Metered, expected: Charge, sizes: tuple[int, int]
 ) -> Spending:
-    """What a compaction was expected to cost beside what it did; recorded where a model answered."""
+    """What a compaction was expected to cost beside what it did; recorded, and learned from, where a model answered."""
     answered = _who_answered(summarizers, metered.model)
     record = Spending(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -173,7 +175,20 @@ def record_spending(
         # What has been paid for is not lost because it cannot be written down.
         with suppress(InvalidConfiguration):
             add_spending(record)
+        _learn(answered, metered.answered)
     return record
+
+
+def _learn(summarizer: Summarizer, answered: Sequence[tuple[Ask, Answer]]) -> None:
+    """Learn from a bill how the vendor counts, where it keeps its tokenizer to itself."""
+    if summarizer.facts.exact:
+        return
+    for ask, answer in answered:
+        usage = None if isinstance(answer, Failure) else answer.usage
+        if usage is not None and usage.total_input >= _WORTH_LEARNING:
+            with suppress(CompactError):  # it cannot be a count of this question, or cannot be written down
+                learn_calibration(sent(ask), summarizer.model, usage.total_input, certain=False)
+                return
 
 
 def _who_answered(summarizers: Sequence[Summarizer], model: str) -> Summarizer:

@@ -6,7 +6,7 @@ size that an answer is expected to have. Everything else is as it would be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
@@ -14,13 +14,13 @@ from typing import Any, TypedDict, Unpack
 from compact import formats
 from compact.app.condensing import Condensation, Result
 from compact.app.counting import DEFAULT_MODEL, counter_for
-from compact.app.pricing import Pricing, Summarizer, add_charges, usual_size
+from compact.app.pricing import Pricing, Summarizer, find_summarizer
 from compact.app.recipes import resolve_recipe
-from compact.messages import Conversation, Json
-from compact.models import Usage
-from compact.models.payback import Rewrite
+from compact.messages import Conversation, Json, fingerprint
+from compact.models import CacheRules, Model, Usage
+from compact.models.payback import Payback, Rewrite, payback
 from compact.models.spending import Charge
-from compact.ports import Ask, Completion
+from compact.ports import Ask, Completion, Reader
 from compact.providers import Recipe
 
 _LATENCY = 1.5
@@ -45,8 +45,9 @@ class Given(TypedDict, total=False):
 class Estimate:
     """What a compaction would come to.
 
-    `asks` questions would be put to a model; they cost `cost` dollars, None where the model's price is unknown, and
-    take about `seconds` to answer. `saved` is what each later request would cost less, without a prompt cache.
+    `asks` questions would be put to a model; they cost about `cost` dollars, from `least_cost` to `most_cost` by how
+    long the answers are, None where the model's price is unknown, and take about `seconds` to answer. `saved` is what
+    each later request would cost less, with the prompt cache of the conversation's model.
     """
 
     tokens_before: int
@@ -56,6 +57,8 @@ class Estimate:
     cost: Decimal | None
     saved: Decimal | None
     seconds: float
+    least_cost: Decimal | None = None
+    most_cost: Decimal | None = None
 
     @property
     def reduction(self) -> float:
@@ -76,10 +79,11 @@ class Foreseen:
     asks: tuple[Ask, ...]
     charge: Charge
     seconds: float
+    model: Model
 
     @property
     def estimate(self) -> Estimate:
-        report = self.result.report
+        report, (least, most) = self.result.report, self.charge.range
         return Estimate(
             tokens_before=report.tokens_before,
             tokens_after=report.tokens_after,
@@ -88,6 +92,8 @@ class Foreseen:
             cost=self.charge.cost,
             saved=report.saved,
             seconds=self.seconds,
+            least_cost=least,
+            most_cost=most,
         )
 
     @property
@@ -95,6 +101,11 @@ class Foreseen:
         """How large a request is before and after, and how much of its beginning stays."""
         report = self.result.report
         return Rewrite(report.tokens_before, report.tokens_after, report.kept_prefix)
+
+    def payback(self, cache: CacheRules | None, *, warm: bool = True) -> Payback | None:
+        """When it has paid for itself, by the prices of the conversation's model; None where a price is unknown."""
+        cost = self.charge.cost
+        return None if cost is None else payback(self.rewrite, self.model.prices, cache, condensing=cost, warm=warm)
 
 
 def estimate(
@@ -113,46 +124,49 @@ def estimate(
     return foresee(Condensation(whole, model, target, variant=given.get("variant", "")), recipe).estimate
 
 
-def foresee(condensation: Condensation, recipe: Recipe, vendors: Collection[str] | None = None) -> Foreseen:
+def foresee(condensation: Condensation, recipe: Recipe, summarizers: Sequence[Summarizer] = ()) -> Foreseen:
     """What the recipe would come to; no model is called.
 
-    The questions are those for models of `vendors`, by default the conversation's own.
+    The questions are those that the first of the summarizers would get, or those of them that passes name. Without any,
+    they are those of a callback, priced for the conversation's own model.
     """
-    name = condensation.model.id
-    asking = Asking(Summarizer(name, name), counter_for(name).text)
-    asking.vendors = frozenset({condensation.inputs.vendor} if vendors is None else vendors)
+    model = condensation.model
+    asking = Asking(recipe.name, summarizers or [Summarizer.unknown(model)])
     result = condensation.run(recipe, asking)
-    return Foreseen(recipe, result, tuple(asking.asks), asking.charge, asking.seconds)
+    return Foreseen(recipe, result, tuple(asking.asks), asking.charge, asking.seconds, model)
 
 
 class Asking:
     """A callback that answers by the size of an answer, and keeps the questions and what they would take."""
 
-    def __init__(self, summarizer: Summarizer, count: Callable[[str], int]) -> None:
+    def __init__(self, recipe: str, summarizers: Sequence[Summarizer]) -> None:
         self.asks: list[Ask] = []
-        self.vendors: frozenset[str] = frozenset()
         self.seconds = 0.0
-        self._charges: list[Charge] = []
-        self._model = summarizer.model
-        self._count = count
-        self._pricing = Pricing(summarizer)
+        self.charge = Charge()
+        self._summarizers = summarizers
+        self._pricing = {one.name: Pricing(one, recipe) for one in summarizers}
+
+    @property
+    def vendors(self) -> frozenset[str]:
+        return frozenset(one.vendor for one in self._summarizers)
+
+    def reader(self, profile: str) -> Reader | None:
+        return find_summarizer(self._summarizers, profile).reader
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Completion, ...]:
-        charges = list(map(self._pricing.charge, asks))
+        chosen = [find_summarizer(self._summarizers, ask.profile) for ask in asks]
+        charges = [self._pricing[one.name].charge(ask) for one, ask in zip(chosen, asks, strict=True)]
         self.asks += asks
-        self._charges += charges
+        self.charge = sum(charges, self.charge)
         # Those that are asked together are answered together.
         longest = max((charge.output for charge in charges), default=0)
         self.seconds += _LATENCY + longest / _TOKENS_PER_SECOND
-        return tuple(map(self._answer, asks, charges))
+        return tuple(map(_answer, asks, charges, chosen))
 
-    @property
-    def charge(self) -> Charge:
-        """What all questions would take."""
-        return add_charges(self._charges)
 
-    def _answer(self, ask: Ask, charge: Charge) -> Completion:
-        expected = usual_size(ask.max_tokens, self._count(ask.material))
-        words = expected * len(_WORDS) // (len(_WORD) * self._count(_WORDS)) or 1
-        usage = Usage(charge.input, charge.output)
-        return Completion((_WORD * words).strip(), charge.cost, estimated=True, usage=usage, model=self._model)
+def _answer(ask: Ask, charge: Charge, summarizer: Summarizer) -> Completion:
+    words = charge.output * len(_WORDS) // (len(_WORD) * counter_for(summarizer.model).text(_WORDS)) or 1
+    # No two answers are alike, or one would be taken for a repetition of the other.
+    text = f"{fingerprint(ask.instructions + ask.material)[:8]}{_WORD * words}"
+    usage = Usage(charge.input, charge.output)
+    return Completion(text, charge.cost, estimated=True, usage=usage, model=summarizer.facts.id)

@@ -388,7 +388,7 @@ class CompactManager(Closeable):
 
     def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
         inputs = self.compactor.inputs(basis, gauge, observe)
-        return replace(inputs, reads=self._questions.reads, vendor=self.vendor, redactor=self._keeper.redactor)
+        return replace(inputs, vendor=self.vendor, redactor=self._keeper.redactor)
 
 
 def _round(session: Session, decision: Decision) -> Round:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from compact import formats, models
 from compact.app.counting import counter_for
 from compact.messages import Conversation, Json
 from compact.models import Model, Usage, find_model
-from compact.models.spending import Charge, habits
+from compact.models.spending import AnswerShares, Charge, find_shares
 from compact.policies import Profile, model_of
-from compact.ports import Ask
+from compact.ports import Ask, Reader
 from compact.settings.spending import load_spending
 
-_USUAL_SHARE = 0.5
-"""How much of the room for an answer a model fills, until its habits are known."""
 _LARGEST_SHARE = 3
 """A summary of little is at most this part of it."""
 
@@ -23,7 +21,7 @@ _LARGEST_SHARE = 3
 class Summarizer(NamedTuple):
     """A model that may write the summaries: the name of its profile, its own, and how long its answers may be.
 
-    `called` is how the vendor's answers begin to name it: a date may follow.
+    `called` is how the vendor's answers begin to name it: a date may follow. What it takes at once may be unknown.
     """
 
     name: str
@@ -31,6 +29,12 @@ class Summarizer(NamedTuple):
     most: int | None = None
     called: str = ""
     profile: Profile | None = None
+    reads: bool = True
+
+    @classmethod
+    def unknown(cls, model: Model) -> Summarizer:
+        """Whoever answers a callback, at the price of this model."""
+        return cls(model.id, model.id, reads=False)
 
     @classmethod
     def of(cls, profile: Profile) -> Summarizer:
@@ -41,34 +45,62 @@ class Summarizer(NamedTuple):
         """Its limits and prices: its profile's, else the catalogue's."""
         return find_model(self.model) if self.profile is None else model_of(self.profile)
 
+    @property
+    def vendor(self) -> str:
+        """The vendor that gets what is asked, as the catalogue names it; empty where that is not known."""
+        return self.facts.vendor if self.profile is None else self.profile.recipient
+
+    @property
+    def reader(self) -> Reader | None:
+        """What it takes at once; None where its limits are not known."""
+        facts = self.facts
+        known = self.reads and facts.source != "default"
+        return Reader(facts.max_input, counter_for(self.model).text) if known else None
+
+
+def find_summarizer(summarizers: Sequence[Summarizer], profile: str) -> Summarizer:
+    """The one that a question for the profile goes to: the one of that name, else the first."""
+    return next((one for one in summarizers if one.name == profile), summarizers[0])
+
 
 class Pricing:
-    """Prices questions to one model, in the order in which they are asked."""
+    """Prices the questions of a recipe to one model, in the order in which they are asked."""
 
-    def __init__(self, summarizer: Summarizer) -> None:
+    def __init__(self, summarizer: Summarizer, recipe: str) -> None:
         self._model = summarizer.facts
         self._counter = counter_for(summarizer.model)
         self._most = summarizer.most
-        self._share = habits(load_spending()).get(self._model.id)
+        self.shares: AnswerShares = find_shares(load_spending(), self._model.id, recipe)
         self._seen: set[str] = set()
 
     def charge(self, ask: Ask) -> Charge:
-        """What the question would take; one that exceeds what the model reads is put in parts."""
-        # The same text put twice, such as a file that was read twice, is in the vendor's cache by then.
+        """What the question would take: an answer of the usual length, and the range from the shortest to the longest.
+
+        The same text put twice, such as a file that was read twice, is in the vendor's cache by then.
+        """
         again = ask.material in self._seen and self._caches_by_itself
         self._seen.add(ask.material)
-        model = self._model
-        most = ask.max_tokens if self._most is None else min(ask.max_tokens, self._most)
-        whole = self._counter.conversation(_sent(ask)).total
+        size = self._counter.conversation(sent(ask)).total
+        cached = again and self._model.cache is not None and size >= self._model.cache.minimum
         material = self._counter.text(ask.material)
-        beside = whole - material
-        parts = max(1, -(-material // max(1, model.max_input - most - beside)))
-        size = whole + (parts - 1) * beside
-        output = max(1, round(most * self._share)) if self._share else usual_size(most, material / parts)
-        cached = again and parts == 1 and model.cache is not None and whole >= model.cache.minimum
-        usage = Usage(cache_read=size, output=output) if cached else Usage(size // parts, output)
-        each = models.cost(usage, model.prices)
-        return Charge(parts, size, output * parts, None if each is None else each * parts)
+        low, usual, high = (
+            models.cost(Usage(cache_read=size, output=output) if cached else Usage(size, output), self._model.prices)
+            for output in (self._length(ask, material, share) for share in self.shares)
+        )
+        return Charge(1, size, self._length(ask, material, self.shares.usual), usual, low, high)
+
+    def most(self, ask: Ask) -> Charge:
+        """What the question takes at most: an answer that fills all of its room."""
+        size, output = self._counter.conversation(sent(ask)).total, self._room(ask)
+        return Charge(1, size, output, models.cost(Usage(size, output), self._model.prices))
+
+    def _length(self, ask: Ask, material: int, share: float) -> int:
+        """How long an answer is that takes this share of what is asked for, in tokens."""
+        return max(1, round(min(ask.wished * share, self._room(ask), material / _LARGEST_SHARE)))
+
+    def _room(self, ask: Ask) -> int:
+        limits = ask.max_tokens, self._most, self._model.max_output
+        return min(limit for limit in limits if limit)
 
     @property
     def _caches_by_itself(self) -> bool:
@@ -77,21 +109,8 @@ class Pricing:
         return model.cache is not None and model.prices is not None and model.prices.cache_write is None
 
 
-def usual_size(most: int, material: float) -> int:
-    """How long an answer is expected to be, in tokens."""
-    return max(1, round(min(most * _USUAL_SHARE, material / _LARGEST_SHARE)))
-
-
-def add_charges(charges: Iterable[Charge]) -> Charge:
-    """All of them together; one of unknown cost makes the sum unknown."""
-    total = Charge()
-    for each in charges:
-        cost = None if total.cost is None or each.cost is None else total.cost + each.cost
-        total = Charge(total.questions + each.questions, total.input + each.input, total.output + each.output, cost)
-    return total
-
-
-def _sent(ask: Ask) -> Conversation:
+def sent(ask: Ask) -> Conversation:
+    """The question as the request that a model gets."""
     said: list[Mapping[str, Json]] = [
         {"role": "system", "content": ask.instructions},
         {"role": "user", "content": ask.material},

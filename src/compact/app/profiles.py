@@ -238,17 +238,26 @@ def _require_name(profile: Profile) -> None:
 
 def open_access(profiles: Sequence[Profile], observe: Observe | None = None) -> Access:
     """The models of these profiles: where one fails, the next is asked."""
+    from compact.app.pricing import Summarizer
     from compact.llm.access import Access
     from compact.settings.server import upstream_networks
 
-    return Access(profiles, key_of=reveal_key, observe=observe, allowed=upstream_networks())
+    return Access(
+        profiles,
+        key_of=reveal_key,
+        observe=observe,
+        reader_of=lambda profile: Summarizer.of(profile).reader,
+        allowed=upstream_networks(),
+    )
 
 
 @contextmanager
-def ask_with(profiles: Sequence[Profile], observe: Observe | None = None) -> Iterator[AskModel]:
-    """A callback that answers questions with these profiles."""
+def ask_with(profiles: Sequence[Profile], observe: Observe | None = None, *, recipe: str = "") -> Iterator[AskModel]:
+    """A callback that answers the questions of one compaction with these profiles."""
+    from compact.app.allowance import Allowance
+
     with open_access(profiles, observe) as access:
-        yield access.asking()
+        yield access.asking(objection=Allowance(recipe).objection)
 
 
 def probe(profile: Profile) -> Probe:

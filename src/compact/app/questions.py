@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
 
-from compact.app.costing import Metered
+from compact.app.allowance import Allowance, DailyLimit
+from compact.app.costing import Metered, price, record_spending
+from compact.app.pricing import Summarizer
 from compact.app.profiles import open_access
 from compact.app.strategies import tailor
 from compact.app.summarizers import Summarizers, choose_summarizers
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
 from compact.engine.question_limits import LIMITED, LimitedQuestions
-from compact.errors import InvalidConfiguration
-from compact.models.spending import Charge, Spending
-from compact.policies import CompactConfig, model_of
+from compact.engine.relays import Relay
+from compact.policies import CompactConfig
 from compact.ports import Answer, Ask, Observe
 from compact.ports.closeable import Closeable
 from compact.providers import Recipe
-from compact.settings.spending import add_spending, load_spending
 
 _log = logging.getLogger("compact")
-_UNKNOWN = Charge(cost=None)
 
 
 class Questions(Closeable):
@@ -39,6 +36,7 @@ class Questions(Closeable):
         self._ask = ask
         chosen = Summarizers() if ask else choose_summarizers(config.profile, model=config.model, recipe=recipe)
         self._chosen = chosen
+        self._day = DailyLimit(config.max_cost)
         self.recipe = tailor(recipe, chosen.profiles[0] if chosen else None) if ask or chosen else recipe
         self._access = open_access(chosen.profiles) if chosen else None
         if chosen.own and recipe.provider.capabilities.summarizes:
@@ -56,24 +54,17 @@ class Questions(Closeable):
         """Whether a model or a callback answers."""
         return self._ask is not None or self._access is not None
 
-    @property
-    def reads(self) -> int | None:
-        """How many tokens each of the models takes at once; None where that is not known."""
-        known = [model_of(profile) for profile in self._chosen.profiles]
-        if not known or any(model.source == "default" for model in known):
-            return None
-        return min(model.max_input for model in known)
-
     def asker(self, observe: Observe) -> Asker:
         """What answers the questions of one compaction; `observe` gets the events of asking."""
         ask = self._ask
         if ask is None:
             if self._access is None:
                 return NoModel(self._chosen.reason)
-            most = self._config.max_cost
-            if most is not None and (spent := _spent_today()) >= most:
-                return NoModel(f"${spent:.4f} were spent on summaries today, and max_cost is ${most}")
-            ask = _Recorded(self._access.asking(observe), self.recipe.name, self._chosen.profiles[0].name)
+            if spent := self._day.spent():
+                return NoModel(spent)
+            allowance = Allowance(self.recipe.name, self._config.fallback_max_cost, self._day)
+            asking = self._access.asking(observe, allowance.objection)
+            ask = _Recorded(asking, self.recipe.name, self._chosen, allowance)
         limited = self.recipe.provider.id in LIMITED
         return LimitedQuestions(ask, self._config.max_asks) if limited else ask
 
@@ -83,33 +74,21 @@ class Questions(Closeable):
             self._access.close()
 
 
-class _Recorded:
+class _Recorded(Relay):
     """Passes questions on, and records what the answers cost."""
 
-    def __init__(self, ask: AskModel, recipe: str, profile: str) -> None:
-        self._ask = ask
+    def __init__(self, ask: AskModel, recipe: str, chosen: Summarizers, allowance: Allowance) -> None:
+        super().__init__(ask)
         self._recipe = recipe
-        self._profile = profile
-
-    @property
-    def vendors(self) -> frozenset[str]:
-        return Metered(self._ask).vendors
+        self._summarizers = [Summarizer.of(profile) for profile in chosen.profiles]
+        self._allowance = allowance
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         metered = Metered(self._ask)
-        answers = metered(asks)
-        charge = metered.charge
-        if charge.questions:
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            spent = Spending(now, self._recipe, self._profile, metered.model, _UNKNOWN, charge, metered.limit, 0, 0)
-            try:
-                add_spending(spent)
-            except InvalidConfiguration as error:
-                _log.warning("what a summary cost cannot be recorded: %s", error)
+        expected = price(asks, self._summarizers, self._recipe)
+        try:
+            answers = metered(asks)
+            record_spending(self._recipe, self._summarizers, metered, expected, (0, 0))
+        finally:
+            self._allowance.settle()
         return answers
-
-
-def _spent_today() -> Decimal:
-    today = datetime.now(UTC).date().isoformat()
-    costs = (record.actual.cost for record in load_spending() if record.at.startswith(today))
-    return sum((cost for cost in costs if cost is not None), Decimal(0))

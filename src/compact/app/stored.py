@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from compact.app.allowance import Allowance
 from compact.app.costing import Metered, record_spending
 from compact.app.counting import counter_for
 from compact.app.estimating import Asking
@@ -23,7 +24,6 @@ from compact.app.threads import in_thread
 from compact.app.thresholds import profile_threshold, serving_profile
 from compact.engine import Asker, AskModel, NoModel
 from compact.engine.callback import require_callback
-from compact.engine.hidden_secrets import vendors_of
 from compact.engine.stored.compaction import Compacted, Job, compact_session
 from compact.engine.stored.revising import Revisions
 from compact.engine.stored.service import Preview, SessionService, Wish
@@ -160,7 +160,6 @@ class StoredSessions(SessionService, Closeable):
     def preview(self, id: str, wish: Wish | None = None) -> Preview:
         """What `compress` would do, and about what it would cost; no model is called, and nothing is changed."""
         wish, session = wish or Wish(), self.session(id)
-        count = self.reader.counter_for(session.model).text
         settings = self.preferences.effective(session).settings
         if wish.offline:
             return self.foresee(id, wish, None)
@@ -173,8 +172,9 @@ class StoredSessions(SessionService, Closeable):
             )
         if first is None and self._given is None:
             return self.foresee(id, wish, None)
-        asking = Asking(Summarizer.of(first) if first else Summarizer("", session.model), count)
-        asking.vendors = frozenset({first.recipient} if first else ())
+        recipe = resolve_recipe(settings.recipe or None)
+        model = find_model(session.model)
+        asking = Asking(recipe.name, [Summarizer.of(first) if first else Summarizer.unknown(model)])
         seen = self.foresee(id, wish, asking)
         if first is None:  # nobody knows what a callback costs
             return replace(seen, charge=replace(asking.charge, cost=None), priced_by="ask")
@@ -187,8 +187,7 @@ class StoredSessions(SessionService, Closeable):
         summarizers = [
             Summarizer.of(profile) for profile in choose_summarizers(job.settings.profile, recipe=job.recipe).profiles
         ]
-        asking = Asking(summarizers[0], job.counter.text)
-        asking.vendors = vendors_of(ask)
+        asking = Asking(job.recipe.name, summarizers)
         with suppress(CompactError):
             compact_session(job, asking)
         metered, before = Metered(ask), job.assembled.tokens
@@ -240,7 +239,7 @@ class StoredSessions(SessionService, Closeable):
         with self._asking:
             if profiles not in self._accesses:
                 self._accesses[profiles] = self._open.enter_context(open_access(profiles))
-            return self._accesses[profiles].asking(observe)
+            return self._accesses[profiles].asking(observe, Allowance(recipe.name).objection)
 
 
 def _check_names(values: Mapping[str, Json]) -> None:

@@ -81,7 +81,7 @@ def cost(options: Options) -> None:
 def _options(costing: Costing, summarizers: Sequence[Summarizer]) -> Iterator[Option]:
     for name, _ in list_recipes():
         with busy(f"pricing {name}"):
-            yield from costing.options(costing.foresee(resolve_recipe(name)), summarizers)
+            yield from costing.options(resolve_recipe(name), summarizers)
 
 
 def _show(costing: Costing, priced: Sequence[Option], *, cache: bool) -> None:

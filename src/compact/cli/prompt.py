@@ -12,6 +12,7 @@ import typer
 from compact.app.condensing import Condensation
 from compact.app.counting import choose_model
 from compact.app.estimating import foresee
+from compact.app.pricing import Summarizer
 from compact.app.profiles import find_profile
 from compact.app.recipes import resolve_recipe
 from compact.app.strategies import choose_strategy, with_strategy
@@ -86,7 +87,7 @@ def _asks(strategy: Strategy, options: Options, profile: Profile | None) -> Sequ
     model, source = choose_model(options.model, conversation)
     recipe = with_strategy(resolve_recipe(provider="native"), strategy, options.detail)
     condensation = Condensation(conversation, None if source == "default" else model, None)
-    asks = foresee(condensation, recipe, {profile.recipient} if profile else None).asks
+    asks = foresee(condensation, recipe, [Summarizer.of(profile)] if profile else []).asks
     if not asks:
         raise InvalidInput(
             "there is nothing to summarize", field=str(options.preview), remedy="Give a longer conversation."

@@ -103,7 +103,7 @@ def condense_with(condensation: Condensation, recipe: Recipe, summarizers: Summa
         if event.name == "handler_failed":
             failures[f"{event.properties['profile']}: {event.properties['reason']}"] = None
 
-    with ask_with(profiles, observe) as ask:
+    with ask_with(profiles, observe, recipe=recipe.name) as ask:
         result, spent = condense_metered(Costing(condensation), recipe, [*map(Summarizer.of, profiles)], ask)
     paid = spent if spent.actual.questions else None
     return Summarized(result, _how(result, paid), paid, tuple(failures), _remedy(recipe.settings))

@@ -41,7 +41,7 @@ def answer_offline(judge: Judge, asks: Sequence[Ask]) -> tuple[Answer, ...]:
     answers: list[Answer] = []
     for ask in asks:
         sources = [_only(messages[id], ask.place) for id in ask.sources if id in messages]
-        budget = min(ask.max_tokens, sum(map(judge.measure.message, sources)) // SHARE)
+        budget = min(ask.wished, sum(map(judge.measure.message, sources)) // SHARE)
         count, emphasis = judge.measure.text, emphasis_of(ask.strategy)
         text = summarize_offline(sources, budget=budget, count=count, kept=fixed, emphasis=emphasis)
         answers.append(Completion(text, trusted=True) if text else Failure("there is nothing to summarize"))

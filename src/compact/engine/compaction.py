@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 
 from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, reasoning_drops, run
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
+from compact.engine.relays import find_reader
 from compact.engine.report import Report
 from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
@@ -24,6 +25,7 @@ from compact.messages import (
     Pass,
     Reasoning,
     common_prefix,
+    message_texts,
     protect,
     recognise,
     visible,
@@ -41,6 +43,8 @@ _MORE_ROUNDS = 3
 _LONGEST_ERROR = 300
 _NOT_AUTOS = (ROO,)
 """Strategies that only the provider `native` has."""
+_SAMPLED, _SAMPLED_CHARS = 64, 1_000
+"""How many texts of a conversation, and how much of each, are counted to compare two tokenizers."""
 NOT_GIVEN = "no callback or profile was given"
 PROVIDER_FAILED = "ProviderFailed"
 """The kind of error of an event that says how a provider failed, and who did its work."""
@@ -69,7 +73,7 @@ class Goal:
 class Inputs:
     """Everything in which entry points may differ.
 
-    `gauge` counts; `window` is the model's; `reads` is what the summarizing model takes at once, if that is another.
+    `gauge` counts; `window` is the model's.
     `account` is the role, the tag and the seal of the account; with `handles` markers name what recalls the text they
     stand for.
     `originals` are the messages as they were first given and `items` the statements of accounts, both by id, where the
@@ -82,7 +86,6 @@ class Inputs:
     window: int
     account: AccountStyle = PLAIN
     handles: bool = False
-    reads: int | None = None
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
     observe: Observe | None = None
@@ -241,9 +244,16 @@ class _Run:
             self.failure = f"{why}; {_AUTO.id} did the work"
 
     def auto(self, target: int | None) -> None:
-        """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none."""
+        """Go on with `auto` from what is left, if that is not enough yet. A recipe that calls no model calls none.
+
+        Neither is one called again for less than its answers may have taken: what is asked must not depend on how long
+        they were, so that it is known beforehand.
+        """
         if (self._recipe.provider.id != _AUTO.id or self._holds) and target is not None:
-            self._fill(target, self._ask if self._recipe.provider.capabilities.summarizes else None)
+            judge = self.judge
+            worth_asking = judge.tokens + judge.unused - target > judge.wished
+            asks = self._recipe.provider.capabilities.summarizes and worth_asking
+            self._fill(target, self._ask if asks else None)
 
     def until_reached(self, target: int) -> None:
         """Go on with `auto`; where it made room and that is not enough, run the recipe's passes on what it left.
@@ -298,7 +308,7 @@ class _Run:
             target,
             inputs.window,
             inputs.gauge,
-            inputs.reads,
+            partial(self._read_by, ask),
             asks=ask is not None,
             account=replace(inputs.account, handles=inputs.handles),
             originals=self._originals,
@@ -306,6 +316,21 @@ class _Run:
             budget=goal.budget,
             trigger=goal.trigger and min(goal.trigger, self._at_first),
         )
+
+    def _read_by(self, ask: AskModel | None, profile: str) -> int:
+        """How many of the conversation's tokens the model takes at once that a question for the profile goes to."""
+        reader = find_reader(ask, profile)
+        if reader is None:
+            return self._inputs.window
+        own, its = self._inputs.gauge.text(self._sample), reader.count(self._sample)
+        return reader.limit * own // its if its else reader.limit
+
+    @cached_property
+    def _sample(self) -> str:
+        """Some of what is said in the conversation, to compare what counts tokens."""
+        texts = [text for message in self.judge.conversation.messages for _, text in message_texts(message)]
+        step = len(texts) // _SAMPLED + 1
+        return "\n".join(text[:_SAMPLED_CHARS] for text in texts[::step])
 
     def _asker(self, ask: AskModel | None) -> AskModel:
         return partial(answer_safely, ask or partial(answer_offline, self.judge))

@@ -86,6 +86,8 @@ class Judge:
         self._asked = 0
         self._models: dict[str, None] = {}
         self._asking = 0.0
+        self.wished = self.unused = 0
+        """Tokens that the answers might have had together, and those of them that they did not take."""
         self.forbidden = False
         """True if a rule of the vendor forbade a pass."""
         self.bound = False
@@ -113,8 +115,12 @@ class Judge:
         proposal = replace(proposal, notes=(*proposal.notes, *(note for step in steps[1:] for note in step.notes)))
         return self._record(proposal, Applied(visible(after), self.measure.conversation(after)))
 
-    def note_answers(self, answers: Sequence[Answer], seconds: float) -> None:
+    def note_answers(self, asks: Sequence[Ask], answers: Sequence[Answer], seconds: float) -> None:
         """Charge the next pass with what its questions cost."""
+        for ask, answer in zip(asks, answers, strict=True):
+            text = answer.text if isinstance(answer, Completion) else ""
+            self.wished += ask.wished
+            self.unused += max(0, ask.wished - self.measure.text(text))
         self._asking += seconds
         self._asked += len(answers)
         for answer in answers:
@@ -250,6 +256,6 @@ def _reply(judge: Judge, step: object, ask: AskModel) -> Verdict | tuple[Answer,
     if isinstance(step, tuple) and all(isinstance(one, Ask) for one in step):
         began = perf_counter()
         answers = ask(step)
-        judge.note_answers(answers, perf_counter() - began)
+        judge.note_answers(step, answers, perf_counter() - began)
         return answers
     raise TypeError(f"a provider yields a Pass, an Event or a tuple of Asks, not {step!r}"[:200])

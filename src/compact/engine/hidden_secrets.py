@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from compact.engine.callback import read_answers
 from compact.engine.driver import AskModel
+from compact.engine.relays import Relay, vendors_of
 from compact.messages import Conversation
 from compact.ports import Answer, Ask, Completion
 from compact.redaction import Placeholders, Redactor
@@ -25,19 +26,11 @@ def hide_secrets(
     return _WithoutSecrets(ask, conversation, redactor)
 
 
-def vendors_of(ask: AskModel) -> frozenset[str]:
-    """The vendors that the callback names; none where it names none."""
-    named: object = getattr(ask, "vendors", ())
-    if isinstance(named, str | bytes) or not isinstance(named, Collection):
-        return frozenset()
-    return frozenset(map(str, named))
-
-
-class _WithoutSecrets:
+class _WithoutSecrets(Relay):
     """Asks with placeholders for secrets, numbered alike in all questions, and puts the secrets into the answers."""
 
     def __init__(self, ask: AskModel, conversation: Conversation, redactor: Callable[[], Redactor]) -> None:
-        self._ask = ask
+        super().__init__(ask)
         self._conversation = conversation
         self._redactor = redactor
         self._placeholders: Placeholders | None = None

@@ -5,32 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compact.engine.driver import AskModel
-from compact.engine.hidden_secrets import vendors_of
+from compact.engine.relays import Relay
 from compact.ports import Answer, Ask, Failure
+from compact.quantities import counted
 
 LIMITED = frozenset({"auto", "native", "layers"})
 """The providers that ask for one summary; what others ask depends on the conversation, and is shown beforehand."""
 
 
-class LimitedQuestions:
-    """Passes questions on until a model was asked so many times; after that, each question fails.
+class LimitedQuestions(Relay):
+    """Passes so many questions on; after that, each one fails.
 
-    Questions that are asked together, about the parts of a long conversation, count once.
+    Questions that are put together, about the parts of a long conversation, fail together: a summary needs all answers.
     """
 
     def __init__(self, ask: AskModel, most: int) -> None:
-        self._ask = ask
+        super().__init__(ask)
         self._most = most
-        self._times = 0
-
-    @property
-    def vendors(self) -> frozenset[str]:
-        return vendors_of(self._ask)
+        self._asked = 0
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        if self._times >= self._most:
-            times = "once" if self._most == 1 else f"{self._most} times"
-            reason = f"the model was asked {times}, which is max_asks"
+        if self._asked + len(asks) > self._most:
+            before = f", and {self._asked:,} {'was' if self._asked == 1 else 'were'} before" if self._asked else ""
+            verb = "was" if len(asks) == 1 else "were"
+            reason = f"{counted(len(asks), 'question')} {verb} to be asked{before}; max_asks is {self._most:,}"
             return tuple(Failure(reason, final=True) for _ in asks)
-        self._times += 1
+        self._asked += len(asks)
         return self._ask(asks)

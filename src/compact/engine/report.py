@@ -37,7 +37,7 @@ class Report:
     """A whole condensation.
 
     `kept_prefix` is how many tokens at the front are unchanged, so that a vendor's prompt cache still has them.
-    `saved` is what the removed tokens would have cost in the next request, in dollars, where the price is known.
+    `saved` is what each later request costs less with the vendor's prompt cache, in dollars, where the price is known.
     `written_by` are the models that wrote of what was removed; `why_offline` says why none did where an account was
     written. `failure` says how the recipe's own provider failed, or that it was refused, and who did its work.
     """

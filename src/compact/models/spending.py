@@ -6,28 +6,65 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 FEWEST = 3
-"""Condensations of one model before its habits are relied on."""
+"""Bills of a model for one recipe before the lengths of its answers are relied on."""
+_RECENT = 20
+"""How many of the latest bills count."""
+
+
+class AnswerShares(NamedTuple):
+    """How much of the length that is asked for an answer takes: a short one, the usual one, and a long one."""
+
+    low: float
+    usual: float
+    high: float
+
+
+PRIOR = AnswerShares(0.3, 0.6, 1.0)
+"""What is assumed of a model until it has sent enough bills."""
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Questions to a model, the tokens they take, and what they cost in dollars, where the price is known."""
+    """Questions to a model, the tokens they take, and what they cost in dollars, where the price is known.
+
+    An estimate costs from `low` to `high`, depending on how long the answers will be; a bill costs what it says.
+    """
 
     questions: int = 0
     input: int = 0
     output: int = 0
     cost: Decimal | None = Decimal(0)
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+    def __add__(self, other: Charge) -> Charge:
+        """Both together; an unknown cost makes the sum unknown."""
+        is_range = self.low is not None or other.low is not None
+        (low, high), (others_low, others_high) = self.range, other.range
+        return Charge(
+            self.questions + other.questions,
+            self.input + other.input,
+            self.output + other.output,
+            _add(self.cost, other.cost),
+            _add(low, others_low) if is_range else None,
+            _add(high, others_high) if is_range else None,
+        )
+
+    @property
+    def range(self) -> tuple[Decimal | None, Decimal | None]:
+        """The least and the most that it costs."""
+        return (self.cost, self.cost) if self.low is None else (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
     """One condensation: what it was expected to cost and what it did.
 
-    `at` is the time in UTC, `limit` the tokens that the answers might have had together. The tokens before and after
-    are 0 where they are not known.
+    `at` is the time in UTC, `limit` the length that was asked for, of all answers together, in tokens. The tokens
+    before and after are 0 where they are not known.
     """
 
     at: str
@@ -88,20 +125,26 @@ def accuracy(records: Iterable[Spending]) -> Accuracy:
     return Accuracy(len(misses), close, median(misses) if misses else None, spent)
 
 
-def habits(records: Iterable[Spending]) -> dict[str, float]:
-    """For each model that was asked often enough, the usual share of the room for its answers that it fills."""
-    shares: dict[str, list[float]] = {}
-    for record in records:
-        if record.limit > 0 and record.actual.output > 0:
-            shares.setdefault(record.model, []).append(min(1.0, record.actual.output / record.limit))
-    return {model: median(found) for model, found in shares.items() if len(found) >= FEWEST}
+def find_shares(records: Iterable[Spending], model: str, recipe: str) -> AnswerShares:
+    """How much of the length asked for the model's answers take with a recipe, by its latest bills."""
+    found = [
+        record.actual.output / record.limit
+        for record in records
+        if (record.model, record.way) == (model, recipe) and record.limit > 0 and record.actual.output > 0
+    ][-_RECENT:]
+    return PRIOR if len(found) < FEWEST else AnswerShares(min(found), median(found), max(found))
+
+
+def _add(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+    return None if one is None or other is None else one + other
 
 
 def _charge(data: Mapping[str, Any]) -> Charge:
-    cost = None if data["cost"] is None else Decimal(str(data["cost"]))
-    if cost is not None and not cost.is_finite():
+    given = data["cost"], data.get("low"), data.get("high")  # earlier versions had no range
+    costs = [None if amount is None else Decimal(str(amount)) for amount in given]
+    if not all(cost is None or cost.is_finite() for cost in costs):
         raise TypeError("a cost is not finite")
-    return Charge(int(data["questions"]), int(data["input"]), int(data["output"]), cost)
+    return Charge(int(data["questions"]), int(data["input"]), int(data["output"]), *costs)
 
 
 def _plain(value: Any) -> Any:

@@ -191,9 +191,11 @@ class CompactConfig(Configuration):
     profile: str = ""
     """The profile whose model summarizes: by default those configured, else the vendor's own, if its key is set."""
     max_asks: int = Field(default=3, ge=1)
-    """How often one compaction asks a model, by auto, native and layers; parts of a long conversation count once."""
+    """How many questions one compaction asks a model, by auto, native and layers; each part of a long one counts."""
     max_cost: Annotated[Decimal, Field(ge=0)] | None = None
-    """Dollars a day for summaries; once they are spent, no model is called."""
+    """Dollars a day for summaries; a question that may cost more than what is left of them is not asked."""
+    fallback_max_cost: Annotated[Decimal, Field(ge=0)] | None = None
+    """Dollars that fallbacks may take in a compaction; by default 3 times the estimate for the first choice."""
     seal_key: Annotated[SecretStr, AfterValidator(_strong)] = SecretStr("")
     """The secret that signs accounts, the same for all replicas: signed, they are known again without any state."""
     recall: bool = False

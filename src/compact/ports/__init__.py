@@ -1,6 +1,6 @@
 """What crosses the borders between layers: questions to a model with their answers, measures of size, events."""
 
-from compact.ports.asks import Answer, Ask, Completion, Failure, FailureKind, Refusal
+from compact.ports.asks import LEAST_ANSWER, LEAST_SAVED, Answer, Ask, Completion, Failure, FailureKind, Reader, Refusal
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
 from compact.ports.sessions import (
@@ -19,6 +19,8 @@ from compact.ports.stores import RECORD_VERSION, Archive, Export, Originals, Rec
 from compact.ports.usage import Usage
 
 __all__ = [
+    "LEAST_ANSWER",
+    "LEAST_SAVED",
     "RECORD_VERSION",
     "SNAPSHOT_VERSION",
     "Active",
@@ -37,6 +39,7 @@ __all__ = [
     "NewMessage",
     "Observe",
     "Originals",
+    "Reader",
     "Record",
     "Refusal",
     "SessionStore",

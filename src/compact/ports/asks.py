@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -9,11 +10,17 @@ from typing import Literal, TypeAlias
 from compact.messages import Where
 from compact.ports.usage import Usage
 
+LEAST_ANSWER = 256
+"""No model is asked for fewer tokens: it could not say anything."""
+LEAST_SAVED = 200
+"""No model is asked for a summary that saves fewer tokens: it is not worth a question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A question: what to do, on what material, in how many tokens at most.
 
+    `length` is how many tokens the instructions name, where the answer may take more than those.
     `sources` are the ids of the messages the material comes from, and `place` is where in them, if it is one text.
     `profile` names the model to ask, if not the usual, and `strategy` the one that the instructions follow.
     """
@@ -25,6 +32,20 @@ class Ask:
     profile: str = ""
     place: Where | None = None
     strategy: str = ""
+    length: int = 0
+
+    @property
+    def wished(self) -> int:
+        """How long the answer is to be, in tokens."""
+        return self.length or self.max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A model that reads questions: how many tokens it takes at once, and what counts them as it does."""
+
+    limit: int
+    count: Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)

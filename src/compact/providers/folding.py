@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from compact.messages import EditKind, Fold, Message, Text, frame_account, pruned_marker, stands_for
 from compact.providers.provider import Task
@@ -48,15 +48,24 @@ _SEAMS = 8
 """Tokens that may be counted otherwise where a summary and its frame, or a line and the next, stand together."""
 
 
-def summary_room(task: Task, most: int) -> int:
+class SummarySettings(Protocol):
+    """The settings of a provider about its one summary: how long it may be, and whose model writes it."""
+
+    @property
+    def max_summary_tokens(self) -> int: ...
+    @property
+    def profile(self) -> str: ...
+
+
+def summary_room(task: Task, settings: SummarySettings) -> int:
     """How many tokens are kept free for a summary while it is chosen what stays beside it."""
-    most = _readable(task, most)
+    most = _most(task, settings)
     return most if task.target is None else min(most, max(task.target // _SHARE, _LEAST))
 
 
-def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
+def summary_budget(task: Task, settings: SummarySettings, folded: Sequence[Message]) -> int:
     """How many tokens the summary of these messages may take: no more than is left below the target."""
-    most = _readable(task, most)
+    most = _most(task, settings)
     if task.target is None:
         return most
     frame = task.measure.message(standing(frame_account("", len(task.conversation), task.account.frame())))
@@ -64,8 +73,8 @@ def summary_budget(task: Task, most: int, folded: Sequence[Message]) -> int:
     return min(most, max(left, _LEAST))
 
 
-def _readable(task: Task, most: int) -> int:
-    return max(1, min(most, (task.reads or task.window) // _SHARE))
+def _most(task: Task, settings: SummarySettings) -> int:
+    return max(1, min(settings.max_summary_tokens, task.read_by(settings.profile) // _SHARE))
 
 
 def standing(text: str) -> Message:

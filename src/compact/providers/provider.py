@@ -52,9 +52,10 @@ PLAIN, TAGGED = AccountStyle(), AccountStyle(tag=True)
 class Task:
     """What is to be compacted, to how many tokens if there is a target, for a window of what size.
 
-    `reads` is how many tokens the summarizing model takes at once; None where it is the conversation's own. `asks` says
-    whether there is a model to ask. `budget` is the most that a request may take, and `trigger` from how many tokens on
-    it would be compacted again, where there are such limits; where it is compacted earlier, from so many.
+    `reads` tells how many tokens the model of a profile takes at once, the empty name being the usual one; None where
+    that is the conversation's own. `asks` says whether there is a model to ask. `budget` is the most that a request may
+    take, and `trigger` from how many tokens on it would be compacted again, where there are such limits; where it is
+    compacted earlier, from so many.
     `originals` are the messages as they were before anything was done to them, where that is another conversation, and
     `items` what the accounts among the messages are made of, both by id.
     """
@@ -64,13 +65,17 @@ class Task:
     target: int | None
     window: int
     measure: Measure
-    reads: int | None = None
+    reads: Callable[[str], int] | None = None
     asks: bool = False
     account: AccountStyle = PLAIN
     originals: Mapping[str, Message] = field(default_factory=dict)
     items: Mapping[str, tuple[AccountItem, ...]] = field(default_factory=dict)
     budget: int | None = None
     trigger: int | None = None
+
+    def read_by(self, profile: str) -> int:
+        """How many tokens the model takes at once that is asked by the name of this profile, or by none."""
+        return self.window if self.reads is None else self.reads(profile)
 
     @property
     def ceiling(self) -> int | None:

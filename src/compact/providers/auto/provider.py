@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from compact.messages import MOVING_TAIL, ROLES_NEVER_PRUNED, Fold, Message, Pass, exchanges, is_summary
-from compact.ports import Event
+from compact.ports import LEAST_ANSWER, Event
 from compact.providers.auto.composition import PASS, Composition
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.auto.steady import steady_prefixes
@@ -27,8 +27,6 @@ _SHARE = 4
 """A summary takes at most this part of the target, and of what the summarizing model reads at once."""
 _READABLE = 0.9
 """The part of what the summarizing model reads at once that a whole conversation may take, to be read whole."""
-_LEAST_SUMMARY = 256
-"""No model is asked for fewer tokens: it could not say anything."""
 
 
 class AutoProvider:
@@ -143,12 +141,12 @@ def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
     """How long a model's summary may be; 0 where none is asked for."""
     if not task.asks:
         return 0
-    reads = task.reads or task.window
+    reads = task.read_by(settings.profile)
     free = composition.target - composition.floor - composition.frame - composition.quoted
     nothing_first = not (settings.recent_turns or settings.tool_pairs or settings.recent_tokens)
     most = free if nothing_first or settings.only_recent else max(free // 2, composition.target // _SHARE)
     room = min(settings.max_summary_tokens, reads // _SHARE, most, free)
-    return room if room >= _LEAST_SUMMARY else 0
+    return room if room >= LEAST_ANSWER else 0
 
 
 def _ask(
@@ -161,7 +159,7 @@ def _ask(
     """
     gone = {message.id for message in removed}
     origin = [task.originals.get(message.id, message) for message in task.conversation.messages]
-    reads = (task.reads or task.window) - room
+    reads = task.read_by(settings.profile) - room
     last = max(at for at, message in enumerate(origin) if message.id in gone) + 1
     settled = (group[0] for group in exchanges(origin) if group[-1] >= len(origin) - MOVING_TAIL)
     known = max(last, next(settled, 0))
@@ -179,6 +177,7 @@ def _ask(
         on_failure="block" if settings.on_failure == "offline" else settings.on_failure,
         kept=frozenset(message.id for message in origin if message.id not in gone),
         beside=tuple(origin),
+        asks=task.asks,
         below=tell_following(origin[last:known]),
     )
     answer = yield from summarize(request, task.measure)

@@ -113,7 +113,7 @@ def _is_worth_it(task: Task, settings: LayersSettings, folded: Sequence[Message]
     """Whether there is anything new to fold, or the last summary is longer than one may be by now."""
     if not all(map(is_summary, folded)):
         return True
-    room = summary_room(task, settings.max_summary_tokens)
+    room = summary_room(task, settings)
     return task.target is not None and any(task.measure.text(summary.text) > 2 * room for summary in folded)
 
 
@@ -129,7 +129,7 @@ def _choose(task: Task, settings: LayersSettings) -> Layers:
     layers = next(choices)
     if task.target is None:
         return layers
-    room = task.target - summary_room(task, settings.max_summary_tokens)
+    room = task.target - summary_room(task, settings)
     while task.tokens - _size(task, layers.folded) > room and (fewer := next(choices, None)):
         layers = fewer
     return layers
@@ -195,8 +195,8 @@ def _older(messages: Sequence[Message], eligible: Sequence[Exchange], recent: se
 
 
 def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
-    window = task.reads or task.window
-    budget = summary_budget(task, settings.max_summary_tokens, layers.folded)
+    window = task.read_by(settings.profile)
+    budget = summary_budget(task, settings, layers.folded)
     return Request(
         messages=with_first_request(task.conversation.messages, layers.folded),
         strategy=settings.chosen_strategy,
@@ -207,6 +207,7 @@ def _request(task: Task, settings: LayersSettings, layers: Layers) -> Request:
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
         beside=task.conversation.messages,
+        asks=task.asks,
     )
 
 

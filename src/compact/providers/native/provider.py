@@ -170,8 +170,8 @@ def _foldable(task: Task, summaries: frozenset[int]) -> list[int]:
 
 
 def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
-    window = task.reads or task.window
-    budget = summary_budget(task, settings.max_summary_tokens, chosen.folded)
+    window = task.read_by(settings.profile)
+    budget = summary_budget(task, settings, chosen.folded)
     strategy = choose_strategy(settings.strategy, settings.prompt)
     return Request(
         messages=chosen.read,
@@ -184,4 +184,5 @@ def _request(task: Task, settings: NativeSettings, chosen: _Chosen) -> Request:
         on_failure=settings.on_failure,
         kept=untouchable(task.conversation),
         beside=task.conversation.messages,
+        asks=task.asks,
     )

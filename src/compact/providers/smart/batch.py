@@ -112,7 +112,7 @@ def _without(task: Task, groups: list[Exchange]) -> int:
 
 
 def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: int) -> Request:
-    window = task.reads or task.window
+    window = task.read_by(batch.profile)
     return Request(
         messages=with_first_request(task.conversation.messages, chosen),
         strategy=batch.chosen_strategy(),
@@ -123,6 +123,7 @@ def _request(task: Task, batch: BatchSettings, chosen: list[Message], budget: in
         on_failure=batch.on_failure,
         kept=untouchable(task.conversation),
         beside=task.conversation.messages,
+        asks=task.asks,
     )
 
 

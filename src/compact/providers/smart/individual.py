@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from compact.messages import EditKind, Pass
-from compact.ports import Answer, Completion, Measure
+from compact.ports import LEAST_SAVED, Answer, Completion, Measure
 from compact.providers.provider import Applied, Step, Steps, Task, ask, propose
 from compact.providers.smart.prompting import question
 from compact.providers.smart.settings import ContentOperation, Overrides, PassSettings, SelectionSettings
@@ -92,9 +92,10 @@ def rewrite_each(
     """Suppress, cut and summarize the texts as the settings say, until the target is met if there is one.
 
     The last text is cut no further than that takes, and no question is asked once it is met. What a text in the
-    arguments of a call takes is an estimate: where it was too low, there is another pass.
+    arguments of a call takes is an estimate: where it was too low, there is another pass, which asks no model.
     """
-    for _ in range(_ROUNDS):
+    for attempt in range(_ROUNDS):
+        parallel = 0 if attempt and task.asks else parallel
         work = _Work(task, settings, overrides, None if task.target is None else task.tokens - task.target)
         verdict = yield from propose((yield from _rewritten(work, positions, parallel)))
         if not (work.finished and isinstance(verdict, Applied)) or task.reached(verdict.tokens):
@@ -138,19 +139,26 @@ def _ordered(found: Sequence[Place], selection: SelectionSettings, measure: Meas
 
 
 def _summarize(work: _Work, wanted: Sequence[Place], parallel: int) -> Generator[Step, Any, None]:
-    """Ask for the summaries, some at a time; where one is of no use, the text is cut instead."""
+    """Ask for the summaries, some at a time; where one is of no use, or not worth a question, the text is cut instead.
+
+    A model is asked what the target takes if every summary is as long as it may be, so that it is known beforehand how
+    many questions there are; where that is not enough, the other texts are cut.
+    """
     task = work.task
     readable: dict[tuple[str, Kind, str, ContentOperation], list[Place]] = {}
+    others: list[Place] = []
     for place in wanted:
         operation = work.operation(place)
         tokens = place.whole_tokens(task.measure)
-        if tokens + operation.max_tokens + _INSTRUCTIONS > (task.reads or task.window):
+        if tokens + operation.max_tokens + _INSTRUCTIONS > task.read_by(operation.profile):
             work.failures["it is too long to be read at once"] += 1
             work.take(work.cut(place))
+        elif task.asks and tokens - operation.max_tokens < LEAST_SAVED:
+            others.append(place)
         elif tokens > operation.max_tokens:
             readable.setdefault((place.text, place.kind, place.tool, operation), []).append(place)
     waiting = iter(readable.values())
-    while not work.finished and (batch := list(_next_batch(waiting, work, parallel))):
+    for batch in _batches(waiting, work, parallel):
         answers = yield from ask(*(question(alike[0], work.operation(alike[0])) for alike in batch))
         for alike, answer in zip(batch, answers, strict=True):
             for place in alike:
@@ -158,15 +166,26 @@ def _summarize(work: _Work, wanted: Sequence[Place], parallel: int) -> Generator
                 if isinstance(summary, str):
                     work.failures[summary] += 1
                 work.take(work.cut(place) if isinstance(summary, str) else summary)
+    for place in chain(*waiting, others) if task.asks else ():
+        if not work.finished:
+            work.take(work.cut(place))
 
 
-def _next_batch(waiting: Iterator[list[Place]], work: _Work, parallel: int) -> Iterator[list[Place]]:
-    """The next texts to ask about, each with all its places.
+def _batches(waiting: Iterator[list[Place]], work: _Work, parallel: int) -> Iterator[list[list[Place]]]:
+    """The texts to ask about, so many at a time; what a model is asked does not depend on how long its answers are."""
+    if work.task.asks:
+        planned = iter(list(_needed(waiting, work))) if parallel else iter(())
+        while batch := list(islice(planned, parallel)):
+            yield batch
+        return
+    while not work.finished and (batch := list(_needed(islice(waiting, parallel), work))):
+        yield batch
 
-    No more than may be asked at a time, nor than the target is likely to take.
-    """
+
+def _needed(waiting: Iterator[list[Place]], work: _Work) -> Iterator[list[Place]]:
+    """The next texts to ask about, each with all its places: no more than the target is likely to take."""
     expected = 0
-    for alike in islice(waiting, parallel):
+    for alike in waiting:
         yield alike
         for place in alike:
             expected += place.whole_tokens(work.task.measure) - work.operation(place).max_tokens - _FRAME

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from compact.messages import fingerprint
-from compact.ports import Ask
+from compact.ports import LEAST_ANSWER, Ask
 from compact.providers.smart.settings import ContentOperation
 from compact.providers.truncation.places import Place
 
@@ -24,7 +24,9 @@ def question(place: Place, operation: ContentOperation) -> Ask:
     instructions = f"{told}\n\n{_prompt('fence').replace('{code}', code)}"
     material = f"=== piece {code} ===\n{place.text}\n=== end of piece {code} ==="
     sources = (place.where.message,)
-    return Ask(instructions, material, operation.max_tokens, sources, operation.profile, place.where)
+    length = operation.max_tokens
+    room = max(length, LEAST_ANSWER)
+    return Ask(instructions, material, room, sources, operation.profile, place.where, length=length)
 
 
 def _instructions(place: Place, tokens: int) -> str:

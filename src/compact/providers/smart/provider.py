@@ -37,7 +37,7 @@ class SmartProvider:
 
         They end at the target, and each one that is not needed is reported. Where they miss it, they run again as long
         as they find something: a cut may leave lines that now repeat each other. So condensing the result again changes
-        nothing.
+        nothing. A model is asked in the first round only.
         """
         now = Applied(task.conversation, task.tokens)
         if task.target is None and settings.target_reduction is not None:
@@ -48,13 +48,13 @@ class SmartProvider:
             before = now
             for step in stages:
                 current = replace(task, conversation=now.conversation, tokens=now.tokens)
-                steps = _run(current, step, task, settings)
+                steps = _run(current, step, task, settings, may_ask=not (attempt and task.asks))
                 now = yield from follow(quietly(steps, current) if attempt else steps, now, _sparing(known))
             if now is before or task.reached(now.tokens):
                 return
 
 
-def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: SmartSettings) -> Steps:
+def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: SmartSettings, *, may_ask: bool) -> Steps:
     """The steps of the prelude or of one pass."""
     if isinstance(settings, Prelude):
         yield from _remove_losslessly(task, settings)
@@ -71,12 +71,13 @@ def _run(task: Task, settings: Prelude | PassSettings, original: Task, whole: Sm
     named = [each.selection.indices for each in whole.passes if each.mode == "batch"]
     chosen = selected(task.conversation.messages, settings.selection, messages, named)
     if settings.mode == "batch":
-        yield from fold_batch(task, settings, chosen)
+        if may_ask:
+            yield from fold_batch(task, settings, chosen)
         return
     positions = Positions(messages)
     owners = ((positions.id_at(index), own) for index, own in settings.individual.overrides.items())
     overrides = {id: own for id, own in owners if id is not None}
-    yield from rewrite_each(task, settings, chosen, overrides, whole.max_parallel)
+    yield from rewrite_each(task, settings, chosen, overrides, whole.max_parallel if may_ask else 0)
 
 
 def _remove_losslessly(task: Task, settings: Prelude) -> Steps:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
-from compact.app import Condensation, counter_for, read_transcript
+from compact.app import Condensation, read_transcript
 from compact.app.counting import choose_model
-from compact.app.estimating import Asking
+from compact.app.estimating import foresee
 from compact.app.inspecting import Row, showable
 from compact.app.planfile import load_plan, restore_file
-from compact.app.pricing import Summarizer
 from compact.errors import NotFound
 from compact.server.inspecting import (
     Done,
@@ -95,10 +94,7 @@ def try_recipe(upload: Opened, choice: RecipeChoice) -> Facts:
     began = perf_counter()
     chosen = choose_model(choice.model, upload.conversation)[0]
     condensation = Condensation(upload.conversation, chosen, choice.target, variant=choice.variant or "")
-    model = condensation.model
-    return facts_of(
-        condensation.run(choice.resolved(), Asking(Summarizer(model.id, model.id), counter_for(model.id).text)), began
-    )
+    return facts_of(foresee(condensation, choice.resolved()).result, began)
 
 
 @router.post("/{id}/condense", operation_id="condense_transcript")

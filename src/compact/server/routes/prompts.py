@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from compact.app import Condensation, counter_for, resolve_recipe
 from compact.app.estimating import foresee
 from compact.app.inspecting import showable
+from compact.app.pricing import Summarizer
 from compact.app.profiles import find_profile
 from compact.app.strategies import choose_strategy, with_strategy
 from compact.errors import InvalidInput
@@ -97,8 +98,8 @@ def preview_prompt(trial: PromptTrial, sessions: Sessions) -> PromptPreview:
     strategy = _strategy(trial, profile)
     conversation, model = pick_conversation(sessions, trial.session)
     recipe = with_strategy(resolve_recipe(provider="native"), strategy, trial.detail)
-    vendors = {profile.recipient} if profile else None
-    asks = foresee(Condensation(conversation, model, None), recipe, vendors).asks
+    summarizers = [Summarizer.of(profile)] if profile else []
+    asks = foresee(Condensation(conversation, model, None), recipe, summarizers).asks
     if not asks:
         raise InvalidInput("there is nothing to summarize", field="session", remedy="Choose a longer one.")
     return PromptPreview(

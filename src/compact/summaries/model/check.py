@@ -44,8 +44,6 @@ _ANY = ("[^()]{1,80}",) * 2
 _WHYS = (_UNSAID, _UNASKED, _BY_PROGRAM, *(why.format(*_ANY) for why in (_EXCHANGED, _MISPLACED)))
 _MARKS = re.compile(rf" \(unconfirmed: (?:{'|'.join(_WHYS)})\)")
 _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themselves
-MOST_LOST = 0.1
-"""Where more of an answer than this is doubted, the model is asked again."""
 _ATTRIBUTABLE, _ATTRIBUTABLE_PART, _AGREED_TO = 0.8, 0.8, 0.9
 """How much a person must have said of what is put into their mouth, and of the part that does so.
 
@@ -127,12 +125,6 @@ class Checked:
 
     draft: Draft
     doubts: tuple[Doubt, ...] = ()
-    size: int = 1
-
-    @property
-    def doubted(self) -> float:
-        """The share of the statements that is doubted."""
-        return len(self.doubts) / max(self.size, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +155,7 @@ def check_summary(text: str, sources: Sources, strategy: Strategy, earlier: Iter
     changes = [change for each in draft.changes if (change := checker.change(each))]
     doubts = tuple(checker.doubts)
     if statements or changes:
-        return Checked(Draft(tuple(statements), tuple(changes)), doubts, checker.size)
+        return Checked(Draft(tuple(statements), tuple(changes)), doubts)
     if doubts:
         return Refused("untrue", f"nothing of it stands in the sources: {doubts[0].why}")
     return Refused("empty", "the model answered with nothing that says anything")
@@ -177,7 +169,6 @@ class _Checker:
     sections: dict[str, Section]
     capitals: bool
     doubts: list[Doubt] = field(default_factory=list)
-    size: int = 0
 
     def statement(self, each: Statement) -> Statement | None:
         """The statement as it may stand, if it may; of free prose, the sentences that may."""
@@ -188,7 +179,6 @@ class _Checker:
         return Statement("".join(kept).strip()) if kept else None
 
     def _sentence(self, each: Statement) -> Statement | None:
-        self.size += 1
         doubt = self._doubt(each)
         if doubt is not None:
             self.doubts.append(doubt)
@@ -199,7 +189,6 @@ class _Checker:
 
     def change(self, change: Change) -> Change | None:
         """The change, if it may be made: what a user asked for holds until a user takes it back."""
-        self.size += 1
         why = neutralise(change.why)
         asked = self._instructs(change.statement)
         if change.to == "outdated" and asked and (not why or self.sources.support(why, "user") < _ASKED_FOR):

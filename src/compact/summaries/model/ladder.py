@@ -1,8 +1,8 @@
 """Asking for a summary, and asking again: what is done about an answer that is of no use.
 
-Too long: ask for half of it, and once more for half of that. A refusal: ask for less, by the strategy `brief`. More
-than a tenth of it doubted: ask once more, and keep what is safe. Anything else ends the attempt. Every step is an
-event; what to do about a question that was too long itself is for the caller.
+Too long: ask for half of it, and once more for half of that. A refusal: ask for less, by the strategy `brief`. Anything
+else ends the attempt: the same question would get the same answer. What is doubted of an answer is taken out of it, and
+the rest is used. Every step is an event; what to do about a question that was too long itself is for the caller.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from compact.ports import Answer, Ask, Event, Failure, Refusal
-from compact.quantities import counted
-from compact.summaries.model.check import MOST_LOST, Checked, Doubt, check_summary
+from compact.ports import LEAST_ANSWER, Answer, Ask, Event, Failure, Refusal
+from compact.summaries.model.check import Checked, Doubt, check_summary
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Draft, Statement
 from compact.summaries.model.strategy import Strategy, find_strategy
@@ -21,8 +20,6 @@ from compact.summaries.model.transcript import Transcript
 
 HALVINGS = 2
 LAST_RESORT = "brief"
-LEAST_BUDGET = 256
-"""No model is asked for fewer tokens: it could not say anything."""
 # An answer so many times as long as it may be is not even read: what cannot be believed is never that much of it.
 _HOPELESS = 2
 _SLACK = 1.25
@@ -30,7 +27,7 @@ _SLACK = 1.25
 # Up to here it may be an error or a refusal, and those are told apart.
 _READ_ANYWAY = 1_000  # tokens
 
-Trouble: TypeAlias = Literal["failure", "overflow", "refusal", "empty", "untrue", "doubted", "longer", "over_long"]
+Trouble: TypeAlias = Literal["failure", "overflow", "refusal", "empty", "untrue", "longer", "over_long"]
 Steps: TypeAlias = Generator[tuple[Ask, ...] | Event, Any, "list[Good] | Stop"]
 
 
@@ -50,11 +47,10 @@ class Question:
     parts: int = 1
     attempt: int = 1
     halvings: int = 0
-    doubted: bool = False
 
     @property
     def budget(self) -> int:
-        return max(LEAST_BUDGET, self.limit >> self.halvings)
+        return max(LEAST_ANSWER, self.limit >> self.halvings)
 
     @property
     def where(self) -> str:
@@ -142,11 +138,6 @@ class Ladder:
         verdict = check_summary(answer.text, self.sources, question.strategy, self.earlier)
         if not isinstance(verdict, Checked):
             return Stop("failure" if verdict.kind == "error" else verdict.kind, verdict.reason)
-        if verdict.doubted > MOST_LOST and not question.doubted:
-            return Stop(
-                "doubted",
-                f"{len(verdict.doubts)} of {counted(verdict.size, 'statement')} doubted: {verdict.doubts[0].why}",
-            )
         return Good(answer.text, verdict.draft, verdict.doubts)
 
 
@@ -158,7 +149,7 @@ def is_hopeless(tokens: int, limit: int) -> bool:
 def _too_long(question: Question, tokens: int) -> Stop | None:
     if tokens >= question.size > 0:
         return Stop("longer", f"{question.size:,} tokens would have become {tokens:,}")
-    if tokens > max(question.limit, LEAST_BUDGET) * _SLACK:
+    if tokens > max(question.limit, LEAST_ANSWER) * _SLACK:
         return Stop("over_long", f"{tokens:,} tokens where {question.limit:,} are allowed")
     return None
 
@@ -178,8 +169,6 @@ def _next(question: Question, stop: Stop) -> Question | None:
     if stop.kind in ("longer", "over_long"):
         halved = question.halved()
         return halved if question.halvings < HALVINGS and halved.budget < question.budget else None
-    if stop.kind == "doubted":
-        return replace(question, doubted=True, attempt=question.attempt + 1)
     if stop.kind == "refusal":
         return question.brief() if question.strategy.name != LAST_RESORT else None
     return None

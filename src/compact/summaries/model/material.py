@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from compact.messages import Message, body_of, is_own, is_removed_marker, is_summary
-from compact.ports import Measure
+from compact.ports import LEAST_ANSWER, LEAST_SAVED, Measure
 from compact.summaries.accounts import unverified_items
 from compact.summaries.model.instructions import Frame, instructions, part_note
-from compact.summaries.model.ladder import LEAST_BUDGET, Ladder, Question
+from compact.summaries.model.ladder import Ladder, Question
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Statement, parse
 from compact.summaries.model.strategy import Strategy, Style
@@ -32,7 +32,7 @@ class Request:
     usable answer: let the messages go (prune), leave them (block), or summarize them without a model (offline).
     `kept` are the ids of those that go on standing beside the summary: they are read, and need not be repeated.
     `beside` are all messages of the conversation: what the answer says may stand there, too. `below` tells, in a few
-    lines, how the conversation goes on.
+    lines, how the conversation goes on. `asks`: a model answers, so that the question must be worth its price.
     """
 
     messages: tuple[Message, ...]
@@ -45,6 +45,7 @@ class Request:
     kept: frozenset[str] = frozenset()
     beside: tuple[Message, ...] = ()
     below: str = ""
+    asks: bool = False
 
 
 class Material:
@@ -54,10 +55,16 @@ class Material:
         self.request = request
         self.measure = measure
         self.size = sum(map(measure.message, request.messages))
-        self.limit = max(1, min(request.budget, self.size - 1))
+        self.limit = max(1, min(request.budget, self.size - (LEAST_SAVED if request.asks else 1)))
         self.earlier, self._earlier_message = _earlier(request)
         self.messages = [message for message in request.messages if message is not self._earlier_message]
         self.transcript = transcribe(self.messages, request.kept)
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether there is something to summarize and, where a model answers, a summary saves enough."""
+        least = LEAST_ANSWER + LEAST_SAVED if self.request.asks else 2
+        return bool(self.messages) and self.size >= least
 
     @cached_property
     def sources(self) -> Sources:
@@ -78,7 +85,7 @@ class Material:
         if self._earlier_message:
             sources[0] = (self._earlier_message.id, *sources[0])
         # Together they may come to more than the whole may take: what is worth least is left out in the end.
-        share = self.limit if len(parts) == 1 else max(self.limit // len(parts), min(self.limit, LEAST_BUDGET))
+        share = self.limit if len(parts) == 1 else max(self.limit // len(parts), min(self.limit, LEAST_ANSWER))
         return [
             replace(first, material=part, sources=ids, limit=share, number=number, parts=len(parts))
             for number, (part, ids) in enumerate(zip(parts, sources, strict=True), 1)

@@ -47,8 +47,9 @@ _Step: TypeAlias = tuple[Ask, ...] | Event
 def summarize(request: Request, measure: Measure) -> Generator[_Step, Any, Summary | NoSummary]:
     """Ask for a summary; use with `yield from`. Whatever a model answers, it does not raise."""
     material = Material(request, measure)
-    outcome: Summary | Stop = Stop("empty", "there is nothing to summarize")
-    if material.messages and material.size > 1:
+    little = f"{counted(material.size, 'token')} are too few to ask a model about"
+    outcome: Summary | Stop = Stop("empty", little if material.messages else "there is nothing to summarize")
+    if material.is_worth_asking:
         outcome = yield from _by_model(material)
     if isinstance(outcome, Stop):
         return (yield from _without(material, outcome))
@@ -59,15 +60,20 @@ def summarize(request: Request, measure: Measure) -> Generator[_Step, Any, Summa
 def _by_model(material: Material) -> Generator[_Step, Any, Summary | Stop]:
     answers: list[Good] | Stop = Stop("overflow", "")
     reads = material.request.reads
+    questions = material.questions(reads)
     for attempt in range(1, _SMALLER_INPUTS + 2):
-        answers = yield from material.ladder().climb(material.questions(reads))
+        answers = yield from material.ladder().climb(questions)
         if not (isinstance(answers, Stop) and answers.kind == "overflow"):
             break
-        # The model reads less than was thought: ask again, in smaller parts.
-        again = attempt <= _SMALLER_INPUTS
-        reads = reads // 2 if again else reads
+        # The model reads less than was thought: ask again, in smaller parts, if there are any.
+        reads //= 2
+        smaller = material.questions(reads)
+        again = attempt <= _SMALLER_INPUTS and smaller != questions
+        questions = smaller
         facts = {"kind": "overflow", "reason": answers.reason, "attempt": attempt, "reads": reads}
         yield Event("summary_retry" if again else "summary_failed", facts)
+        if not again:
+            break
     if isinstance(answers, Stop):
         return answers
     finished = _finished(material, answers)
@@ -118,7 +124,7 @@ def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary |
     """What is done where no answer is usable."""
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
-        if text := _write_offline(material, min(material.limit, material.size // SHARE)):
+        if text := _write_offline(material, min(request.budget, material.size // SHARE)):
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
             return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)
     if request.on_failure == "prune":
