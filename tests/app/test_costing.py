@@ -12,8 +12,8 @@ import pytest
 
 from compact.app import counter_for, read_transcript
 from compact.app.condensing import Condensation
-from compact.app.costing import Costing, Metered, Option, condense_metered
-from compact.app.estimating import estimate
+from compact.app.costing import Costing, Metered, Option, condense_metered, price
+from compact.app.estimating import estimate, foresee
 from compact.app.pricing import Summarizer
 from compact.app.profiles import ask_with
 from compact.app.recipes import list_recipes, resolve_recipe
@@ -22,7 +22,7 @@ from compact.messages import Conversation
 from compact.models import Usage, find_model
 from compact.models.spending import Charge, Spending
 from compact.policies import Profile, Vendor
-from compact.ports import Answer, Ask, Completion, Failure, Refusal
+from compact.ports import Answer, Ask, Completion, Failure, Reader, Refusal
 from compact.settings.spending import load_spending
 from compact.summaries.model.strategy import NAMES
 from compact.testing.vendors import FakeVendors, Received
@@ -203,7 +203,7 @@ def test_what_was_asked_is_added_up() -> None:
     metered = Metered(lambda asks: replies)
     assert metered([Ask("", "", 50)] * 3) == replies
     assert metered.charge == Charge(2, 300, 20, Decimal("0.75"))
-    assert (metered.limit, metered.model) == (150, "m")
+    assert (metered.limit, metered.model) == (100, "m")
     unknown = Metered(lambda asks: (Completion("a", usage=usage),))
     unknown([Ask("", "", 50)])
     assert unknown.charge == Charge(1, 150, 10, None)
@@ -220,7 +220,7 @@ def test_the_questions_are_those_that_are_sent(conversation: Conversation) -> No
     condensation = Condensation(conversation, OWN, 0.4)
     chosen = resolve_recipe("native")
     condensation.run(chosen, answer)
-    assert Costing(condensation).foresee(chosen).asks == tuple(sent)
+    assert foresee(condensation, chosen).asks == tuple(sent)
     assert len(sent) == 1
 
 
@@ -229,11 +229,13 @@ def test_the_questions_are_those_that_are_sent(conversation: Conversation) -> No
 def test_the_estimate_is_that_of_the_costing(name: str, target: float | None, conversation: Conversation) -> None:
     told = estimate(conversation, model=OWN, recipe=name, target=target)
     costing = Costing(Condensation(conversation, OWN, target))
-    foreseen = costing.foresee(resolve_recipe(name))
-    (option,) = costing.options(foreseen, [Summarizer("itself", OWN)])
+    foreseen = foresee(costing.condensation, resolve_recipe(name))
+    (option,) = costing.options(resolve_recipe(name), [Summarizer("itself", OWN)])
     assert (told.asks, told.cost) == (option.charge.questions, option.charge.cost)
     assert (told.tokens_before, told.tokens_after) == (option.rewrite.before, option.rewrite.after)
     assert (foreseen.result.report.cost or 0) == told.cost  # what `compact plan` shows
+    assert foreseen.result.report.saved == told.saved == option.saved
+    assert (told.least_cost, told.most_cost) == option.charge.range
     assert (told.asks > 0) is (name in (*ASKING, "layers"))
 
 
@@ -241,14 +243,14 @@ def test_the_kept_beginning_is_that_of_the_result(conversation: Conversation) ->
     condensation = Condensation(conversation, OWN, 0.4)
     for name in ("v2", "balanced", "native"):
         chosen = resolve_recipe(name)
-        foreseen = Costing(condensation).foresee(chosen)
+        foreseen = foresee(condensation, chosen)
         report = condensation.run(chosen).report
         assert foreseen.rewrite.kept == report.kept_prefix
         assert foreseen.rewrite.before == report.tokens_before
 
 
 def test_what_a_prelude_settles_is_priced_by_what_it_changes(conversation: Conversation) -> None:
-    foreseen = Costing(Condensation(conversation, OWN, 0.95)).foresee(resolve_recipe("balanced"))
+    foreseen = foresee(Condensation(conversation, OWN, 0.95), resolve_recipe("balanced"))
     assert foreseen.asks == ()
     assert foreseen.rewrite.after < foreseen.rewrite.before
     assert foreseen.rewrite.kept < foreseen.rewrite.after
@@ -256,7 +258,7 @@ def test_what_a_prelude_settles_is_priced_by_what_it_changes(conversation: Conve
 
 def test_a_target_that_is_met_already_costs_and_saves_nothing(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 1_000_000))
-    (option,) = costing.options(costing.foresee(resolve_recipe("native")), [Summarizer("p", "gpt-4o-mini")])
+    (option,) = costing.options(resolve_recipe("native"), [Summarizer("p", "gpt-4o-mini")])
     assert option.rewrite.before == option.rewrite.after == option.rewrite.kept
     assert option.charge == Charge()
     assert option.warm is not None
@@ -264,51 +266,45 @@ def test_a_target_that_is_met_already_costs_and_saves_nothing(conversation: Conv
     assert option.warm.turns is None
 
 
-def test_what_exceeds_the_summarizer_is_asked_in_parts(conversation: Conversation) -> None:
-    costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(resolve_recipe("native")).asks
-    small = costing.charge(asks, Summarizer("p", "gpt-3.5-turbo"))
-    large = costing.charge(asks, Summarizer("p", "gpt-4o-mini"))
-    assert large.questions == 1
-    assert small.questions > 5
-    assert small.input > large.input
-
-
-def test_what_a_summarizer_reads_is_told_in_the_tokens_of_the_conversation(conversation: Conversation) -> None:
-    costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(resolve_recipe("native")).asks
-    limit = find_model("gpt-4o-mini").max_input
-    assert costing.reads(asks, Summarizer("p", "gpt-4o-mini")) == pytest.approx(limit * 1.2, rel=0.01)
-    assert costing.reads((), Summarizer("p", "gpt-4o-mini")) == limit
-    assert costing.reads(asks, Summarizer("p", OWN)) == find_model(OWN).max_input
-
-
 def test_what_a_summarizer_cannot_read_at_once_it_is_given_in_parts(conversation: Conversation) -> None:
     asked: list[Ask] = []
 
-    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        asked.extend(asks)
-        return tuple(Completion("- nothing new", estimated=True) for _ in asks)
+    class Answering:
+        def reader(self, profile: str) -> Reader | None:
+            return small.reader
 
-    small = Summarizer("p", "gpt-3.5-turbo")
+        def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
+            asked.extend(asks)
+            return tuple(Completion("- nothing new", estimated=True) for _ in asks)
+
+    small, large = Summarizer("p", "gpt-3.5-turbo"), Summarizer("p", "gpt-4o-mini")
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    _, record = condense_metered(costing, resolve_recipe("native"), [small], answer)
-    assert len(asked) == pytest.approx(record.estimated.questions, abs=3)
+    _, record = condense_metered(costing, resolve_recipe("native"), [small], Answering())
+    assert len(asked) == record.estimated.questions > 5
     counter = counter_for(small.model)
     assert max(counter.text(ask.instructions + ask.material) for ask in asked) < find_model(small.model).max_input
+    (in_parts, at_once) = costing.options(resolve_recipe("native"), [small, large])
+    assert (in_parts.charge.questions, at_once.charge.questions) == (len(asked), 1)
+    assert in_parts.charge.input > at_once.charge.input
+
+
+def test_parts_are_of_the_size_that_the_model_reads_which_is_asked_and_no_other(conversation: Conversation) -> None:
+    recipe = resolve_recipe(provider="native", config={"profile": "large"})
+    summarizers = [Summarizer("small", "gpt-3.5-turbo"), Summarizer("large", "gpt-4o-mini")]
+    foreseen = foresee(Condensation(conversation, OWN, 0.4), recipe, summarizers)
+    assert [ask.profile for ask in foreseen.asks] == ["large"]
+    assert foreseen.charge.cost == price(foreseen.asks, summarizers[1:], "native").cost
 
 
 def test_an_answer_is_no_longer_than_the_profile_lets_it(conversation: Conversation) -> None:
-    costing = Costing(Condensation(conversation, OWN, 0.4))
-    asks = costing.foresee(resolve_recipe("native")).asks
-    assert costing.charge(asks, Summarizer("p", "gpt-4o-mini", 100)).output == 50
+    asks = foresee(Condensation(conversation, OWN, 0.4), resolve_recipe("native")).asks
+    assert price(asks, [Summarizer("p", "gpt-4o-mini", 100)], "native").output == 100
 
 
 def test_the_same_text_twice_is_cheaper_where_the_vendor_caches_by_itself(conversation: Conversation) -> None:
-    costing = Costing(Condensation(conversation, OWN, 0.4))
-    (ask,) = costing.foresee(resolve_recipe("native")).asks
+    (ask,) = foresee(Condensation(conversation, OWN, 0.4), resolve_recipe("native")).asks
     for model, cheaper in (("gpt-4o-mini", True), ("claude-haiku-4-5", False)):
-        once, twice = (costing.charge([ask] * times, Summarizer("p", model)).cost for times in (1, 2))
+        once, twice = (price([ask] * times, [Summarizer("p", model)], "native").cost for times in (1, 2))
         assert once is not None
         assert twice is not None
         assert (twice < 2 * once) is cheaper
@@ -316,9 +312,9 @@ def test_the_same_text_twice_is_cheaper_where_the_vendor_caches_by_itself(conver
 
 def test_a_price_that_is_unknown_stays_unknown(conversation: Conversation) -> None:
     costing = Costing(Condensation(conversation, OWN, 0.4))
-    foreseen = costing.foresee(resolve_recipe("native"))
-    (option,) = costing.options(foreseen, [Summarizer("p", "a model of my own")])
+    (option,) = costing.options(resolve_recipe("native"), [Summarizer("p", "a model of my own")])
     assert option.charge.cost is None
+    assert option.charge.range == (None, None)
     assert option.charge.input > 0
     assert option.warm is None
     assert option.worth(5) is None
@@ -334,7 +330,7 @@ def options_of(conversation: Conversation, *, cache: bool = True) -> list[Option
     return [
         option
         for name in ("v2", "native")
-        for option in costing.options(costing.foresee(resolve_recipe(name)), summarizers)
+        for option in costing.options(resolve_recipe(name), summarizers)
     ]
 
 
@@ -394,7 +390,7 @@ def test_an_estimate_takes_less_than_a_tenth_of_a_second(conversation: Conversat
     def once() -> float:
         began = process_time()
         costing = Costing(condensation)
-        costing.options(costing.foresee(resolve_recipe("native")), summarizers)
+        costing.options(resolve_recipe("native"), summarizers)
         return process_time() - began
 
     assert min(once() for _ in range(5)) < 0.1

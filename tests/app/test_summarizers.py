@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from threading import Event as ThreadEvent
 from typing import Any
@@ -113,10 +114,10 @@ def test_a_model_that_fails_leaves_an_account_and_the_reason(tmp_path: Path, ven
 
 
 def test_a_compaction_asks_no_more_often_than_it_may(tmp_path: Path) -> None:
-    asked: list[Sequence[Ask]] = []
+    asked: list[Ask] = []
 
     def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        asked.append(asks)
+        asked.extend(asks)
         return tuple(Completion("Nothing that the conversation says.") for _ in asks)
 
     for most in (1, 2):
@@ -128,16 +129,30 @@ def test_a_compaction_asks_no_more_often_than_it_may(tmp_path: Path) -> None:
         assert 1 <= len(asked) <= most
 
 
-def test_no_model_is_called_once_the_days_money_is_spent(tmp_path: Path, vendor: FakeVendors) -> None:
+def test_a_question_that_may_cost_more_than_is_left_today_is_not_asked(tmp_path: Path, vendor: FakeVendors) -> None:
     with manager(tmp_path, max_cost="0.00000001") as opened:
-        first = opened.prepare("one", conversation())
-        asked = len(vendor.requests)
+        dear = opened.prepare("one", conversation())
+    assert dear.report is not None
+    assert not vendor.requests
+    assert "and $1e-8 of max_cost are left today" in dear.report.why_offline
+    with manager(tmp_path / "more", max_cost="0.01") as opened:
+        affordable = opened.prepare("one", conversation())
+    assert affordable.report is not None
+    assert affordable.report.written_by
+    assert vendor.requests
+
+
+def test_no_model_is_called_once_the_days_money_is_spent(tmp_path: Path, vendor: FakeVendors) -> None:
+    with manager(tmp_path, max_cost="0.01") as opened:
+        assert opened.prepare("one", conversation()).report
+    (bill,) = load_spending()
+    assert bill.actual.cost is not None
+    assert bill.actual.cost < Decimal("0.01")
+    asked = len(vendor.requests)
+    with manager(tmp_path / "less", max_cost=str(bill.actual.cost)) as opened:
         second = opened.prepare("two", conversation())
-    assert first.report is not None
     assert second.report is not None
-    assert first.report.written_by
-    assert second.report.why_offline.startswith("$0.0")
-    assert second.report.why_offline.endswith("max_cost is $1E-8")
+    assert second.report.why_offline.endswith(f"max_cost is ${bill.actual.cost}")
     assert len(vendor.requests) == asked
 
 

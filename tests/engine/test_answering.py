@@ -8,8 +8,9 @@ import pytest
 
 from compact.engine import Judge
 from compact.engine.answering import answer_offline, answer_safely
-from compact.engine.hidden_secrets import hide_secrets, vendors_of
+from compact.engine.hidden_secrets import hide_secrets
 from compact.engine.question_limits import LimitedQuestions
+from compact.engine.relays import vendors_of
 from compact.formats import parse, reject
 from compact.messages import Where
 from compact.ports import Answer, Ask, Completion, Failure, Refusal
@@ -46,19 +47,19 @@ def test_where_a_profile_cannot_be_asked_the_own_model_is_for_that_question_alon
     assert told.rounds == [[""]]
 
 
-@pytest.mark.parametrize(("most", "times"), [(1, "once"), (2, "2 times")])
-def test_a_model_is_asked_so_many_times_and_then_every_question_fails_for_good(most: int, times: str) -> None:
+def test_a_model_is_asked_so_many_questions_and_then_every_question_fails_for_good() -> None:
     told = Told(own=Completion("own"))
-    limited = LimitedQuestions(told, most)
+    limited = LimitedQuestions(told, 3)
     assert limited.vendors == {"openai"}
-    for _ in range(most):
-        assert limited([ask(), ask()]) == (Completion("own"), Completion("own"))
-    failure = Failure(f"the model was asked {times}, which is max_asks", final=True)
+    assert limited([ask(), ask()]) == (Completion("own"), Completion("own"))
+    failure = Failure("2 questions were to be asked, and 2 were before; max_asks is 3", final=True)
     assert limited([ask(), ask()]) == (failure, failure)
-    assert len(told.rounds) == most
-    assert LimitedQuestions(told, 0)([ask()])[0] == Failure(
-        "the model was asked 0 times, which is max_asks", final=True
-    )
+    assert limited([ask()]) == (Completion("own"),)
+    failure = Failure("1 question was to be asked, and 3 were before; max_asks is 3", final=True)
+    assert limited([ask()]) == (failure,)
+    assert len(told.rounds) == 2
+    parts = LimitedQuestions(told, 1)([ask(), ask()])
+    assert parts[0] == Failure("2 questions were to be asked; max_asks is 1", final=True)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compact.models.spending import Charge, Spending, accuracy, habits
+from compact.models.spending import PRIOR, AnswerShares, Charge, Spending, accuracy, find_shares
 
 counts = st.integers(0, 10**9)
 costs = st.none() | st.decimals(0, 1000, places=8)
-charges = st.builds(Charge, counts, counts, counts, costs)
+charges = st.builds(Charge, counts, counts, counts, costs, costs, costs)
 records = st.builds(
     Spending, st.text(), st.text(), st.text(), st.text(max_size=2), charges, charges, counts, counts, counts
 )
@@ -48,13 +48,39 @@ def test_accuracy_counts_what_is_within_a_fifth() -> None:
     assert accuracy([]).median_miss is None
 
 
-def test_habits_need_a_few_records() -> None:
-    written = [replace(ONE, actual=Charge(1, 1, output, None)) for output in (10, 30, 90)]
-    assert habits(written[:2]) == {}
-    assert habits(written) == {"m": 0.3}
-    assert habits([replace(each, limit=0) for each in written]) == {}
+def test_the_lengths_of_answers_are_learned_for_each_model_and_recipe() -> None:
+    written = [replace(ONE, actual=Charge(1, 1, output, None)) for output in (10, 30, 120)]
+    assert find_shares(written[:2], "m", "native") == PRIOR
+    assert find_shares(written, "m", "native") == AnswerShares(0.1, 0.3, 1.2)
+    assert find_shares(written, "m", "auto") == find_shares(written, "other", "native") == PRIOR
+    assert find_shares([replace(each, limit=0) for each in written], "m", "native") == PRIOR
+
+
+def test_only_the_latest_bills_count() -> None:
+    bills = [replace(ONE, actual=Charge(1, 1, output, None)) for output in (*[90] * 30, *[20] * 20)]
+    assert find_shares(bills, "m", "native") == AnswerShares(0.2, 0.2, 0.2)
+
+
+def test_estimates_add_up_with_their_ranges() -> None:
+    one = Charge(1, 100, 50, Decimal(2), Decimal(1), Decimal(4))
+    assert sum([one, one], Charge()) == Charge(2, 200, 100, Decimal(4), Decimal(2), Decimal(8))
+    assert one.range == (1, 4)
+    bill = Charge(1, 100, 50, Decimal(3))
+    assert bill.range == (3, 3)
+    assert (one + bill).range == (4, 7)
+    unknown = one + Charge(1, 1, 1, None)
+    assert (unknown.cost, unknown.range) == (None, (None, None))
+
+
+def test_records_of_earlier_versions_have_no_range() -> None:
+    data = ONE.to_json()
+    for charge in (data["estimated"], data["actual"]):
+        del charge["low"], charge["high"]
+    assert Spending.from_json(data) == ONE
 
 
 @given(st.lists(records))
-def test_a_habit_is_a_share(found: list[Spending]) -> None:
-    assert all(0 < share <= 1 for share in habits(found).values())
+def test_the_usual_length_lies_between_the_shortest_and_the_longest(found: list[Spending]) -> None:
+    for record in found:
+        shares = find_shares(found, record.model, record.way)
+        assert 0 < shares.low <= shares.usual <= shares.high

@@ -94,7 +94,7 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     steps = PROVIDER.condense(task_for(conversation), smart(each(tool_results=do("summarize", max_tokens=50))))
     asks = next(steps)
     assert isinstance(asks, tuple)
-    assert [(ask.max_tokens, ask.sources) for ask in asks] == [(50, ("2",)), (50, ("7",))]
+    assert [(ask.max_tokens, ask.sources) for ask in asks] == [(256, ("2",)), (256, ("7",))]
     for ask, text in zip(asks, (LONG, LONG + "\nend"), strict=True):
         code = fingerprint(text)[:8]
         assert ask.material == f"=== piece {code} ===\n{text}\n=== end of piece {code} ==="
@@ -223,7 +223,7 @@ def test_custom_prompts_and_profiles_reach_the_model() -> None:
 
     drive(PROVIDER, settings, session(), ask=answer)
     assert len(asked) == 3
-    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 64), ("cheap", 256)}
+    assert {(ask.profile, ask.max_tokens) for ask in asked} == {("cheap", 256)}
     assert all(ask.instructions.startswith("Say it in verse.\n\n") for ask in asked)
 
 

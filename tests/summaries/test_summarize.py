@@ -88,21 +88,7 @@ def test_a_little_too_long_is_made_to_fit_and_more_is_asked_for_again(share: flo
 DOUBTFUL = f"{GOOD.text}\n- It is all in src/invented.py [2]"
 
 
-def test_where_more_than_a_tenth_is_doubted_the_model_is_asked_once_more() -> None:
-    model = Model(Completion(DOUBTFUL), GOOD)
-    assert model.run(request()) == Summary(SAID)
-    assert model.names == ["requested", "retry", "requested", "created"]
-    assert model.events[1].properties == {
-        "kind": "doubted",
-        "reason": "1 of 2 statements doubted: 'src/invented.py' occurs nowhere in the sources",
-        "attempt": 2,
-        "part": 1,
-        "max_tokens": 600,
-        "strategy": "task_state",
-    }
-
-
-def test_what_is_safe_of_a_doubtful_answer_is_kept_at_last() -> None:
+def test_what_is_safe_of_a_doubtful_answer_is_kept_and_nothing_is_asked_twice() -> None:
     model = Model(Completion(f"{DOUBTFUL}\n## Goals\n- Send the moon to everybody"))
     summary = model.run(request())
     assert isinstance(summary, Summary)
@@ -110,8 +96,8 @@ def test_what_is_safe_of_a_doubtful_answer_is_kept_at_last() -> None:
     assert summary.text == f"## Goals\n### Active\n- {doubted}\n{SAID}"
     told = "2 statements of the model are doubted (1 removed, 1 called unconfirmed): "
     assert summary.notes == (f"{told}'src/invented.py' occurs nowhere in the sources",)
-    assert model.names == ["requested", "retry", "requested", "flagged", "created"]
-    assert model.events[3].properties["count"] == 2
+    assert model.names == ["requested", "flagged", "created"]
+    assert model.events[1].properties["count"] == 2
 
 
 def test_one_doubt_among_many_statements_costs_no_question() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from compact import formats
 from compact.errors import InvalidConversation, UnknownFormat
 from compact.formats.logs import read_log
 from compact.messages import Conversation, Json, wires_of
+from compact.ports import Usage
 
 
 def read_transcript(data: bytes, *, format: str | None = None, name: str = "file") -> Conversation:
@@ -29,6 +30,15 @@ def read_transcript(data: bytes, *, format: str | None = None, name: str = "file
             raise
         field = f"{name}: {error.field}" if error.field else name
         raise type(error)(error.problem, field=field, remedy=error.remedy) from None
+
+
+def read_usages(data: bytes, conversation: Conversation, *, name: str = "file") -> Mapping[int, Usage]:
+    """What the vendor reported for the requests of a log, by the position of the answer; nothing for other files.
+
+    `conversation` is what was read of the same bytes.
+    """
+    log = read_log(_decode(data, name))
+    return log.usages if log is not None and len(log.messages) == len(conversation) else {}
 
 
 def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> str:

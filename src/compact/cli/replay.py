@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from compact.app.counting import choose_model
+from compact.app import read_transcript
+from compact.app.counting import ModelSource, choose_model
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollars
-from compact.cli.console import AsJson, File, Screen, busy, print_json, read, screen, styled
+from compact.app.transcripts import read_usages
+from compact.cli.console import AsJson, File, Screen, busy, name_of, print_json, read_bytes, screen, styled
 from compact.cli.options import ForModel, VariantName, grouped
 from compact.cli.output import create_file, emit, require_new
 from compact.cli.tables import BARS, Cell, Column, Table, numeric, table_of
 from compact.errors import InvalidConfiguration, InvalidInput
-from compact.lab.replaying import NAIVE, NOTHING, Played, Terms, terms_for
+from compact.lab.replaying import (
+    NAIVE,
+    NOTHING,
+    USUAL_TRIGGER,
+    Logged,
+    Played,
+    Terms,
+    choose_window,
+    read_logged,
+    terms_for,
+)
 from compact.lab.replaying import replay as play
 from compact.lab.tuning import Rehearsal, Trial, best_of_each, settings_of, tune
 from compact.messages import Conversation, Json
+from compact.models import Usage
 from compact.policies.threshold import target_below
 from compact.providers import Recipe
 from compact.quantities import counted
@@ -31,7 +44,7 @@ EXAMPLES = (
     "compact replay session.json --model gpt-4o --recipe auto --recipe balanced --json · "
     "compact replay session.json --tune --retention 0.9 -o compact.yaml"
 )
-_TRIGGER, _RETENTION = 0.85, 0.9
+_RETENTION = 0.9
 _BAR = 30
 _YEAR = 31_536_000
 
@@ -47,9 +60,14 @@ class Options:
         list[str] | None,
         typer.Option("--recipe", "--preset", help="A recipe to play; repeatable. All of them by default."),
     ] = None
-    window: Annotated[int | None, typer.Option(min=2000, help="Play as if the model read so many tokens at most.")] = (
-        None
-    )
+    window: Annotated[
+        int | None,
+        typer.Option(
+            min=2000,
+            help="Play as if the model read so many tokens at most; by default what it reads, or where the session never "
+            "grows so far, so many that it is compacted.",
+        ),
+    ] = None
     trigger: Annotated[
         float | None,
         typer.Option(min=0.05, max=1, help="Compact at this share of the window; 0.85 by default."),
@@ -86,26 +104,33 @@ def replay(options: Options) -> None:
     Each request is compacted exactly as a CompactManager would, and priced with the vendor's prompt cache. No model is
     called: summaries are made offline, and those that a recipe would have a model write are charged at the price of the
     vendor's usual cheap model; auto is played without one. It also reads the logs of Claude Code, Codex CLI,
-    Gemini CLI, OpenCode, SWE-agent and mini-swe-agent.
+    Gemini CLI, OpenCode, SWE-agent and mini-swe-agent; where they say what their requests took, system prompt and tools
+    are counted by that.
 
     With --tune, recipes, triggers, targets and what stays are tried one after the other, and the cheapest policy that
     keeps enough of the facts that the session used later is shown and, with --output, written; Ctrl-C ends the search
     with the best so far. Status 1 if none keeps enough.
     """
     _require_sense(options)
-    conversation = read(options.file)
+    data = read_bytes(options.file)
+    conversation = read_transcript(data, name=name_of(options.file))
+    usages = read_usages(data, conversation, name=name_of(options.file))
     if options.tune:
-        _tune(options, conversation)
+        _tune(options, conversation, usages)
         return
-    terms, source = _terms(options, conversation)
+    terms, source, logged = _terms(options, conversation, usages)
+    if options.window is None:
+        terms = replace(terms, window=choose_window(terms, conversation))
     played = []
     for recipe in _recipes(options.recipes):
         with busy(f"playing {recipe if isinstance(recipe, str) else recipe.name}"):
             played.append(play(conversation, recipe, terms))
     if options.as_json:
-        print_json({**_terms_facts(terms), "model_source": source, "recipes": [_facts(one) for one in played]})
+        facts = {**_terms_facts(terms), "model_source": source, "log": _logged_facts(logged)}
+        print_json({**facts, "recipes": [_facts(one) for one in played]})
         return
     _show(terms, played)
+    _show_logged(terms, logged)
 
 
 def _require_sense(options: Options) -> None:
@@ -128,8 +153,10 @@ def _is_standard(output: Path | None) -> bool:
     return str(output) == "-"
 
 
-def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
-    trigger = _TRIGGER if options.trigger is None else options.trigger
+def _terms(
+    options: Options, conversation: Conversation, usages: Mapping[int, Usage]
+) -> tuple[Terms, ModelSource, Logged]:
+    trigger = USUAL_TRIGGER if options.trigger is None else options.trigger
     target = target_below(trigger) if options.target is None else options.target
     if target >= trigger:
         raise InvalidConfiguration(
@@ -139,7 +166,34 @@ def _terms(options: Options, conversation: Conversation) -> tuple[Terms, str]:
         )
     name, source = choose_model(options.model, conversation)
     usual = terms_for(name, options.window)
-    return replace(usual, trigger=trigger, target=target, gap=options.gap, variant=options.variant), source
+    logged = read_logged(conversation, usages, usual.model)
+    asked = replace(usual, trigger=trigger, target=target, gap=options.gap, variant=options.variant)
+    return replace(asked, unseen=logged.unseen), source, logged
+
+
+def _logged_facts(logged: Logged) -> dict[str, Json]:
+    return {
+        "requests": logged.requests,
+        "tokens": logged.tokens,
+        "dollars": None if logged.dollars is None else float(logged.dollars),
+        "unseen": logged.unseen,
+        "unknown": list(logged.unknown),
+    }
+
+
+def _show_logged(terms: Terms, logged: Logged) -> None:
+    """What the log itself says, and what it does not."""
+    out = screen()
+    if terms.window < terms.model.max_input:
+        out.print(f"{terms.model.id} reads {terms.model.max_input:,} tokens; --window says how many are played with.")
+    if logged.requests:
+        took = f"{counted(logged.requests, 'request')} took {logged.tokens:,} tokens, {dollars(logged.dollars)}."
+        out.print(f"The log's own usage: {took}", soft_wrap=True)
+    if logged.unseen:
+        beside = "tokens of each request are not in the log: system prompt and tools, counted with every recipe."
+        out.print(f"{logged.unseen:,} {beside}", soft_wrap=True)
+    if logged.unknown:
+        out.print(f"Not known: {'; '.join(logged.unknown)}.", soft_wrap=True)
 
 
 def _recipes(names: Sequence[str] | None) -> Iterator[Recipe | str]:
@@ -230,8 +284,8 @@ def _told(played: Sequence[Played]) -> str:
     return f"Cheapest: {best.recipe}, {beside}{refused}."
 
 
-def _tune(options: Options, conversation: Conversation) -> None:
-    terms, source = _terms(options, conversation)
+def _tune(options: Options, conversation: Conversation, usages: Mapping[int, Usage]) -> None:
+    terms, source, _ = _terms(options, conversation, usages)
     wanted = _RETENTION if options.retention is None else options.retention
     rehearsal = Rehearsal(conversation, terms)
     untouched = rehearsal.untouched()

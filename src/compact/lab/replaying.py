@@ -6,7 +6,7 @@ cache: what the request has in common with the one before it is read from there,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -20,15 +20,22 @@ from compact.engine.projection import Projection
 from compact.engine.sessions import decisive
 from compact.engine.variants import choose_variant, require_variant
 from compact.lab.senders import Bill, Managed, Request, Shrink, Shrunk, charged, newest
-from compact.messages import Conversation, Message, seen
+from compact.messages import Conversation, Message, Tool, seen
 from compact.models import Limits, Model, Usage
 from compact.policies import CHEAP, AnswerRoom
+from compact.policies.compaction import Policy
 from compact.policies.room import read_answer_room
-from compact.policies.threshold import Threshold
+from compact.policies.threshold import USUAL_TARGET, Threshold
 from compact.providers import Recipe
+from compact.tokens import Counter
 
 NOTHING = "no compaction"
 NAIVE = "naive truncation"
+USUAL_TRIGGER: float = Policy.model_fields["trigger_pct"].default
+USUAL_GAP = 30.0
+"""Seconds between two requests."""
+_ROOMY = 1.25
+_ROUND, _LEAST_WINDOW = 500, 2_000
 _GRAIN = 128
 """Vendors that cache by themselves do so in pieces of this many tokens."""
 
@@ -39,17 +46,19 @@ class Terms:
 
     `gap` is the time between two requests in seconds; `summarizer` is the model that writes summaries, whose price is
     charged although they are made here without one; `buffer` is how many tokens of the window are kept free. `variant`
-    is the deployment whose rules hold, empty for what the model's name tells.
+    is the deployment whose rules hold, empty for what the model's name tells. `unseen` tokens of each request are not
+    in the session: a log may hold neither system prompt nor tools.
     """
 
     model: Model
     window: int
-    trigger: float = 0.85
-    target: float = 0.5
-    gap: float = 30.0
+    trigger: float = USUAL_TRIGGER
+    target: float = USUAL_TARGET
+    gap: float = USUAL_GAP
     summarizer: Model | None = None
     buffer: int = 0
     variant: str = ""
+    unseen: int = 0
 
     @property
     def threshold(self) -> Threshold:
@@ -128,7 +137,7 @@ class Replay:
         self._terms = terms
         log = _log(conversation, terms)
         self._frame, self._messages = log.frame, tuple(line.message for line in log.log)
-        self._gauge = Gauge(counter_for(terms.model.id), formats.tools_of(log.frame))
+        self._gauge = _gauge(log.conversation, terms)
         self._bill = Bill(terms.summarizer) if terms.summarizer else None
         room = read_answer_room(formats.format_named(conversation.format), conversation.options)
         self._name = by.name if isinstance(by, Recipe) else by if isinstance(by, str) else ""
@@ -181,11 +190,73 @@ class Replay:
         return self._gauge.frame(self._frame) + sum(map(self._gauge.message, read[:same]))
 
 
+class _Gauge(Gauge):
+    """Counts tokens of each request that are not in the session, too."""
+
+    def __init__(self, counter: Counter, tools: Sequence[Tool], unseen: int) -> None:
+        super().__init__(counter, tools)
+        self._unseen = unseen
+
+    def frame(self, conversation: Conversation, /) -> int:
+        return super().frame(conversation) + self._unseen
+
+
+def _gauge(conversation: Conversation, terms: Terms) -> Gauge:
+    return _Gauge(counter_for(terms.model.id), formats.tools_of(conversation), terms.unseen)
+
+
 def terms_for(name: str, window: int | None = None) -> Terms:
     """The usual terms for a model; its vendor's cheap one writes the summaries."""
     model = models.find_model(name)
     cheap = next((cheap for vendor, cheap in CHEAP.items() if vendor == model.vendor), model.id)
     return Terms(model, window or model.max_input, summarizer=models.find_model(cheap))
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """What a log reports of its own requests: how many, their input and what they cost, and what it does not hold."""
+
+    requests: int = 0
+    tokens: int = 0
+    dollars: Decimal | None = None
+    unseen: int = 0
+    unknown: tuple[str, ...] = ()
+
+
+def read_logged(conversation: Conversation, usages: Mapping[int, Usage], model: Model) -> Logged:
+    """What the vendor reported, beside what the session holds of it.
+
+    What the first request took beyond its messages is taken to be part of each: system prompt and tools.
+    """
+    if not usages:
+        bare = conversation.system is None and not conversation.tools
+        beside = "nor does it hold a system prompt or tools: what those take is not counted" if bare else ""
+        return Logged(unknown=tuple(filter(None, ("the file does not say what its requests took", beside))))
+    gauge, messages = _gauge(conversation, Terms(model, model.max_input)), conversation.messages
+    unseen = 0
+    for position, answered in _requests(messages):
+        if reported := next((usages[at] for at in range(position, answered) if at in usages), None):
+            unseen = reported.total_input - gauge.frame(conversation) - sum(map(gauge.message, messages[:position]))
+            break
+    costs = [models.cost(usage, model.prices) for usage in usages.values()]
+    dollars = None if None in costs else sum(filter(None, costs), Decimal(0))
+    asked = sum(1 for _ in _requests(messages))
+    missing = f"what {asked - len(usages):,} of {asked:,} requests took" if asked > len(usages) else ""
+    tokens = sum(usage.total_input for usage in usages.values())
+    return Logged(len(usages), tokens, dollars, max(0, unseen), (missing,) if missing else ())
+
+
+def choose_window(terms: Terms, conversation: Conversation) -> int:
+    """A window in which something happens: the model's own if the session grows so far, else a smaller one."""
+    gauge = _gauge(conversation, terms)
+    frame = gauge.frame(conversation)
+    asked = [position for position, _ in _requests(conversation.messages)]
+    peak = frame + sum(map(gauge.message, conversation.messages[: asked[-1]])) if asked else frame
+    if peak >= terms.window * terms.trigger:
+        return terms.window
+    # What is said comes down to its half, and grows again; what frames it must fit beside it.
+    half = max(frame + (peak - frame) // 2, int(frame / terms.target * _ROOMY))
+    return max(_LEAST_WINDOW, min(half, peak) // _ROUND * _ROUND)
 
 
 def replay(conversation: Conversation, by: Recipe | Shrink | str, terms: Terms) -> Played:

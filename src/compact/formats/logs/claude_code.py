@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compact.formats.logs.log import ANTHROPIC, Log, Row, rows_of
 from compact.messages import Json
+from compact.ports import Usage
 
 _SPEAKERS = ("user", "assistant")
 
@@ -15,6 +16,7 @@ def read(content: Json) -> Log | None:
         return None
     messages: list[Row] = []
     boundaries: list[int] = []
+    usages: dict[int, Usage] = {}
     model, last = "", ""
     for row in rows:
         if row.get("subtype") == "compact_boundary" or row.get("isCompactSummary"):
@@ -29,7 +31,9 @@ def read(content: Json) -> Log | None:
             id = str(message.get("id") or row.get("uuid"))
             _speak(messages, message, again=id == last)
             last = id
-    return Log("Claude Code", ANTHROPIC, list(messages), model, boundaries=tuple(boundaries))
+            if isinstance(usage := message.get("usage"), dict) and (spoken := _last_spoken(messages)) is not None:
+                usages[spoken] = Usage.from_anthropic(usage)  # of several rows the last has all of the answer
+    return Log("Claude Code", ANTHROPIC, list(messages), model, boundaries=tuple(boundaries), usages=usages)
 
 
 def _aside(row: Row) -> bool:
@@ -44,10 +48,14 @@ def _model(message: Row) -> str:
 def _speak(messages: list[Row], message: Row, *, again: bool) -> None:
     """Add a row of the assistant's: to the message it is a block of, before the results that came meanwhile."""
     blocks = _blocks(message)
-    if again and (before := next((one for one in reversed(messages) if one["role"] == "assistant"), None)):
-        before["content"] = [*before["content"], *blocks]
+    if again and (at := _last_spoken(messages)) is not None:
+        messages[at]["content"] = [*messages[at]["content"], *blocks]
     elif blocks:
         messages.append({"role": "assistant", "content": blocks})
+
+
+def _last_spoken(messages: list[Row]) -> int | None:
+    return next((at for at in reversed(range(len(messages))) if messages[at]["role"] == "assistant"), None)
 
 
 def _answer(messages: list[Row], message: Row) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compact.formats.logs.log import RESPONSES, Log, Row, rows_of
 from compact.messages import Json
+from compact.ports import Usage
 
 _WRAPPERS = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _ITEMS = (
@@ -32,6 +33,7 @@ def read(content: Json) -> Log | None:
 def _wrapped(rows: list[Row]) -> Log:
     items: list[Json] = []
     boundaries: list[int] = []
+    usages: dict[int, Usage] = {}
     model, system = "", None
     for row in rows:
         payload = row["payload"]
@@ -46,7 +48,18 @@ def _wrapped(rows: list[Row]) -> Log:
                 items.append({"type": "message", "role": "user", "content": [part]})
         elif row["type"] == "response_item" and payload.get("type") in _ITEMS:
             items.append(_bare(payload))
-    return Log("Codex CLI", RESPONSES, items, model, system, tuple(boundaries))
+        elif items and (usage := _usage(payload)):
+            usages[len(items) - 1] = usage
+    return Log("Codex CLI", RESPONSES, items, model, system, tuple(boundaries), usages)
+
+
+def _usage(payload: Row) -> Usage | None:
+    """What the last request took, where the event tells."""
+    info = payload.get("info") if payload.get("type") == "token_count" else None
+    last = info.get("last_token_usage") if isinstance(info, dict) else None
+    if not isinstance(last, dict):
+        return None
+    return Usage.from_openai({**last, "input_tokens_details": {"cached_tokens": last.get("cached_input_tokens")}})
 
 
 def _bare(item: Row) -> Row:

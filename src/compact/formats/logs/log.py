@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from compact.messages import Json
+from compact.ports import Usage
 
 Row: TypeAlias = dict[str, Json]
 ANTHROPIC = "anthropic-messages"
@@ -20,6 +22,7 @@ class Log:
     """A session as an agent has written it down: its messages in one wire format, without the agent's bookkeeping.
 
     `boundaries` are the positions at which the agent itself compacted: the model never saw both sides in one request.
+    `usages` are what the vendor reported, by the position of the answer that it came with.
     """
 
     agent: str
@@ -28,6 +31,7 @@ class Log:
     model: str = ""
     system: Json = None
     boundaries: tuple[int, ...] = ()
+    usages: Mapping[int, Usage] = field(default_factory=dict)
 
     @property
     def body(self) -> dict[str, Json]:

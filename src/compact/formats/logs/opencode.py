@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from compact.formats.logs.log import CHAT, Log, Row, rows_of
 from compact.messages import Json
+from compact.ports import Usage
 
 
 def read(content: Json) -> Log | None:
@@ -16,6 +17,7 @@ def read(content: Json) -> Log | None:
         return None
     messages: list[Json] = []
     boundaries: list[int] = []
+    usages: dict[int, Usage] = {}
     model = ""
     for row in rows:
         info, parts = row["info"], rows_of(row["parts"])
@@ -26,8 +28,11 @@ def read(content: Json) -> Log | None:
             messages += [{"role": "user", "content": text}] if (text := _said(parts)) else []
         else:
             for step in _steps(parts):
-                messages += _exchange(step)
-    return Log("OpenCode", CHAT, messages, model, boundaries=tuple(boundaries))
+                exchange = list(_exchange(step))
+                if exchange and (usage := _usage(step)):
+                    usages[len(messages)] = usage
+                messages += exchange
+    return Log("OpenCode", CHAT, messages, model, boundaries=tuple(boundaries), usages=usages)
 
 
 def _steps(parts: list[Row]) -> Iterator[list[Row]]:
@@ -40,6 +45,16 @@ def _steps(parts: list[Row]) -> Iterator[list[Row]]:
         step.append(part)
     if step:
         yield step
+
+
+def _usage(parts: list[Row]) -> Usage | None:
+    """What a step took, as its end reports it."""
+    tokens = next((part["tokens"] for part in parts if isinstance(part.get("tokens"), dict)), None)
+    if tokens is None:
+        return None
+    cache = tokens.get("cache") if isinstance(tokens.get("cache"), dict) else {}
+    counts = tokens.get("input"), tokens.get("output"), cache.get("write"), cache.get("read")
+    return Usage(*(count if isinstance(count, int) and count > 0 else 0 for count in counts))
 
 
 def _exchange(parts: list[Row]) -> Iterator[Row]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from compact.formats.logs.log import CHAT, Log, Row, only, rows_of
 from compact.messages import Json
+from compact.ports import Usage
 
 _ROLES = ("system", "user", "assistant", "tool")
 
@@ -17,13 +18,22 @@ def read(content: Json) -> Log | None:
     if isinstance(content.get("trajectory"), list) and isinstance(content.get("history"), list):
         return Log("SWE-agent", CHAT, [_plain(row) for row in rows_of(content["history"]) if _is_said(row)])
     if str(content.get("trajectory_format", "")).startswith("mini-swe-agent"):
-        messages = [_plain(row) for row in rows_of(content.get("messages")) if _is_said(row)]
-        return Log("mini-swe-agent", CHAT, messages, _model(content))
+        rows = [row for row in rows_of(content.get("messages")) if _is_said(row)]
+        usages = {at: usage for at, row in enumerate(rows) if (usage := _usage(row))}
+        return Log("mini-swe-agent", CHAT, list(map(_plain, rows)), _model(content), usages=usages)
     return None
 
 
 def _is_said(row: Row) -> bool:
     return row.get("role") in _ROLES
+
+
+def _usage(row: Row) -> Usage | None:
+    """What the vendor reported for an answer."""
+    place: Json = row
+    for key in ("extra", "response", "usage"):
+        place = place.get(key) if isinstance(place, dict) else None
+    return Usage.from_openai(place) if isinstance(place, dict) else None
 
 
 def _plain(row: Row) -> Json:

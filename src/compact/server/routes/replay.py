@@ -10,9 +10,20 @@ from compact.app.counting import choose_model
 from compact.app.inspecting import showable
 from compact.app.presets import all_presets, is_built_in
 from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.transcripts import read_usages
 from compact.errors import InvalidInput
-from compact.lab.replaying import NAIVE, NOTHING, Played, terms_for
+from compact.lab.replaying import (
+    NAIVE,
+    NOTHING,
+    USUAL_GAP,
+    USUAL_TRIGGER,
+    Played,
+    choose_window,
+    read_logged,
+    terms_for,
+)
 from compact.lab.replaying import replay as play
+from compact.policies.threshold import USUAL_TARGET
 from compact.server.showing import money
 from compact.server.uploads import Uploads, uploads_of
 
@@ -28,7 +39,8 @@ WayName = Annotated[str, Field(max_length=200)]
 class ReplayWish(BaseModel):
     """What to play: an open transcript, for which model, with which recipes; none named is all of them.
 
-    Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+    Shares are of the window, by default one in which something happens; `gap` is the time between two requests in
+    seconds.
     `variant` is the deployment whose rules hold.
     """
 
@@ -37,9 +49,9 @@ class ReplayWish(BaseModel):
     variant: str | None = Field(default=None, max_length=50)
     ways: list[WayName] = Field(default=[], max_length=40)
     window: int | None = Field(default=None, ge=2_000, le=100_000_000)
-    trigger: float = Field(default=0.85, ge=0.05, le=1)
-    target: float = Field(default=0.5, ge=0.01, le=0.99)
-    gap: float = Field(default=30.0, ge=0, le=1e9)
+    trigger: float = Field(default=USUAL_TRIGGER, ge=0.05, le=1)
+    target: float = Field(default=USUAL_TARGET, ge=0.01, le=0.99)
+    gap: float = Field(default=USUAL_GAP, ge=0, le=1e9)
 
 
 class WayPlayed(BaseModel):
@@ -61,12 +73,20 @@ class WayPlayed(BaseModel):
 
 
 class ReplayView(BaseModel):
-    """The session played again, recipe by recipe."""
+    """The session played again, recipe by recipe.
+
+    `logged_tokens` and `logged_dollars` are what the log itself reports of its requests, if it does; `unseen` tokens of
+    each request are not in it, and `unknown` is what else it does not say.
+    """
 
     model: str
     model_source: Literal["option", "request", "default"]
     window: int
     summarizer: str
+    logged_tokens: int
+    logged_dollars: str | None
+    unseen: int
+    unknown: list[str]
     ways: list[WayPlayed]
 
 
@@ -100,12 +120,20 @@ def replay_session(wish: ReplayWish, uploads: Annotated[Uploads, Depends(uploads
     recipes = [name if name in _PLAIN else resolve_recipe(name) for name in dict.fromkeys(names)]
     model, source = choose_model(wish.model, upload.conversation)
     usual = replace(terms_for(model, wish.window), variant=wish.variant or "")
-    terms = replace(usual, trigger=wish.trigger, target=wish.target, gap=wish.gap)
+    usages = read_usages(upload.data, upload.conversation)
+    logged = read_logged(upload.conversation, usages, usual.model)
+    terms = replace(usual, trigger=wish.trigger, target=wish.target, gap=wish.gap, unseen=logged.unseen)
+    if wish.window is None:
+        terms = replace(terms, window=choose_window(terms, upload.conversation))
     return ReplayView(
         model=showable(terms.model.id),
         model_source=source,
         window=terms.window,
         summarizer=showable(terms.summarizer.id) if terms.summarizer else "",
+        logged_tokens=logged.tokens,
+        logged_dollars=money(logged.dollars) if logged.requests else None,
+        unseen=logged.unseen,
+        unknown=list(logged.unknown),
         ways=[_played(play(upload.conversation, recipe, terms)) for recipe in recipes],
     )
 
