@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from importlib.resources import files
@@ -70,9 +72,10 @@ def server() -> Iterator[Callable[[Vendor, float], FakeVendors]]:
 
 
 def _summary(request: Received, share: float) -> str:
-    body = request.body
-    limit = body.get("max_completion_tokens") or body.get("max_tokens") or body["generationConfig"]["maxOutputTokens"]
-    return "## Progress\n" + "- the work on the counting of the words goes on\n" * int(limit * share / 11)
+    """A share of the length that the instructions ask for."""
+    asked = re.findall(r"[Aa]t most ([\d,]+) tokens", json.dumps(request.body))
+    length = int(asked[-1].replace(",", ""))
+    return "## Progress\n" + "- the work on the counting of the words goes on\n" * int(length * share / 11)
 
 
 def profile_of(vendor: Vendor, server: FakeVendors) -> Profile:
@@ -327,11 +330,7 @@ def test_a_price_that_is_unknown_stays_unknown(conversation: Conversation) -> No
 def options_of(conversation: Conversation, *, cache: bool = True) -> list[Option]:
     costing = Costing(Condensation(conversation, OWN, 0.3), cache=cache)
     summarizers = [Summarizer(OWN, OWN), Summarizer("small", "openai:gpt-4o-mini")]
-    return [
-        option
-        for name in ("v2", "native")
-        for option in costing.options(resolve_recipe(name), summarizers)
-    ]
+    return [option for name in ("v2", "native") for option in costing.options(resolve_recipe(name), summarizers)]
 
 
 def test_the_recommendation_names_who_would_be_cheaper_and_what_pays(conversation: Conversation) -> None:

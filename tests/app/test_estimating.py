@@ -57,7 +57,7 @@ def test_the_estimate_is_near_what_comes_of_real_answers(
 def summary(tokens: int, subject: int) -> str:
     """So many tokens of prose, unlike that about any other subject."""
     chosen = Random(subject)
-    words = ["the", "count", "of", "words", "goes", "on", "while", "each", "line", "is", "read", "once", "and", "what", "it", "says", "stays", "in", "order", "for", "later", "use"]
+    words = "the count of words goes on while each line is read once and what it says stays in order".split()  # noqa: SIM905
     lines = ("- " + " ".join(chosen.choices(words, k=12)) + "\n" for _ in range(tokens // 15 + 1))
     return "## Progress\n" + "".join(lines)
 

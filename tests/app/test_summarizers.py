@@ -114,10 +114,10 @@ def test_a_model_that_fails_leaves_an_account_and_the_reason(tmp_path: Path, ven
 
 
 def test_a_compaction_asks_no_more_often_than_it_may(tmp_path: Path) -> None:
-    asked: list[Ask] = []
+    asked: list[Sequence[Ask]] = []
 
     def ask(asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        asked.extend(asks)
+        asked.append(asks)
         return tuple(Completion("Nothing that the conversation says.") for _ in asks)
 
     for most in (1, 2):
@@ -126,7 +126,8 @@ def test_a_compaction_asks_no_more_often_than_it_may(tmp_path: Path) -> None:
         config["storage"] = {"path": str(tmp_path / f"kept{most}")}
         with CompactManager(CompactConfig.model_validate(config), ask=ask) as opened:
             assert opened.prepare("s", conversation()).compacted
-        assert 1 <= len(asked) <= most
+        assert asked
+        assert sum(map(len, asked[1:])) <= max(0, most - len(asked[0]))
 
 
 def test_a_question_that_may_cost_more_than_is_left_today_is_not_asked(tmp_path: Path, vendor: FakeVendors) -> None:

@@ -52,14 +52,20 @@ def test_a_model_is_asked_so_many_questions_and_then_every_question_fails_for_go
     limited = LimitedQuestions(told, 3)
     assert limited.vendors == {"openai"}
     assert limited([ask(), ask()]) == (Completion("own"), Completion("own"))
-    failure = Failure("2 questions were to be asked, and 2 were before; max_asks is 3", final=True)
+    failure = Failure("the model was asked 2 questions, and 2 more would exceed max_asks, which is 3", final=True)
     assert limited([ask(), ask()]) == (failure, failure)
     assert limited([ask()]) == (Completion("own"),)
-    failure = Failure("1 question was to be asked, and 3 were before; max_asks is 3", final=True)
+    failure = Failure("the model was asked 3 questions, and 1 more would exceed max_asks, which is 3", final=True)
     assert limited([ask()]) == (failure,)
     assert len(told.rounds) == 2
-    parts = LimitedQuestions(told, 1)([ask(), ask()])
-    assert parts[0] == Failure("2 questions were to be asked; max_asks is 1", final=True)
+
+
+def test_what_is_read_in_more_parts_is_asked_about_once() -> None:
+    told = Told(own=Completion("own"))
+    limited = LimitedQuestions(told, 1)
+    assert limited([ask(), ask()]) == (Completion("own"), Completion("own"))
+    assert isinstance(limited([ask()])[0], Failure)
+    assert len(told.rounds) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from compact.app.costing import Option
 from compact.app.pricing import Summarizer
 from compact.messages import Json
+from compact.models.spending import Charge
 from compact.quantities import counted
 
 _NO_MONEY = Decimal(0)
@@ -65,8 +66,16 @@ def dollars(amount: Decimal | None) -> str:
     return f"{sign}${size:.4f}" if size >= Decimal("0.0001") else f"{sign}${size:.2g}"
 
 
+def dollar_range(charge: Charge) -> str:
+    """What an estimate comes to, with the range that the length of the answers leaves."""
+    low, high = charge.range
+    spread = "" if low == high else f" ({dollars(low)} to {dollars(high)})"
+    return f"{dollars(charge.cost)}{spread}"
+
+
 def option_facts(option: Option) -> dict[str, Json]:
     """The option as plain JSON; money as text, so that nothing is rounded."""
+    low, high = option.charge.range
     return {
         "way": option.recipe,
         "profile": option.summarizer.name if option.summarizer else None,
@@ -78,6 +87,8 @@ def option_facts(option: Option) -> dict[str, Json]:
         "input_tokens": option.charge.input,
         "output_tokens": option.charge.output,
         "condensing": _text(option.charge.cost),
+        "condensing_low": _text(low),
+        "condensing_high": _text(high),
         "rewrite": _text(option.rewriting),
         "saved_per_request": _text(option.saved),
         "turns": option.warm and option.warm.turns,

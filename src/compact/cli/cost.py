@@ -14,7 +14,7 @@ from compact.app.costing import Costing, Option
 from compact.app.counting import choose_model
 from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
-from compact.app.recommending import dollars, option_facts, recommend
+from compact.app.recommending import dollar_range, dollars, option_facts, recommend
 from compact.cli.console import AsJson, File, busy, print_json, read, screen, styled
 from compact.cli.options import ForModel, Target, VariantName, grouped, read_target
 from compact.cli.tables import Column, numeric, table_of
@@ -50,7 +50,9 @@ class Options:
 def cost(options: Options) -> None:
     """Compare what condensing would cost and save, with every recipe and every model that might summarize.
 
-    No model is called, and nothing is written. Dollars are estimates; `compact condense` reports the real ones.
+    No model is called, and nothing is written. Dollars are estimates; `compact condense` reports the real ones. How
+    long answers are is learned from those: until a model has sent three bills for a recipe, 60% of the length that is
+    asked for is expected, and the range is from 30% to all of it.
     """
     target = read_target(options.target)
     conversation = read(options.file)
@@ -99,7 +101,7 @@ def _row(option: Option) -> dict[str | Column, str]:
         "summaries by": option.summarizer.name if option.summarizer else "no model",
         numeric("tokens"): f"{option.rewrite.after:,}",
         numeric("asked"): f"{option.charge.questions:,}",
-        numeric("condensing"): dollars(option.charge.cost),
+        numeric("condensing"): dollar_range(option.charge),
         numeric("rewrite"): dollars(option.rewriting),
         numeric("saved a request"): dollars(option.saved),
         numeric("paid back after"): _paid_back(option),

@@ -93,8 +93,9 @@ def _show_condensing(conversation: Conversation) -> None:
     out = screen()
     out.print()
     out.print(styled("Compacted to half, by every recipe there is", "bold"))
-    results = dict(compare(Condensation(conversation, "gpt-4o", 0.5)))
-    show_recipes(results)
+    foreseen = dict(compare(Condensation(conversation, "gpt-4o", 0.5)))
+    show_recipes(foreseen)
+    results = {name: each.result for name, each in foreseen.items()}
     chosen = results[DEFAULT]
     for line in str(chosen.report).split("\n"):
         out.print(line, soft_wrap=True)

@@ -120,7 +120,7 @@ class Tools:
         before = self._read(conversation, file)
         model, _ = choose_model(self._model, before)
         condensation = Condensation(before, model, _read_target(target))
-        recipes = {name: result.report.to_json() for name, result in compare(condensation)}
+        recipes = {name: foreseen.result.report.to_json() for name, foreseen in compare(condensation)}
         answer = {"model": model, "tokens": condensation.tokens, "target": condensation.target, "recipes": recipes}
         return json.dumps(answer, ensure_ascii=False)
 

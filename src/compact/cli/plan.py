@@ -13,9 +13,10 @@ import typer
 
 from compact.app.condensing import Condensation, Result
 from compact.app.counting import choose_model
-from compact.app.estimating import foresee
+from compact.app.estimating import Foreseen, foresee
 from compact.app.inspecting import Inspection
 from compact.app.recipes import list_recipes, resolve_recipe
+from compact.app.recommending import dollar_range, dollars
 from compact.cli.console import (
     AsJson,
     File,
@@ -80,14 +81,15 @@ def plan(options: Options) -> None:
     """Compare all recipes on a conversation; nothing is written.
 
     No model is called: where one would be, its answer is taken to be as long as is to be expected, and the cost is what
-    calling this model would come to.
+    calling this model would come to, with its range. `compact cost` prices other models that might summarize.
     """
     wanted = read_target(options.target)
     conversation = read(options.file)
     name, source = choose_model(options.model, conversation)
     condensation = Condensation(conversation, name, wanted, variant=options.variant)
     show = options.show or default_recipe()
-    results = dict(compare(condensation))
+    foreseen = dict(compare(condensation))
+    results = {name: each.result for name, each in foreseen.items()}
     if show not in results:
         raise InvalidInput(f"{show!r} is not compared", field="--show", remedy=f"Choose among: {', '.join(results)}.")
     gone = removals(conversation, results[show], name)
@@ -98,7 +100,7 @@ def plan(options: Options) -> None:
                 "model_source": source,
                 "tokens": condensation.tokens,
                 "target": condensation.target,
-                "recipes": {name: _facts(result) for name, result in results.items()},
+                "recipes": {name: _facts(each) for name, each in foreseen.items()},
                 "shown": show,
                 "removals": [asdict(each) for each in gone],
             }
@@ -107,7 +109,7 @@ def plan(options: Options) -> None:
     goal = "" if condensation.target is None else f", to come down to {condensation.target:,}"
     where = f"tokens of {condensation.model.id} in {counted(len(conversation), 'message')}{goal}"
     screen().print(styled(f"{condensation.tokens:,}", "bold"), where)
-    show_recipes(results)
+    show_recipes(foreseen)
     _show_removals(show, gone)
 
 
@@ -122,10 +124,10 @@ def removals(before: Conversation, result: Result, model: str) -> list[Removal]:
     return sorted(found, key=lambda each: each.tokens_after - each.tokens_before)
 
 
-def compare(condensation: Condensation) -> Iterator[tuple[str, Result]]:
+def compare(condensation: Condensation) -> Iterator[tuple[str, Foreseen]]:
     """What each recipe would come to; where a model would be called, with what that would cost."""
     for name in _shown_progress([name for name, _ in list_recipes()]):
-        yield name, foresee(condensation, resolve_recipe(name)).result
+        yield name, foresee(condensation, resolve_recipe(name))
 
 
 def _shown_progress(names: Sequence[str]) -> Iterator[str]:
@@ -154,8 +156,9 @@ def _bar(total: int) -> Iterator[tuple[Progress, TaskID]]:
         yield progress, progress.add_task("", total=total)
 
 
-def _facts(result: Result) -> dict[str, Json]:
-    report = result.report
+def _facts(foreseen: Foreseen) -> dict[str, Json]:
+    result, report = foreseen.result, foreseen.result.report
+    low, high = foreseen.charge.range
     kept: Json = report.to_json()
     return {
         "provider": report.provider,
@@ -164,7 +167,9 @@ def _facts(result: Result) -> dict[str, Json]:
         "target_met": report.target_met,
         "messages": len(result.conversation),
         "edits": sum(done.edits for done in report.passes),
-        "summaries": sum(done.asked for done in report.passes),
+        "summaries": foreseen.charge.questions,
+        "cost_low": None if low is None else format(low, "f"),
+        "cost_high": None if high is None else format(high, "f"),
         **{name: kept[name] for name in ("saved", "cost", "kept_prefix", "seconds", "notes", "failure")},
     }
 
@@ -174,28 +179,31 @@ def _change(result: Result) -> float:
     return (result.report.tokens_after - before) / before if before else 0.0
 
 
-def show_recipes(results: dict[str, Result]) -> None:
+def show_recipes(foreseen: dict[str, Foreseen]) -> None:
     """The recipes side by side."""
     out = screen()
-    rows = [_row(name, result) for name, result in results.items()]
+    rows = [_row(name, each) for name, each in foreseen.items()]
     out.print(table_of(rows, without=() if out.width >= _ROOMY else _DISPENSABLE))
-    for name, result in results.items():
-        if failure := result.report.failure:
+    for name, each in foreseen.items():
+        if failure := each.result.report.failure:
             out.print(f"{name}: {failure}", soft_wrap=True)
-    out.print("Saved: in each next request. Prefix kept: tokens a prompt cache still has. Cost: of the summaries.")
+    out.print(
+        "Saved: in each later request, with the vendor's prompt cache. Prefix kept: tokens that it still has. Cost: of "
+        "summaries by this model; the range is for shorter and longer answers."
+    )
 
 
-def _row(name: str, result: Result) -> dict[str | Column, Cell]:
-    facts, report = _facts(result), result.report
+def _row(name: str, foreseen: Foreseen) -> dict[str | Column, Cell]:
+    facts, result, report = _facts(foreseen), foreseen.result, foreseen.result.report
     return {
         "recipe": name,
         numeric("tokens"): f"{report.tokens_after:,}",
         numeric("change"): percent(_change(result), "+"),
-        numeric("saved"): "?" if report.saved is None else f"${report.saved:.4f}",
+        numeric("saved"): dollars(report.saved),
         numeric("messages"): f"{facts['messages']:,}",
         numeric("edits"): f"{facts['edits']:,}",
         numeric("summaries"): f"{facts['summaries']:,}",
-        numeric("cost"): f"${report.cost:.4f}" if report.cost else "?" if facts["summaries"] else "$0",
+        numeric("cost"): dollar_range(foreseen.charge),
         numeric("prefix kept"): f"{report.kept_prefix:,}",
         numeric("seconds"): f"{report.seconds:.2f}",
         "target": "" if report.target is None else "met" if report.target_met else styled("missed", "yellow"),

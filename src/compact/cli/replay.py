@@ -64,8 +64,8 @@ class Options:
         int | None,
         typer.Option(
             min=2000,
-            help="Play as if the model read so many tokens at most; by default what it reads, or where the session never "
-            "grows so far, so many that it is compacted.",
+            help="Play as if the model read so many tokens at most; by default what it reads, or fewer where the "
+            "session would never be compacted.",
         ),
     ] = None
     trigger: Annotated[

@@ -11,7 +11,7 @@ from compact.app.condensing import Condensation, Result
 from compact.app.costing import Costing, condense_metered
 from compact.app.pricing import Summarizer
 from compact.app.profiles import OFFLINE, ask_with
-from compact.app.recommending import dollars
+from compact.app.recommending import dollar_range, dollars
 from compact.app.strategies import choose_strategy, tailor, takes_strategy, with_strategy
 from compact.app.summarizers import NOT_CONFIGURED, Summarizers, choose_summarizers, ready_vendors
 from compact.engine import NoModel
@@ -53,8 +53,8 @@ class Summarized:
         """What the report does not say."""
         told = [f" - Could not be asked: {failure}" for failure in self.failures[:_TOLD]]
         if self.spent is not None:
-            estimated, actual = self.spent.estimated.cost, self.spent.actual.cost
-            told.append(f" - Summaries by {self.spent.model}: {dollars(actual)}, estimated {dollars(estimated)}")
+            estimated, actual = dollar_range(self.spent.estimated), dollars(self.spent.actual.cost)
+            told.append(f" - Summaries by {self.spent.model}: {actual}, estimated {estimated}")
         if self.how == "failed":
             told.append(f" - No summary was made; {self.remedy}")
         elif self.how == "offline" and self.hint:

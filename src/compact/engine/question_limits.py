@@ -16,7 +16,8 @@ LIMITED = frozenset({"auto", "native", "layers"})
 class LimitedQuestions(Relay):
     """Passes so many questions on; after that, each one fails.
 
-    Questions that are put together, about the parts of a long conversation, fail together: a summary needs all answers.
+    What is read in more parts than that is asked about all the same, once. Questions that are put together fail
+    together: a summary needs all answers.
     """
 
     def __init__(self, ask: AskModel, most: int) -> None:
@@ -25,10 +26,9 @@ class LimitedQuestions(Relay):
         self._asked = 0
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
-        if self._asked + len(asks) > self._most:
-            before = f", and {self._asked:,} {'was' if self._asked == 1 else 'were'} before" if self._asked else ""
-            verb = "was" if len(asks) == 1 else "were"
-            reason = f"{counted(len(asks), 'question')} {verb} to be asked{before}; max_asks is {self._most:,}"
+        if self._asked and self._asked + len(asks) > self._most:
+            before = f"the model was asked {counted(self._asked, 'question')}"
+            reason = f"{before}, and {len(asks):,} more would exceed max_asks, which is {self._most:,}"
             return tuple(Failure(reason, final=True) for _ in asks)
         self._asked += len(asks)
         return self._ask(asks)

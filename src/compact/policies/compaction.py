@@ -191,7 +191,7 @@ class CompactConfig(Configuration):
     profile: str = ""
     """The profile whose model summarizes: by default those configured, else the vendor's own, if its key is set."""
     max_asks: int = Field(default=3, ge=1)
-    """How many questions one compaction asks a model, by auto, native and layers; each part of a long one counts."""
+    """Questions that one compaction asks a model, by auto, native and layers; more only to read long ones in parts."""
     max_cost: Annotated[Decimal, Field(ge=0)] | None = None
     """Dollars a day for summaries; a question that may cost more than what is left of them is not asked."""
     fallback_max_cost: Annotated[Decimal, Field(ge=0)] | None = None
