@@ -18,7 +18,7 @@ from compact.app.recipes import list_recipes, resolve_recipe
 from compact.errors import InvalidConfiguration
 from compact.messages import Conversation
 from compact.models import cost, find_model
-from compact.ports import Answer, Ask, Completion
+from compact.ports import LEAST_ANSWER, LEAST_SAVED, Answer, Ask, Completion, Failure, Refusal
 
 RECIPES = [name for name, _ in list_recipes()]
 ASKING = ["quality", "cost", "balanced", "v3"]
@@ -150,3 +150,56 @@ def test_an_answer_is_as_long_as_is_to_be_expected() -> None:
 def test_where_nobody_is_asked_it_comes_to_just_that(session: Conversation, preset: str, target: float | None) -> None:
     after = compact.condense(session, preset=preset, target=target).report.tokens_after
     assert compact.estimate(session, preset=preset, target=target).tokens_after == after
+
+
+@pytest.mark.parametrize("length", [0.4, 1.0])
+@pytest.mark.parametrize("target", [None, 0.5, 0.2])
+@pytest.mark.parametrize("recipe", ["auto", "native", "quality", "v3", "balanced"])
+def test_the_number_of_questions_does_not_depend_on_how_long_the_answers_are(
+    session: Conversation, recipe: str, target: float | None, length: float
+) -> None:
+    asked: list[Ask] = []
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        asked.extend(asks)
+        known = len(asked)
+        return tuple(Completion(summary(int(ask.wished * length * 0.8), known + at)) for at, ask in enumerate(asks))
+
+    compact.condense(session, recipe=recipe, target=target, ask=answer)
+    assert len(asked) == compact.estimate(session, recipe=recipe, target=target).asks
+
+
+@pytest.mark.parametrize("given", ["refused", "failed", "cut off", "doubtful", "far too long", "nothing"])
+@pytest.mark.parametrize("recipe", ["auto", "native", "layers", "quality", "v3", "balanced"])
+def test_no_question_is_asked_twice_or_for_next_to_nothing(session: Conversation, recipe: str, given: str) -> None:
+    answers = {
+        "refused": Refusal("I must not."),
+        "failed": Failure("down"),
+        "cut off": Completion("- The wor", truncated=True),
+        "doubtful": Completion("- It is all in src/invented.py\n- and in src/imagined.py"),
+        "far too long": Completion(summary(20_000, 1)),
+        "nothing": Completion(" "),
+    }
+    asked: list[Ask] = []
+
+    def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
+        asked.extend(asks)
+        return tuple(answers[given] for _ in asks)
+
+    compact.condense(session, recipe=recipe, ask=answer, target=0.1)
+    assert asked
+    assert len({(ask.instructions, ask.material) for ask in asked}) == len(asked)
+    count_text = counter_for("gpt-4o").text
+    for ask in asked:
+        assert ask.max_tokens >= LEAST_ANSWER
+        assert count_text(ask.material) - ask.wished >= LEAST_SAVED
+
+
+@pytest.mark.parametrize("recipe", ["quality", "v3", "native", "auto", "layers"])
+def test_a_short_conversation_is_worth_no_question(recipe: str) -> None:
+    lines = "\n".join(f"line {number} of the file" for number in range(13))
+    said: list[dict[str, object]] = [{"role": "user", "content": "Read them."}]
+    for number in range(4):
+        said.append({"role": "assistant", "content": f"{number}\n{lines}"})
+        said.append({"role": "user", "content": "Go on."})
+    assert compact.estimate(said, recipe=recipe).asks == 0

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from compact.messages import MOVING_TAIL, ROLES_NEVER_PRUNED, Fold, Message, Pass, exchanges, is_summary
-from compact.ports import LEAST_ANSWER, Event
+from compact.ports import LEAST_ANSWER, LEAST_SAVED, Event
 from compact.providers.auto.composition import PASS, Composition
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.auto.steady import steady_prefixes
@@ -51,8 +51,7 @@ class AutoProvider:
         if task.tokens <= composition.target:
             yield from propose(Pass(PASS, (), ("all that may go has gone",)))
             return
-        room = _room(task, settings, composition)
-        removed = composition.removed(room) if room else ()
+        removed, room = _summarizable(task, settings, composition)
         answer, read = (yield from _ask(task, settings, removed, room)) if removed else (None, 0)
         if isinstance(answer, NoSummary) and settings.on_failure != "offline":
             refused = Pass(PASS, (), (f"no summary: {answer.reason}",))
@@ -135,6 +134,14 @@ def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generato
             verdict = yield from propose(composition.fitted())
             return isinstance(verdict, Applied)
     return False
+
+
+def _summarizable(task: Task, settings: AutoSettings, composition: Composition) -> tuple[Sequence[Message], int]:
+    """What a model's summary would stand for, and how long it may be; nothing where it would save too little."""
+    room = _room(task, settings, composition)
+    removed = composition.removed(room) if room else ()
+    room = min(room, sum(map(task.measure.message, removed)) - LEAST_SAVED)
+    return (removed, room) if room >= LEAST_ANSWER else ((), 0)
 
 
 def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:
