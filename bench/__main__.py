@@ -24,12 +24,13 @@ SECTIONS = (
     "gateway",
     "compacting",
     "worlds",
+    "bills",
 )
-WITH_OPTIONS = ("lossless", "worlds")
+WITH_OPTIONS = ("lossless", "worlds", "bills")
 
 
 def main(names: list[str]) -> int:
-    if len(names) > 1 and names[0] in WITH_OPTIONS and names[1].startswith("-"):
+    if len(names) > 1 and names[0] in WITH_OPTIONS and (names[0] == "bills" or names[1].startswith("-")):
         status: int = import_module(f"bench.{names[0]}").main(names[1:])
         return status
     if {"-h", "--help"} & set(names):

@@ -83,20 +83,21 @@ class Pricing:
         size = self._counter.conversation(sent(ask)).total
         cached = again and self._model.cache is not None and size >= self._model.cache.minimum
         material = self._counter.text(ask.material)
+        lengths = [self._fitted(ask, material, length) for length in self.shares.lengths(ask.wished)]
         low, usual, high = (
-            models.cost(Usage(cache_read=size, output=output) if cached else Usage(size, output), self._model.prices)
-            for output in (self._length(ask, material, share) for share in self.shares)
+            models.cost(Usage(cache_read=size, output=length) if cached else Usage(size, length), self._model.prices)
+            for length in lengths
         )
-        return Charge(1, size, self._length(ask, material, self.shares.usual), usual, low, high)
+        return Charge(1, size, lengths[1], usual, low, high)
 
     def most(self, ask: Ask) -> Charge:
         """What the question takes at most: an answer that fills all of its room."""
         size, output = self._counter.conversation(sent(ask)).total, self._room(ask)
         return Charge(1, size, output, models.cost(Usage(size, output), self._model.prices))
 
-    def _length(self, ask: Ask, material: int, share: float) -> int:
-        """How long an answer is that takes this share of what is asked for, in tokens."""
-        return max(1, round(min(ask.wished * share, self._room(ask), material / _LARGEST_SHARE)))
+    def _fitted(self, ask: Ask, material: int, length: float) -> int:
+        """The length of an answer that has no more room than it may take, and no more than there is to say."""
+        return max(1, round(min(length, self._room(ask), material / _LARGEST_SHARE)))
 
     def _room(self, ask: Ask) -> int:
         limits = ask.max_tokens, self._most, self._model.max_output

@@ -52,7 +52,7 @@ def cost(options: Options) -> None:
 
     No model is called, and nothing is written. Dollars are estimates; `compact condense` reports the real ones. How
     long answers are is learned from those: until a model has sent three bills for a recipe, 60% of the length that is
-    asked for is expected, and the range is from 30% to all of it.
+    asked for is expected, and the range is from 30% to 200%.
     """
     target = read_target(options.target)
     conversation = read(options.file)

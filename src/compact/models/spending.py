@@ -15,14 +15,22 @@ _RECENT = 20
 
 
 class AnswerShares(NamedTuple):
-    """How much of the length that is asked for an answer takes: a short one, the usual one, and a long one."""
+    """How much of the length that is asked for an answer takes: a short one, the usual one, and a long one.
+
+    The usual one has at least so many tokens, `least`, if so many are asked for.
+    """
 
     low: float
     usual: float
     high: float
+    least: int = 0
+
+    def lengths(self, asked: int) -> tuple[float, float, float]:
+        """How long answers are of which so many tokens are asked for."""
+        return asked * self.low, max(asked * self.usual, min(asked, self.least)), asked * self.high
 
 
-PRIOR = AnswerShares(0.3, 0.6, 1.0)
+PRIOR = AnswerShares(0.3, 0.6, 2.0, 100)
 """What is assumed of a model until it has sent enough bills."""
 
 
