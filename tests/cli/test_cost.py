@@ -105,7 +105,8 @@ def test_the_record_of_what_was_spent_has_sizes_names_and_money_alone(
     kept = json.loads((tmp_path / "home" / "spending.jsonl").read_text())
     texts = {name: value for name, value in kept.items() if isinstance(value, str)}
     assert texts == {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
-    assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost"}
+    assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost", "low", "high"}
+    assert kept["estimated"]["low"] < kept["estimated"]["cost"] < kept["estimated"]["high"]
     assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after"}
 
 

@@ -114,7 +114,7 @@ def test_mistakes_are_told(run: Run, file: Path, tmp_path: Path) -> None:
 
 def test_the_preview_has_the_limit_of_the_profile_and_the_seed_where_it_is_sent(run: Run, file: Path) -> None:
     run("profiles")  # sets COMPACT_HOME
-    small = Profile(name="small", vendor="openai", model="gpt-3.5-turbo", max_output_tokens=500)
+    small = Profile(name="small", vendor="openai", model="gpt-4o-mini", max_output_tokens=500)
     save_profiles(Profiles(profiles=(small,)))
     made = json.loads(run("prompt", "brief", "--preview", file, "--profile", "small", "--json").out)
     assert [(each["seed"], each["max_tokens"]) for each in made["requests"]] == [(42, 500)]

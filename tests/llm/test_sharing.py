@@ -87,7 +87,7 @@ def test_when_all_fail_the_answer_names_each_reason(server: FakeVendors) -> None
 
 @pytest.mark.parametrize("named", ["", "openai", "anthropic"])
 def test_when_all_fail_each_was_asked_once(server: FakeVendors, named: str) -> None:
-    messages = [{"role": "user", "content": f"Question {turn}: {'why ' * 50}"} for turn in range(9)]
+    messages = [{"role": "user", "content": f"Question {turn}: {'why ' * 200}"} for turn in range(9)]
     server.fail(Fault("quota"), times=9)
     with access(profile("openai", server.url), profile("anthropic", server.url)) as line:
         result = condense(messages, provider="native", config={"profile": named}, ask=line.answer_now)

@@ -58,6 +58,7 @@ SAMPLES: dict[str, Any] = {
     "background": True,
     "max_asks": 1,
     "max_cost": Decimal("0.5"),
+    "fallback_max_cost": Decimal("0.2"),
 }
 
 
