@@ -1,10 +1,10 @@
 """Estimates beside the bills of recorded answers: questions, input tokens and dollars.
 
 `python -m bench bills FOLDER` takes a folder of cases. A case is a folder with an `exam.json` that names a `transcript`
-below COMPACT_TRANSCRIPTS, how many of its messages come before the compaction (`messages_before_cut`) and the `target` in
-tokens. What a model answered lies below it in `answers/RECIPE/NUMBER.md`, by the number of the question, from 1;
-`model-answer.md` is the answer to the only question of native and of auto. `--requests RECIPE` writes the questions that
-have no answer yet to `NUMBER.request.md` in FOLDER or in `--output`. Bills are priced for the model of `--model`.
+below COMPACT_TRANSCRIPTS, how many of its messages come before the compaction (`messages_before_cut`), and the `target`
+in tokens. What a model answered lies below it in `answers/RECIPE/NUMBER.md`, by the number of the question, from 1;
+`model-answer.md` is the answer to the only question of native and of auto. `--requests RECIPE` writes the questions
+that have no answer yet to `NUMBER.request.md` in FOLDER or in `--output`. Bills are priced for the model of `--model`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Recorded:
         self.vendors = frozenset({summarizer.vendor})
         self._case, self._recipe, self._summarizer = case, recipe, summarizer
 
-    def reader(self, profile: str) -> Reader | None:
+    def reader(self, _: str) -> Reader | None:
         return self._summarizer.reader
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
@@ -143,8 +143,9 @@ def _row(case: Case, recipe: Recipe, summarizer: Summarizer) -> tuple[str, float
 
 def _holds(expected: Charge, bill: Charge) -> str:
     low, high = expected.range
-    known = low is not None and high is not None and bill.cost is not None
-    return "yes" if known and low <= bill.cost <= high else "no"
+    if low is None or high is None or bill.cost is None:
+        return "?"
+    return "yes" if low <= bill.cost <= high else "no"
 
 
 def _write_requests(cases: Sequence[Case], name: str, output: Path, model: str) -> int:

@@ -130,11 +130,33 @@ def test_a_model_that_says_more_is_learned(
     condensation = Condensation(conversation, OWN, 0.4)
     records = []
     for _ in range(4):
-        records.append(spend(Costing(condensation), "v3", profile_of("openai", fake))[0])
+        records.append(spend(Costing(condensation), "native", profile_of("openai", fake))[0])
         fake.advance(600)  # so that the vendor's cache has forgotten the questions
     misses = [abs(record.error) for record in records if record.error is not None]
     assert misses[-1] < misses[0] / 2
     assert records[-1].estimated.output > records[0].estimated.output
+
+
+def test_how_a_vendor_counts_is_learned_from_its_bills(
+    conversation: Conversation, server: Callable[[Vendor, float], FakeVendors]
+) -> None:
+    profile = profile_of("anthropic", server("anthropic", 0.5))
+    errors = []
+    for _ in range(4):
+        record, _ = spend(Costing(Condensation(conversation, OWN, 0.4)), "native", profile)
+        errors.append(abs(record.estimated.input - record.actual.input) / record.actual.input)
+    assert errors[0] > 0.03
+    assert errors[-1] < 0.01
+
+
+@pytest.mark.parametrize("vendor", ["openai", "gemini"])
+@pytest.mark.parametrize("name", ASKING)
+def test_the_input_is_within_a_hundredth_of_the_vendors_count(
+    vendor: Vendor, name: str, conversation: Conversation, server: Callable[[Vendor, float], FakeVendors]
+) -> None:
+    record, _ = spend(Costing(Condensation(conversation, OWN, 0.4)), name, profile_of(vendor, server(vendor, 0.5)))
+    assert record.estimated.questions == record.actual.questions > 0
+    assert record.estimated.input == pytest.approx(record.actual.input, rel=0.01)
 
 
 @pytest.mark.parametrize("prices", [{}, {"input_price": 0.2, "output_price": 0.8}])

@@ -172,7 +172,7 @@ def test_the_number_of_questions_does_not_depend_on_how_long_the_answers_are(
 @pytest.mark.parametrize("given", ["refused", "failed", "cut off", "doubtful", "far too long", "nothing"])
 @pytest.mark.parametrize("recipe", ["auto", "native", "layers", "quality", "v3", "balanced"])
 def test_no_question_is_asked_twice_or_for_next_to_nothing(session: Conversation, recipe: str, given: str) -> None:
-    answers = {
+    answers: dict[str, Answer] = {
         "refused": Refusal("I must not."),
         "failed": Failure("down"),
         "cut off": Completion("- The wor", truncated=True),

@@ -65,3 +65,17 @@ def test_a_bar_shows_on_a_terminal_once_it_takes_long(
 def test_nothing_is_drawn_where_nobody_looks(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "_PATIENCE", 0.0)
     assert run("plan", file).err == ""
+
+
+def test_what_plan_says_is_saved_and_costs_is_what_cost_says(run: Run, file: Path) -> None:
+    planned = json.loads(run("plan", file, "--target", "0.4", "--json").out)["recipes"]
+    priced = json.loads(run("cost", file, "--target", "0.4", "--profile", "openai", "--json").out)
+    own = [option for option in priced["options"] if option["model"] in (None, priced["model"])]
+    assert {option["way"] for option in own} == planned.keys()
+    for option in own:
+        found = planned[option["way"]]
+        assert Decimal(found["saved"]) == Decimal(option["saved_per_request"])
+        assert Decimal(found["cost"] or 0) == Decimal(option["condensing"])
+        assert Decimal(found["cost_low"]) == Decimal(option["condensing_low"])
+        assert Decimal(found["cost_high"]) == Decimal(option["condensing_high"])
+        assert found["tokens"] == option["tokens_after"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from compact.app import write_transcript
+from compact.app import count_tokens, write_transcript
 from compact.app.manager import CompactManager
 from compact.lab import tuning
+from compact.messages import Json
+from compact.models import find_model
 from compact.policies import Policy
 from compact.settings.compaction import load_config
 from tests.cli.conftest import Run
@@ -75,6 +78,63 @@ def test_a_target_above_the_trigger_is_refused(run: Run, file: Path) -> None:
     told = run("replay", file, "--target", "0.9")
     assert told.status == 2
     assert "--target" in told.err
+
+
+def logged(tmp_path: Path, requests: int = 6, frame: int = 20_000) -> Path:
+    """A log of Claude Code whose requests took so many tokens beside their messages."""
+    rows: list[dict[str, Any]] = []
+    said: list[dict[str, Any]] = []
+
+    def add(kind: str, content: str, **more: Json) -> None:
+        said.append({"role": kind, "content": content})
+        message = {"role": kind, "content": content, **more}
+        rows.append({"type": kind, "sessionId": "s", "uuid": str(len(rows)), "message": message})
+
+    for number in range(requests):
+        add("user", f"Look at file {number}. " + f"Line {number} says so. " * 200)
+        taken = frame + count_tokens(said, model="claude-sonnet-4-5")
+        usage: Json = {"input_tokens": 3, "cache_creation_input_tokens": taken - 3, "output_tokens": 9}
+        add("assistant", f"File {number} is fine.", id=f"m{number}", model="claude-sonnet-4-5", usage=usage)
+    file = tmp_path / "log.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+def test_what_a_log_says_that_its_requests_took_is_counted(run: Run, tmp_path: Path) -> None:
+    file = logged(tmp_path)
+    told = json.loads(run("replay", file, "--recipe", "auto", "--json").out)
+    assert told["log"]["requests"] == 6
+    assert told["log"]["unseen"] == pytest.approx(20_000, abs=20)
+    assert told["log"]["unknown"] == []
+    nothing, *_, auto = told["recipes"]
+    assert nothing["tokens"] == pytest.approx(told["log"]["tokens"], rel=0.01)
+    assert auto["requests"][0]["tokens"] > 20_000
+    assert auto["compactions"] > 0
+    for_people = " ".join(run("replay", file, "--recipe", "auto").out.split())
+    assert f"The log's own usage: 6 requests took {told['log']['tokens']:,} tokens, $" in for_people
+    assert "tokens of each request are not in the log: system prompt and tools, counted with every" in for_people
+
+
+def test_what_a_file_does_not_say_is_listed(run: Run, file: Path) -> None:
+    told = json.loads(run("replay", file, "--recipe", "auto", "--json").out)
+    assert (told["log"]["requests"], told["log"]["dollars"]) == (0, None)
+    assert told["log"]["unknown"][0] == "the file does not say what its requests took"
+    assert "Not known: the file does not say what its requests took" in " ".join(
+        run("replay", file, "--recipe", "auto").out.split()
+    )
+
+
+def test_without_a_window_one_is_chosen_in_which_something_happens(run: Run, file: Path) -> None:
+    told = json.loads(run("replay", file, "--recipe", "auto", "--recipe", "v2", "--json").out)
+    assert told["window"] < 128_000
+    for recipe in told["recipes"][2:]:
+        assert recipe["compactions"] > 0
+    assert len({recipe["dollars"] for recipe in told["recipes"]}) == len(told["recipes"])
+    own = json.loads(run("replay", file, "-m", "gpt-3.5-turbo", "--recipe", "v2", "--json").out)
+    assert own["window"] == find_model("gpt-3.5-turbo").max_input
+    assert "gpt-4o reads 111,616 tokens; --window says how many are played with." in " ".join(
+        run("replay", file, "--recipe", "v2").out.split()
+    )
 
 
 @pytest.fixture

@@ -64,10 +64,10 @@ def test_only_the_latest_bills_count() -> None:
 def test_estimates_add_up_with_their_ranges() -> None:
     one = Charge(1, 100, 50, Decimal(2), Decimal(1), Decimal(4))
     assert sum([one, one], Charge()) == Charge(2, 200, 100, Decimal(4), Decimal(2), Decimal(8))
-    assert one.range == (1, 4)
+    assert one.range == (Decimal(1), Decimal(4))
     bill = Charge(1, 100, 50, Decimal(3))
-    assert bill.range == (3, 3)
-    assert (one + bill).range == (4, 7)
+    assert bill.range == (Decimal(3), Decimal(3))
+    assert (one + bill).range == (Decimal(4), Decimal(7))
     unknown = one + Charge(1, 1, 1, None)
     assert (unknown.cost, unknown.range) == (None, (None, None))
 

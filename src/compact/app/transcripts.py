@@ -38,7 +38,9 @@ def read_usages(data: bytes, conversation: Conversation, *, name: str = "file") 
     `conversation` is what was read of the same bytes.
     """
     log = read_log(_decode(data, name))
-    return log.usages if log is not None and len(log.messages) == len(conversation) else {}
+    if log is None or len(log.messages) != len(conversation):
+        return {}
+    return {at: usage for at, usage in log.usages.items() if usage.total_input}
 
 
 def write_transcript(conversation: Conversation, *, indent: int | None = 2) -> str:

@@ -15,6 +15,7 @@ from compact.app.condensing import Condensation, Result
 from compact.app.counting import choose_model
 from compact.app.estimating import Foreseen, foresee
 from compact.app.inspecting import Inspection
+from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import dollar_range, dollars
 from compact.cli.console import (
@@ -126,8 +127,9 @@ def removals(before: Conversation, result: Result, model: str) -> list[Removal]:
 
 def compare(condensation: Condensation) -> Iterator[tuple[str, Foreseen]]:
     """What each recipe would come to; where a model would be called, with what that would cost."""
+    itself = Summarizer(condensation.model.id, condensation.model.id)
     for name in _shown_progress([name for name, _ in list_recipes()]):
-        yield name, foresee(condensation, resolve_recipe(name))
+        yield name, foresee(condensation, resolve_recipe(name), [itself])
 
 
 def _shown_progress(names: Sequence[str]) -> Iterator[str]:

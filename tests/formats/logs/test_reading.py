@@ -12,6 +12,7 @@ from compact.app import read_transcript
 from compact.formats import render, violations
 from compact.formats.logs import Log, read_log
 from compact.messages import Json
+from compact.ports import Usage
 
 
 def claude(kind: str, content: Json, **more: Json) -> dict[str, Json]:
@@ -313,3 +314,40 @@ def test_real_logs_are_valid_conversations() -> None:
 
 def _rows(data: bytes) -> Json:
     return [json.loads(line) for line in data.splitlines()]
+
+
+def test_what_the_vendor_reported_stands_beside_the_answer_it_came_with() -> None:
+    rows = [
+        claude("user", "Fix it."),
+        claude("assistant", [{"type": "text", "text": "I look."}]),
+        claude("assistant", [call("a")]),
+        claude("user", [result("a")]),
+        claude("assistant", [{"type": "text", "text": "Done."}], id="m2"),
+    ]
+    for row, output in zip((rows[1], rows[2], rows[4]), (1, 30, 7), strict=True):
+        row["message"]["usage"] = {"input_tokens": 3, "cache_read_input_tokens": 500, "output_tokens": output}
+    assert read(rows).usages == {1: Usage(3, 30, 0, 500), 3: Usage(3, 7, 0, 500)}
+
+
+def test_usage_is_read_from_the_logs_of_other_agents() -> None:
+    tokens = {"input": 322, "output": 163, "reasoning": 66, "cache": {"read": 6016, "write": 0}}
+    parts = [{"type": "step-start"}, {"type": "text", "text": "Well."}, {"type": "step-finish", "tokens": tokens}]
+    said = {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Go."}]}
+    opencode = read({"messages": [said, {"info": {"role": "assistant", "modelID": "m"}, "parts": parts}]})
+    assert opencode.usages == {1: Usage(322, 163, 0, 6016)}
+    usage = {"prompt_tokens": 1515, "completion_tokens": 83, "prompt_tokens_details": {"cached_tokens": 320}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "Well.", "extra": {"response": {"usage": usage}}},
+    ]
+    swe = read({"trajectory_format": "mini-swe-agent-1", "messages": messages})
+    assert swe.usages == {1: Usage(1195, 83, 0, 320)}
+    item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Well."}]}
+    last = {"input_tokens": 100, "cached_input_tokens": 40, "output_tokens": 5}
+    codex = read(
+        [
+            {"type": "response_item", "payload": item},
+            {"type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": last}}},
+        ]
+    )
+    assert codex.usages == {0: Usage(60, 5, 0, 40)}

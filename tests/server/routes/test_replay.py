@@ -8,7 +8,7 @@ import pytest
 
 from compact.app import write_transcript
 from compact.app.recipes import resolve_recipe
-from compact.lab.replaying import NOTHING, Terms, replay
+from compact.lab.replaying import NOTHING, Terms, choose_window, replay, terms_for
 from compact.models import find_model
 from compact.providers import Recipe
 from tests.lab.test_replaying import session
@@ -42,6 +42,13 @@ def test_a_recipe_comes_to_what_the_lab_says(served: Served, upload: str) -> Non
         assert told["sizes"] == [one.tokens for one in played.sent]
         assert [told["sizes"][at] for at in told["compacted"]] == [one.tokens for one in played.sent if one.before]
         assert (told["peak"], told["overflows"]) == (played.peak, played.overflows)
+
+
+def test_without_a_window_the_page_gets_the_one_that_the_command_line_chooses(served: Served, upload: str) -> None:
+    answer = served.ask("POST", "/api/replay", json={"upload": upload, "ways": [NOTHING]}).json()
+    chosen = choose_window(terms_for("gpt-4o"), session(20))
+    assert (answer["window"], answer["unseen"], answer["logged_dollars"]) == (chosen, 0, None)
+    assert answer["unknown"][0] == "the file does not say what its requests took"
 
 
 def test_with_no_way_named_all_of_them_are_played(served: Served, upload: str) -> None:
