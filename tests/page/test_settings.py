@@ -62,7 +62,7 @@ def test_providers_are_compared_and_their_settings_kept_as_a_preset(open_page: O
     opened = open_page("settings/providers")
     page = opened.page
     table = page.get_by_role("table", name="The providers side by side")
-    expect(table.get_by_role("row", name="token reduction")).to_contain_text("80-95%")
+    expect(table.get_by_role("row", name="token reduction")).to_contain_text("11% (0-65%)")
     table.get_by_role("radio", name="Layers").check()
     expect(page.get_by_role("heading", name="Settings of Layers")).to_be_visible()
     roles = page.get_by_role("textbox", name="Roles kept")

@@ -55,11 +55,17 @@ class Traits:
 
 COMPARISON = {
     "auto": Traits("fast (< 1 s)", "any", "low", "$0-0.03", "medium", "no", "everything"),
-    "native": Traits("medium (2-5 s)", "48% (0-98%)", "medium", "$0.001-0.03", "low", "no", "conversations without tools"),
+    "native": Traits(
+        "medium (2-5 s)", "48% (0-98%)", "medium", "$0.001-0.03", "low", "no", "conversations without tools"
+    ),
     "lossless": Traits("fast (< 1 s)", "10% (0-46%)", "none", "$0", "low", "yes", "quality"),
     "truncation": Traits("very fast (< 100 ms)", "11% (0-65%)", "high", "$0", "medium", "no", "speed"),
-    "smart": Traits("variable (0-10 s)", "50% (16-87%)", "configurable", "$0-0.05", "very high", "optional", "power users"),
-    "layers": Traits("medium (2-5 s)", "37% (0-97%)", "medium", "$0.001-0.03", "medium", "no", "agents that run for long"),
+    "smart": Traits(
+        "variable (0-10 s)", "50% (16-87%)", "configurable", "$0-0.05", "very high", "optional", "power users"
+    ),
+    "layers": Traits(
+        "medium (2-5 s)", "37% (0-97%)", "medium", "$0.001-0.03", "medium", "no", "agents that run for long"
+    ),
 }
 
 
