@@ -119,12 +119,12 @@ def summarize(url: str, seconds: float) -> int:
             asked.extend(zip(asks, answers, strict=True))
             return answers
 
-        foreseen, began = costing.foresee(recipe).asks, time.monotonic()
+        foreseen, began = foresee(costing.condensation, recipe, [summarizer]).asks, time.monotonic()
         result, _ = condense_metered(costing, recipe, [summarizer], ask)
         took = time.monotonic() - began
         again = access(foreseen)
     completions = [(ask, got) for ask, got in asked if isinstance(got, Completion)]
-    misses = [tell(got, costing.charge([ask], summarizer)) for ask, got in completions]
+    misses = [tell(got, price([ask], [summarizer], recipe.name)) for ask, got in completions]
     print(f"{len(asked)} questions in {took:.0f} s; the worst estimate misses by {max(misses, default=0):.0%}")
     print(quality(result.report))
     return verdict(

@@ -97,15 +97,16 @@ def test_questions_under_way_count_towards_the_day() -> None:
 def test_the_transcript_is_in_parts_only_where_the_model_that_is_asked_needs_them(
     tmp_path: Path, vendors: tuple[FakeVendors, FakeVendors]
 ) -> None:
-    cheap, dear = vendors
+    _, dear = vendors
     local = Profile(name="local", vendor="compatible", model="m", url=f"{dear.url}/v1", context_window=4_000)
     first = Profile(name="dear", vendor="openai", model="gpt-4o", url=f"{dear.url}/v1", key="env:FAKE_KEY", priority=-1)
-    save_profiles(Profiles(profiles=(first, local.model_copy(update={"priority": 9}))))
-    with manager(tmp_path) as opened:
-        assert opened.prepare("s", conversation()).compacted
-    assert len(dear.requests) == 1
-    save_profiles(Profiles(profiles=(local,)))
-    with manager(tmp_path / "local") as opened:
-        assert opened.prepare("s", conversation()).compacted
-    assert len(dear.requests) > 2
-    assert not cheap.requests
+
+    def requests(*profiles: Profile) -> int:
+        before = len(dear.requests)
+        save_profiles(Profiles(profiles=profiles))
+        with manager(tmp_path / str(before)) as opened:
+            assert opened.prepare("s", conversation()).compacted
+        return len(dear.requests) - before
+
+    assert requests(first, local.model_copy(update={"priority": 9})) == 1
+    assert requests(local) > 2
