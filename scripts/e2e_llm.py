@@ -94,7 +94,8 @@ def served(python: Path) -> Iterator[str]:
 def summarize(url: str, seconds: float) -> int:
     """Condenses a part of the session, tells what came of it, and says whether the way there and back works."""
     from compact.app import Condensation, resolve_recipe
-    from compact.app.costing import Costing, condense_metered
+    from compact.app.costing import Costing, condense_metered, price
+    from compact.app.estimating import foresee
     from compact.app.pricing import Summarizer
     from compact.app.profiles import ask_with
     from compact.formats import parse

@@ -388,21 +388,6 @@ def test_facts_are_plain_and_exact(conversation: Conversation) -> None:
     assert facts["turns_after_pause"] == 1
 
 
-@pytest.mark.parametrize(
-    ("amount", "shown"),
-    [
-        (None, "?"),
-        ("0", "$0"),
-        ("0.03114", "$0.0311"),
-        ("-0.5", "-$0.5000"),
-        ("0.0000213", "$0.000021"),
-        ("12", "$12.0000"),
-    ],
-)
-def test_money_is_shown_so_that_it_is_never_nothing(amount: str | None, shown: str) -> None:
-    assert dollars(None if amount is None else Decimal(amount)) == shown
-
-
 def test_an_estimate_takes_less_than_a_tenth_of_a_second(conversation: Conversation) -> None:
     # 120,000 tokens, warm; the process's own time and the best of several, as the machine is shared.
     condensation = Condensation(conversation, OWN, 0.4)
