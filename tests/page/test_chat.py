@@ -7,14 +7,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from threading import Event
 
 import pytest
 from playwright.sync_api import expect
 
 from compact.app.transcripts import read_transcript
+from compact.testing.vendors import FakeVendors, Received, Reply
 from tests.page.driving import Opened
 from tests.page.talking import Server, orchard
 from tests.page.test_inspector import HOSTILE
+from tests.server.routes.conversing import configure
 from tests.server.routes.test_kept import reading
 
 Open = Callable[[str], Opened]
@@ -102,6 +105,38 @@ def test_history_is_summarized_edited_regenerated_and_brought_back(open_page: Op
     message.fill("/summarize keep the figs")
     message.press("Enter")
     expect(summary).to_be_visible()
+
+
+def test_a_question_is_shown_once_while_the_history_is_summarized_and_answered(
+    open_page: Open, server: Server, vendor: FakeVendors
+) -> None:
+    configure(vendor, model="narrow")
+    server.ask("POST", "/api/models", {"provider": "unknown", "model": "narrow", "max_input": 4_000})
+    id = server.transcript(orchard(12), "once.json", model="narrow")
+    written, answered = Event(), Event()
+
+    def reply(received: Received) -> Reply:
+        asked = "When are" in str(received.body["messages"][-1]["content"])
+        assert (answered if asked else written).wait(30)
+        return Reply("Soon." if asked else "## Context\n- Fruit was ripe. [m0]")
+
+    vendor.reply(reply)
+    opened = open_page(f"chat/{id}")
+    page, said = opened.page, opened.thread().get_by_text("When are the quinces ripe?")
+    message = page.get_by_role("textbox", name="Message")
+    message.fill("When are the quinces ripe?")
+    message.press("Enter")
+    expect(opened.thread().get_by_text("Summarizing")).to_be_visible()
+    opened.photograph("chat-summarizing")
+    expect(said).to_have_count(1)
+    written.set()
+    expect(page.get_by_role("region", name="Summary of what was said before")).to_be_visible()
+    page.wait_for_timeout(500)
+    expect(said).to_have_count(1)
+    expect(opened.thread().get_by_text("Thinking")).to_have_count(1)
+    answered.set()
+    expect(opened.thread().get_by_text("Soon.")).to_have_count(1)
+    expect(said).to_have_count(1)
 
 
 def test_notifications_can_be_switched_off(open_page: Open, server: Server) -> None:

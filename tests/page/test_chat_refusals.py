@@ -34,7 +34,8 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     opened.hold_to_axe()
     alert.get_by_role("button", name="Acknowledge and go on").click()
     expect(alert).to_have_count(0)
-    expect(page.get_by_text("the risk of going on without it was acknowledged")).to_be_visible()
+    going_on = page.get_by_role("note").filter(has_text="the risk of going on without it was acknowledged")
+    expect(going_on.get_by_role("button", name="Summarize without a model")).to_be_enabled()
     opened.button("Ask again").click()
     refused = page.get_by_role("alert").filter(has_text="No answer")
     expect(refused).to_contain_text("The compaction that was tried failed")
@@ -47,6 +48,47 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     expect(page.get_by_text("the risk of going on without it was acknowledged")).to_have_count(0)
     expect(opened.thread().get_by_role("article").last).to_contain_text("Words were said.")
     expect(opened.button("Ask again")).to_have_count(0)
+
+
+def test_an_acknowledged_session_is_summarized_without_a_model_and_then_answers(
+    open_page: Open, server: Server, vendor: FakeVendors
+) -> None:
+    configure(vendor, model="slim")
+    server.ask("POST", "/api/models", {"provider": "unknown", "model": "slim", "max_input": 4_000})
+    id = server.transcript(orchard(8), "acknowledged.json", model="slim")
+    vendor.fail(Fault("quota"))
+    opened = open_page(f"chat/{id}")
+    page = opened.page
+    message = page.get_by_role("textbox", name="Message")
+    message.fill("And the figs?")
+    message.press("Enter")
+    opened.button("Acknowledge and go on").click()
+    going_on = page.get_by_role("note").filter(has_text="Going on without a summary")
+    asked = len(vendor.requests)
+    going_on.get_by_role("button", name="Summarize without a model").click()
+    expect(page.get_by_role("region", name="Summary of what was said before")).to_contain_text("without a model")
+    expect(going_on).to_have_count(0)
+    assert len(vendor.requests) == asked
+    vendor.reply(lambda _: Reply("They are ripe."))
+    opened.button("Ask again").click()
+    expect(opened.thread().get_by_role("article").last).to_contain_text("They are ripe.")
+
+
+def test_a_summary_by_hand_is_made_without_a_model_by_one_click(
+    open_page: Open, server: Server, vendor: FakeVendors
+) -> None:
+    configure(vendor)
+    id = server.transcript(orchard(), "offline.json")
+    opened = open_page(f"chat/{id}")
+    page = opened.page
+    opened.button("Summarize conversation history").click()
+    panel = page.get_by_role("region", name="Summarize conversation history")
+    without = panel.get_by_role("button", name="Summarize without a model")
+    expect(without).to_be_enabled()
+    opened.photograph("chat-summarize-offline")
+    without.click()
+    expect(page.get_by_role("region", name="Summary of what was said before")).to_contain_text("without a model")
+    assert not vendor.requests
 
 
 def test_automatic_compaction_is_turned_off_for_a_session_and_summarizing_by_hand_still_works(

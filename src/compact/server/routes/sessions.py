@@ -280,11 +280,6 @@ def _warnings(session: StoredSession, usage: ContextUsage, effective: Effective)
             f"{off.capitalize()}, and the threshold of {usage.trigger:,} tokens is reached: "
             f"summarize by hand before {usage.window:,}."
         )
-    if session.acknowledged and effective.settings.automatic:
-        yield (
-            "The last compression failed, and the risk of going on without it was acknowledged. "
-            f"Each request from {usage.trigger:,} tokens on tries again; one above {usage.window:,} is refused."
-        )
     if model.source == "default" and model.provider == "unknown" and effective.window == model.max_input:
         yield f"Nobody has described {showable(model.model)}: {model.max_input:,} tokens are assumed."
     yield from map(showable, effective.threshold.warnings)

@@ -40,6 +40,8 @@ export function CompressPanel({ session: { session: row, notify, usage }, summar
   }, []);
   const wish: Wish = { retention: stays === "usual" ? null : stays === "none" ? 0 : tokens, note, strategy, offline: false };
   const running = useChange(session, (offline: boolean) => compress(session, { ...wish, offline }).then(close), undefined, true);
+  const preview = usePreview(session, wish);
+  const asks = preview.data !== undefined && preview.data.priced_by !== "offline";
   return (
     <section
       className="squeeze"
@@ -54,7 +56,7 @@ export function CompressPanel({ session: { session: row, notify, usage }, summar
           <IconButton tiny icon="cross" label="Close" onPress={close} />
         </span>
       </header>
-      <Foreseen session={session} wish={wish} />
+      <Foreseen preview={preview} />
       <div className="squeeze-row">
         <Segments label="Of the last messages stays" value={stays} choices={STAYS} onChange={setStays} />
         {stays === "own" && (
@@ -65,7 +67,12 @@ export function CompressPanel({ session: { session: row, notify, usage }, summar
       <TextInput label="What matters (optional)" value={note} onChange={setNote} maxLength={2_000} placeholder="Keep every file name" />
       <footer className="row wrap">
         <Notify session={session} value={notify} />
-        <span className="push">
+        <span className="row wrap push">
+          {asks && !running.error && (
+            <Button isDisabled={running.isPending || busy} onPress={() => running.mutate(true)}>
+              Summarize without a model
+            </Button>
+          )}
           <Button look="primary" icon="summary" isDisabled={running.isPending || busy} onPress={() => running.mutate(false)}>
             {busy ? underWay(summarizing) : running.isPending ? "Summarizing…" : "Summarize now"}
           </Button>
@@ -86,13 +93,16 @@ export function CompressPanel({ session: { session: row, notify, usage }, summar
   );
 }
 
-function Foreseen({ session, wish }: { session: string; wish: Wish }) {
+function usePreview(session: string, wish: Wish) {
   const body = useDelayed(wish, 250);
-  const preview = useQuery<Schemas["CompressionPreview"]>({
+  return useQuery<Schemas["CompressionPreview"]>({
     queryKey: ["preview", session, body],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => got(api.POST("/api/sessions/{id}/preview", { params: { path: { id: session } }, body, signal })),
   });
+}
+
+function Foreseen({ preview }: { preview: ReturnType<typeof usePreview> }) {
   if (preview.error) return <Failure error={preview.error} retry={() => void preview.refetch()} />;
   if (!preview.data) return <div className="squeeze-facts"><Loading lines={3} label="Looking ahead" /></div>;
   const { messages, tokens_before, tokens_after, questions, reads, cost, priced_by, warnings } = preview.data;

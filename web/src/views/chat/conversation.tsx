@@ -76,7 +76,7 @@ function Active({ session, summarizing }: { session: Session; summarizing: numbe
           kept={kept.data.messages}
           first={kept.data.first}
           total={Math.max(messages, kept.data.first)}
-          tail={tailOf(talk.exchange, summarizing)}
+          tail={tailOf(talk.exchange, summarizing, messages)}
         />
       )}
       <div className="chat-foot">
@@ -114,7 +114,8 @@ function Beginning() {
   );
 }
 
-function tailOf({ question, answer, phase }: Exchange, summarizing: number | undefined): ReactNode[] {
+/** What of the exchange is not among the stored messages yet. */
+function tailOf({ from, question, answer, phase }: Exchange, summarizing: number | undefined, stored: number): ReactNode[] {
   const tail: ReactNode[] = [];
   if (question !== null) {
     tail.push(
@@ -136,5 +137,5 @@ function tailOf({ question, answer, phase }: Exchange, summarizing: number | und
       </article>,
     );
   }
-  return tail;
+  return tail.slice(Math.max(0, stored - from));
 }

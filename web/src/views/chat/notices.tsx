@@ -23,7 +23,8 @@ export function Notices({ session }: { session: Session }) {
   const trying = useChange(id, (offline: boolean) => retry(id, offline));
   const taking = useChange(id, () => acknowledge(id), () => "You may go on; what does not fit is still refused.");
   const { blocked, reason } = session.blocked;
-  if (!blocked && session.warnings.length === 0) return null;
+  const tried = session.blocked.acknowledged && session.automatic.on;
+  if (!blocked && !tried && session.warnings.length === 0) return null;
   return (
     <div className="notices">
       {blocked && (
@@ -40,6 +41,12 @@ export function Notices({ session }: { session: Session }) {
           }
         >
           {legible(reason)}
+        </Notice>
+      )}
+      {tried && (
+        <Notice look="warn" title="Going on without a summary" actions={<Again busy={trying.isPending} run={(offline) => trying.mutate(offline)} />}>
+          The last compaction failed, and the risk of going on without it was acknowledged. Each request from{" "}
+          {number(session.usage.trigger)} tokens on tries again; one above {number(session.usage.window)} is refused.
         </Notice>
       )}
       {session.warnings.map((each) => (

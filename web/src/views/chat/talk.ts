@@ -7,6 +7,8 @@ import { tellFailure } from "../../parts/toasts";
 import { renew, type Session } from "./queries";
 
 export interface Exchange {
+  /** How many messages were stored when it began: where they have become more, its question is one of them. */
+  from: number;
   /** What was just said and is not among the stored messages yet. */
   question: string | null;
   answer: string;
@@ -18,7 +20,7 @@ export interface Exchange {
   command: string;
 }
 
-export const SILENT: Exchange = { question: null, answer: "", phase: "idle", trouble: "", kind: "", command: "" };
+export const SILENT: Exchange = { from: 0, question: null, answer: "", phase: "idle", trouble: "", kind: "", command: "" };
 
 /** What the exchange is after an event. */
 export function heard(exchange: Exchange, event: ChatEvent): Exchange {
@@ -48,7 +50,8 @@ export function useTalk(id: string, refused: (text: string) => void) {
   const begin = async (text: string | null) => {
     stop.current = new AbortController();
     const command = text !== null && isCommand(text);
-    setExchange({ ...SILENT, question: command ? null : text, command: command ? text : "", phase: "preparing" });
+    const from = client.getQueryData<Session>(["session", id])?.session.messages ?? 0;
+    setExchange({ ...SILENT, from, question: command ? null : text, command: command ? text : "", phase: "preparing" });
     try {
       for await (const event of say(id, text, stop.current.signal)) {
         if ("usage" in event) {
