@@ -127,13 +127,13 @@ def test_models_are_added_edited_reset_and_deleted(api: Api) -> None:
     assert api.refused(400, "POST", "/models", {"provider": "own", "model": "a/b:1"})["field"] == "max_input"
     assert api.get("/models")["suggested_max_input"] == 128_000
     new = api.post("/models", {"provider": "own", "model": "a/b:1", "max_input": 32_000})
-    assert (new["id"], new["source"], new["changed"], new["effective_threshold"]) == ("own:a/b:1", "manual", True, 0.95)
+    assert (new["id"], new["source"], new["effective_threshold"]) == ("own:a/b:1", "manual", 0.95)
     api.refused(400, "POST", "/models", {"provider": "own", "model": "a/b:1", "max_input": 32_000})
     edited = api.put("/models/own:a/b:1", {"max_input": 64_000, "threshold": 0.5})
     assert (edited["max_input"], edited["effective_threshold"]) == (64_000, 0.5)
     assert api.refused(400, "PUT", "/models/own:a/b:1", {"max_input": 64_000, "threshold": 5})["field"] == "threshold"
     reset = api.post("/models/own:a/b:1/reset")
-    assert (reset["max_input"], reset["threshold"], reset["changed"]) == (128_000, None, False)
+    assert (reset["max_input"], reset["threshold"], reset["source"]) == (128_000, None, "default")
     api.delete("/models/own:a/b:1")
     assert "own:a/b:1" not in [one["id"] for one in api.get("/models")["models"]]
     for method, path in (("DELETE", ""), ("POST", "/reset")):

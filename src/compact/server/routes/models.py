@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
 from compact.app.stored import StoredSessions
-from compact.engine.stored.preferences import default_config
 from compact.errors import InvalidInput, NotFound
 from compact.models import Model, list_models
 from compact.policies.stored import DEFAULT_MAX_INPUT
 from compact.policies.threshold import Source, TriggerShare
 from compact.ports import ModelConfig
+from compact.ports.sessions import ConfigSource
 from compact.server.showing import Limit, money, page_of
 from compact.server.stored import Sessions
 
@@ -37,8 +37,9 @@ class ModelView(BaseModel):
     threshold_source: Source
     threshold_name: str = Field(description="Whose it is: the profile's or the model's name.")
     effective_retention: int
-    source: str
-    changed: bool = Field(description="Whether a person changed what the catalogue says.")
+    source: ConfigSource = Field(
+        description="Who gave the limits: a person, the vendor (api), or the catalogue (default)."
+    )
     updated: str
 
 
@@ -180,8 +181,6 @@ def _found(sessions: StoredSessions, id: str) -> ModelConfig:
 def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
     effective = sessions.preferences.resolve("", config)
     settings, threshold = effective.settings, effective.threshold
-    known = default_config(config.model, config.provider)
-    own = (config.max_input, config.max_output, config.threshold, config.retention)
     return ModelView(
         id=showable(config.id),
         provider=showable(config.provider),
@@ -196,7 +195,6 @@ def _view(sessions: StoredSessions, config: ModelConfig) -> ModelView:
         threshold_name=showable(threshold.name),
         effective_retention=settings.retention_tokens,
         source=config.source,
-        changed=own != (known.max_input, known.max_output, known.threshold, known.retention),
         updated=config.updated,
     )
 

@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, IconButton, NumberInput, TextInput } from "../../parts/controls";
+import { faultOf } from "../../parts/form";
 import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfaces";
 import { number, percent, plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
-import { faultOf } from "./general";
 
 type Model = Schemas["ModelView"];
 type Edit = Schemas["ModelEdit"];
@@ -75,11 +75,11 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
       <td className="end" data-title="Maximum output">{model.max_output === null ? "–" : number(model.max_output)}</td>
       <td className="end" data-title="Threshold"><Effective own={model.threshold !== null} from={model.threshold_source === "profile" ? `Of profile ${model.threshold_name}` : undefined}>{percent(model.effective_threshold)}</Effective></td>
       <td className="end" data-title="Stays"><Effective own={model.retention !== null}>{number(model.effective_retention)} tokens</Effective></td>
-      <td data-title="Source"><Badge look={mine(model) ? "accent" : undefined}>{mine(model) ? "set by you" : model.source === "api" ? "vendor" : "catalogue"}</Badge></td>
+      <td data-title="Source"><Badge look={model.source === "manual" ? "accent" : undefined}>{SOURCES[model.source]}</Badge></td>
       <td className="end">
         <span className="row set-actions">
           <IconButton tiny icon="edit" label={`Edit ${model.id}`} onPress={edit} />
-          <IconButton tiny icon="restore" label={`Reset ${model.id} to what is known of it`} isDisabled={!model.changed} isPending={reset.isPending} onPress={() => reset.mutate(undefined)} />
+          <IconButton tiny icon="restore" label={`Reset ${model.id} to what is known of it`} isDisabled={model.source === "default"} isPending={reset.isPending} onPress={() => reset.mutate(undefined)} />
           <IconButton tiny icon="trash" label={`Delete ${model.id}`} isDisabled={drop.isPending} onPress={() => drop.mutate(undefined)} />
         </span>
       </td>
@@ -87,7 +87,7 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
   );
 }
 
-const mine = (model: Model): boolean => model.changed || model.source === "manual";
+const SOURCES: Record<Model["source"], string> = { manual: "set by you", api: "vendor", default: "catalogue" };
 
 function Effective({ own, from, children }: { own: boolean; from?: string | undefined; children: ReactNode }) {
   return <span className={own ? "strong" : "quiet"} title={own ? "Its own" : (from ?? "As for every model")}>{children}</span>;
