@@ -42,7 +42,7 @@ def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> Non
     expect(opened.thread()).to_contain_text("Offline answer: no model is configured")
     expect(opened.thread().get_by_role("article")).to_have_count(2)
     expect(message).to_have_value("")
-    expect(opened.button("offline responder")).to_be_visible()
+    expect(page.get_by_role("link", name="offline responder")).to_be_visible()
     expect(page.get_by_role("meter", name="Context in use")).to_have_attribute("aria-valuemax", re.compile(r"^\d{5,}$"))
     opened.photograph("chat-talk")
     opened.hold_to_axe()
@@ -58,6 +58,34 @@ def test_a_session_is_made_talked_in_renamed_and_deleted(open_page: Open) -> Non
     opened.button("Delete", exact=True).click()
     expect(page.get_by_role("heading", name="Conversations that always fit")).to_be_visible()
     expect(page.get_by_role("complementary", name="Sessions").get_by_text("Quinces", exact=True)).to_have_count(0)
+
+
+def test_one_click_uses_a_key_that_is_in_the_environment(
+    open_page: Open, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{vendor.url}/v1")
+    vendor.reply(lambda _: Reply("Next week."))
+    opened = open_page("chat")
+    page = opened.page
+    expect(opened.button("Use OPENAI_API_KEY")).to_be_visible()
+    opened.photograph("chat-key-welcome")
+    opened.hold_to_axe()
+    opened.button("New session").click()
+    expect(page.get_by_role("link", name="offline responder")).to_be_visible()
+    expect(page.get_by_text("gpt-4o answers, gpt-4o-mini summarizes.")).to_be_visible()
+    opened.photograph("chat-key")
+    opened.hold_to_axe()
+    assert not vendor.requests
+    opened.button("Use OPENAI_API_KEY").click()
+    expect(page.get_by_role("link", name="gpt-4o", exact=True)).to_be_visible()
+    expect(opened.button("Use OPENAI_API_KEY")).to_have_count(0)
+    message = page.get_by_role("textbox", name="Message")
+    message.fill("When are the quinces ripe?")
+    message.press("Enter")
+    expect(opened.thread()).to_contain_text("Next week.")
+    page.get_by_role("link", name="gpt-4o", exact=True).click()
+    expect(page.get_by_role("row", name="openai-summaries")).to_contain_text("gpt-4o-mini")
 
 
 def test_history_is_summarized_edited_regenerated_and_brought_back(open_page: Open, server: Server) -> None:

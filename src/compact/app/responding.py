@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from compact.app.profiles import examine
-from compact.errors import InvalidConfiguration
+from compact.app.profiles import add_profile, examine, vendor_profile
+from compact.app.summarizers import ready_vendors
+from compact.errors import InvalidConfiguration, NotFound
 from compact.facts import sentences_in
 from compact.formats import format_named, tools_of
 from compact.formats.format import Turn
 from compact.history.speech import common_words
 from compact.messages import Conversation, Image, Json, Message, Text, is_summary
-from compact.policies import Profile, model_of
+from compact.models import find_model
+from compact.policies import Profile, Vendor, model_of
 from compact.ports import Answer, Completion, Failure
 from compact.quantities import counted
-from compact.settings.keys import reveal_key
+from compact.settings.keys import reveal_key, variable_of
 from compact.settings.offline import VARIABLE, is_offline
 from compact.settings.profiles import load_profiles
 
@@ -89,6 +92,69 @@ def responder_for(model: str) -> Responder:
         return Responder((same or ready)[0].profile)
     problems = [f"profile {standing.profile.name}: {standing.problems[0]}" for standing in standings]
     return Responder(problem="; ".join(problems) or "no conversation profile is configured.")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOffer:
+    """A vendor's key in the environment that no profile names, and what would be asked with it.
+
+    `model` would answer, and `summarizer` would write summaries.
+    """
+
+    vendor: Vendor
+    variable: str
+    model: str
+    summarizer: str
+
+
+def offer_keys(model: str) -> tuple[KeyOffer, ...]:
+    """The keys with which a model could answer in a session with the model, that of its own vendor first.
+
+    There are none where a profile for conversations is configured. Nothing is asked before a key was accepted.
+    """
+    try:
+        if is_offline() or load_profiles().for_conversation():
+            return ()
+        ready = ready_vendors()
+    except InvalidConfiguration:  # the responder says what is wrong
+        return ()
+    facts = find_model(model)
+    offers = [
+        KeyOffer(
+            vendor=each.vendor,
+            variable=variable_of(each),
+            model=facts.id if each.recipient == facts.vendor else each.model,
+            summarizer=each.model,
+        )
+        for each in sorted(ready, key=lambda profile: profile.recipient != facts.vendor)
+    ]
+    return tuple(offers)
+
+
+def accept_key(vendor: Vendor, model: str) -> None:
+    """Make profiles that use an offered key: a model of the vendor answers, and its small one writes summaries.
+
+    Where other profiles write summaries, they go on to do so. NotFound where there is no such offer.
+    """
+    offer = next((each for each in offer_keys(model) if each.vendor == vendor), None)
+    if offer is None:
+        remedy = "Set the vendor's key where the server is started, or add a profile."
+        raise NotFound(f"no key of {vendor} can be used", field="vendor", remedy=remedy)
+    url = vendor_profile(vendor).url
+    shared = {"vendor": vendor, "key": f"env:{offer.variable}"} | ({"url": url} if url else {})
+    taken = {profile.name for profile in load_profiles().profiles}
+    both = offer.model == offer.summarizer and not taken
+    use = "both" if both else "conversation"
+    add_profile({"name": _free_name(vendor, taken), "model": offer.model, "use": use, **shared})
+    if not (both or taken):
+        small = {"name": f"{vendor}-summaries", "model": offer.summarizer, "use": "condensation"}
+        add_profile({**small, **shared})
+
+
+def _free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name itself, or followed by a number that no other has."""
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    return next(name for name in chain([wanted], numbered) if name not in taken)
 
 
 def wire_of(text: str, role: str, format: str) -> Json:

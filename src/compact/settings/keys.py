@@ -77,7 +77,7 @@ def resolve_key(profile: Profile) -> Key:
     """The profile's key; InvalidConfiguration says where one was looked for and found missing."""
     if profile.key.startswith("keyring:"):
         return Key(f"{profile.key} (set)", _from_keyring(profile))
-    names = (profile.key.removeprefix("env:"),) if profile.key else _USUAL.get(profile.vendor, ())
+    names = _variables_of(profile)
     for name in names:
         if value := os.environ.get(name, "").strip():
             return Key(f"env:{name} (set)", _checked(profile, f"env:{name}", value))
@@ -87,6 +87,15 @@ def resolve_key(profile: Profile) -> Key:
     raise InvalidConfiguration(
         f"{wanted} is not set", field=f"profile {profile.name}", remedy=f"Set it to the key for {profile.vendor}."
     )
+
+
+def variable_of(profile: Profile) -> str:
+    """The environment variable that has the profile's key; empty where none has."""
+    return next((name for name in _variables_of(profile) if os.environ.get(name, "").strip()), "")
+
+
+def _variables_of(profile: Profile) -> tuple[str, ...]:
+    return (profile.key.removeprefix("env:"),) if profile.key else _USUAL.get(profile.vendor, ())
 
 
 def require_destination(profile: Profile) -> None:

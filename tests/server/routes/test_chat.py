@@ -9,8 +9,9 @@ from time import monotonic
 
 import pytest
 
+from compact.policies import Profile, Profiles
 from compact.policies.room import LEAST_ANSWER
-from compact.settings.profiles import profiles_path
+from compact.settings.profiles import load_profiles, profiles_path, save_profiles
 from compact.testing.vendors import FakeVendors, Fault, Reply
 from compact.testing.vendors.faults import Kind
 from tests.server.routes.conversing import SECRET, Api, configure
@@ -63,7 +64,7 @@ def test_a_conversation_profile_answers(
     assert len(events) > 4
     assert "".join(event["text"] for event in events[1:-1]) == "Nothing " + "else. " * 40
     assert events[0]["answering"] == {
-        "offline": False, "profile": "fake", "model": models[kind], "label": f"{models[kind]} (fake)"
+        "offline": False, "profile": "fake", "model": models[kind], "label": f"{models[kind]} (fake)", "keys": []
     }  # fmt: skip
     (received,) = vendor.requests
     assert all(word in str(received.body) for word in ("Be brief.", "Read a.py", "import os", "What else?"))
@@ -290,3 +291,36 @@ def _call() -> dict[str, object]:
 def _tool() -> dict[str, object]:
     parameters = {"type": "object", "properties": {"path": {"type": "string"}}}
     return {"type": "function", "function": {"name": "read", "description": "Read a file.", "parameters": parameters}}
+
+
+def test_a_key_in_the_environment_is_offered_and_used_once_it_is_accepted(
+    fresh: Api, vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles_path().unlink(missing_ok=True)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up")
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{vendor.url}/v1")
+    id = fresh.long_session()
+    offered = fresh.get(f"/sessions/{id}")["answering"]
+    assert offered["offline"]
+    assert [(key["variable"], key["model"], key["summarizer"]) for key in offered["keys"]] == [
+        ("OPENAI_API_KEY", "gpt-4o", "gpt-4o-mini"),
+        ("ANTHROPIC_API_KEY", "claude-haiku-4-5", "claude-haiku-4-5"),
+    ]
+    assert fresh.say(id, "Hello?")[0]["answering"]["offline"]
+    assert not vendor.requests
+    now = fresh.post("/answering", {"vendor": "openai", "model": "gpt-4o"})
+    assert (now["offline"], now["model"], now["keys"]) == (False, "gpt-4o", [])
+    vendor.reply(Reply("Yes."), Reply("## Context\n- Fruit was ripe. [m0]"))
+    assert fresh.say(id, "Are you there?")[-1]["type"] == "done"
+    assert fresh.post(f"/sessions/{id}/compress")["summary"]["written_by"] == ["gpt-4o-mini"]
+    assert fresh.refused(404, "POST", "/answering", {"vendor": "anthropic", "model": ""})["field"] == "vendor"
+
+
+def test_an_accepted_key_leaves_the_profiles_that_summarize(fresh: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"name": "anthropic", "vendor": "compatible", "model": "small", "url": "http://127.0.0.1:9/v1"}
+    save_profiles(Profiles(profiles=(Profile.model_validate({**small, "use": "condensation"}),)))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up")
+    fresh.post("/answering", {"vendor": "anthropic", "model": "claude-sonnet-4-5"})
+    made = [(profile.name, profile.model, profile.use) for profile in load_profiles().profiles]
+    assert made == [("anthropic", "small", "condensation"), ("anthropic-2", "claude-sonnet-4-5", "conversation")]

@@ -59,7 +59,11 @@ export interface paths {
          */
         get: operations["who_answers"];
         put?: never;
-        post?: never;
+        /**
+         * Use Key
+         * @description Use a key that was found: make profiles by which the vendor's models answer and write summaries.
+         */
+        post: operations["use_key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1458,9 +1462,11 @@ export interface components {
         };
         /**
          * Answering
-         * @description Who answers in the chat; offline means that no model does.
+         * @description Who answers in the chat; offline means that no model does. `keys` could be used then, and are not yet.
          */
         Answering: {
+            /** Keys */
+            keys: components["schemas"]["KeyOffer"][];
             /** Label */
             label: string;
             /** Model */
@@ -1555,6 +1561,19 @@ export interface components {
             patterns?: string[];
             /** Text */
             text: string;
+        };
+        /** Body_use_key */
+        Body_use_key: {
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /**
+             * Vendor
+             * @enum {string}
+             */
+            vendor: "openai" | "azure" | "anthropic" | "bedrock" | "gemini" | "vertex" | "openrouter" | "compatible";
         };
         /**
          * CacheEffect
@@ -2229,6 +2248,25 @@ export interface components {
             messages: components["schemas"]["MessageView"][];
         };
         /**
+         * KeyOffer
+         * @description A vendor's key in the environment that no profile names, and what would be asked with it.
+         *
+         *     `model` would answer, and `summarizer` would write summaries.
+         */
+        KeyOffer: {
+            /** Model */
+            model: string;
+            /** Summarizer */
+            summarizer: string;
+            /** Variable */
+            variable: string;
+            /**
+             * Vendor
+             * @enum {string}
+             */
+            vendor: "openai" | "azure" | "anthropic" | "bedrock" | "gemini" | "vertex" | "openrouter" | "compatible";
+        };
+        /**
          * KnownPreset
          * @description A preset that is there; one's own can be changed.
          */
@@ -2349,11 +2387,6 @@ export interface components {
          */
         ModelView: {
             /**
-             * Changed
-             * @description Whether a person changed what the catalogue says.
-             */
-            changed: boolean;
-            /**
              * Effective Max Input
              * @description A profile's window counts unless a person has set the model's.
              */
@@ -2374,8 +2407,12 @@ export interface components {
             provider: string;
             /** Retention */
             retention: number | null;
-            /** Source */
-            source: string;
+            /**
+             * Source
+             * @description Who gave the limits: a person, the vendor (api), or the catalogue (default).
+             * @enum {string}
+             */
+            source: "api" | "manual" | "default";
             /** Threshold */
             threshold: number | null;
             /**
@@ -3700,6 +3737,39 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answering"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorReply"];
+                };
+            };
+        };
+    };
+    use_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_use_key"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -1,5 +1,6 @@
 /** A form made from a JSON Schema: each field with its meaning, and what is wrong with it. */
 import type { ReactNode } from "react";
+import { ApiError } from "../api/client";
 import { Choose, NumberInput, Segments, Switch, TextInput } from "./controls";
 import { fieldsOf, type Field, type Schema } from "./schema";
 
@@ -115,4 +116,11 @@ function Texts({ value, onChange, ...around }: { label: string; hint: string; fa
       onChange={(text) => onChange(text === "" ? [] : text.split("\n"))}
     />
   );
+}
+
+/** The server's word on a field; of any field where the name is empty. */
+export function faultOf(error: unknown, name: string): string | undefined {
+  if (!(error instanceof ApiError) || !error.field) return undefined;
+  const field = error.field.split(".").at(-1);
+  return name === "" || field === name ? `${error.message}` : undefined;
 }

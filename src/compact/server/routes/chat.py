@@ -13,10 +13,11 @@ from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
 
 from compact.app.inspecting import showable
-from compact.app.responding import Responder, responder_for, wire_of
+from compact.app.responding import Responder, accept_key, responder_for, wire_of
 from compact.app.stored import StoredSessions
 from compact.engine.stored.service import Context, Wish, require_unblocked
 from compact.errors import CompactError, InsufficientBudget, InvalidInput
+from compact.policies import Vendor
 from compact.ports import Completion, Failure, Refusal
 from compact.server.routes.sessions import Answering, answering_of, has_open_question
 from compact.server.showing import (
@@ -138,7 +139,7 @@ class Exchange:
             message = self._stored()
             context = self.sessions.prepare(self.id)
             responder = responder_for(context.session.model)
-            self._send(self._prepared(message, context, responder))
+            self._send(self._prepared(message, context))
             return self._answered(message, context, responder)
         except CompactError as error:
             field, remedy = getattr(error, "field", ""), getattr(error, "remedy", "")
@@ -173,14 +174,14 @@ class Exchange:
             self.sessions.store.change(self.id, {"title": " ".join(self.text.split())[:_TITLE].strip()})
         return stored.id
 
-    def _prepared(self, message: int | None, context: Context, responder: Responder) -> ChatEvent:
+    def _prepared(self, message: int | None, context: Context) -> ChatEvent:
         done = compression_of(context.compression) if context.compression else None
         failed = [f"The session was not compressed: {showable(context.failure)}"] if context.failure else []
         return Prepared(
             message=message,
             usage=usage_now(self.sessions, self.id),
             compression=done,
-            answering=answering_of(responder),
+            answering=answering_of(context.session.model),
             warnings=[*(done.warnings if done else []), *failed],
         )
 
@@ -240,7 +241,14 @@ async def say(exchange: Annotated[Exchange, Depends(begun)]) -> AsyncIterator[Ch
 @router.get("/answering")
 def who_answers(model: str = "") -> Answering:
     """Who would answer in a session with the model."""
-    return answering_of(responder_for(model[:200]))
+    return answering_of(model[:200])
+
+
+@router.post("/answering")
+def use_key(vendor: Annotated[Vendor, Body()], model: Annotated[str, Body(max_length=200)] = "") -> Answering:
+    """Use a key that was found: make profiles by which the vendor's models answer and write summaries."""
+    accept_key(vendor, model)
+    return answering_of(model)
 
 
 def _reason(answer: Completion | Failure | Refusal) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from compact.app import DEFAULT_MODEL, session_files, write_transcript
 from compact.app.inspecting import showable
-from compact.app.responding import Responder, responder_for
+from compact.app.responding import KeyOffer, offer_keys, responder_for
 from compact.app.stored import StoredSessions
 from compact.engine.stored.preferences import Effective
 from compact.errors import InvalidInput
@@ -95,12 +95,13 @@ class Automatic(BaseModel):
 
 
 class Answering(BaseModel):
-    """Who answers in the chat; offline means that no model does."""
+    """Who answers in the chat; offline means that no model does. `keys` could be used then, and are not yet."""
 
     offline: bool
     profile: str
     model: str
     label: str
+    keys: list[KeyOffer]
 
 
 class SessionView(BaseModel):
@@ -244,7 +245,7 @@ def view_of(sessions: StoredSessions, id: str) -> SessionView:
         blocked=blocked_of(session),
         automatic=_automatic_of(sessions, session, effective),
         summary=summary_of(summary) if summary else None,
-        answering=answering_of(responder_for(session.model)),
+        answering=answering_of(session.model),
         notify=effective.settings.notify,
         open_question=has_open_question(sessions, session),
         warnings=list(_warnings(session, usage, effective)),
@@ -257,13 +258,15 @@ def _automatic_of(sessions: StoredSessions, session: StoredSession, effective: E
     return Automatic(on=on, own=own, usual=usual)
 
 
-def answering_of(responder: Responder) -> Answering:
-    """Who answers, for people."""
+def answering_of(model: str) -> Answering:
+    """Who answers in a session with the model, for people."""
+    responder = responder_for(model)
     return Answering(
         offline=responder.offline,
         profile=responder.profile.name if responder.profile else "",
         model=responder.profile.model if responder.profile else "",
         label=responder.label,
+        keys=list(offer_keys(model)) if responder.offline else [],
     )
 
 

@@ -2,6 +2,8 @@
 import { useLayoutEffect, useRef, type KeyboardEvent } from "react";
 import { Button } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
+import { Keys } from "./keys";
+import type { Session } from "./queries";
 import { isCommand } from "./talk";
 
 interface ComposerProps {
@@ -11,12 +13,12 @@ interface ComposerProps {
   busy: boolean;
   /** Why nothing can be sent now. */
   closed: string;
-  offline: boolean;
+  session: Session;
 }
 
 const HIGHEST = 220;
 
-export function Composer({ text, onChange, send, busy, closed, offline }: ComposerProps) {
+export function Composer({ text, onChange, send, busy, closed, session }: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     const { current } = area;
@@ -53,9 +55,10 @@ export function Composer({ text, onChange, send, busy, closed, offline }: Compos
         <Button look="primary" icon="send" aria-label="Send" type="submit" isDisabled={!ready} isPending={busy} />
       </div>
       <p id="composer-hint" className="quiet small row wrap">
-        {offline && (
-          <span className="row composer-offline">
+        {session.answering.offline && (
+          <span className="row wrap composer-offline">
             <Icon name="alert" size={12} /> Offline answers: no model is configured, so plain code answers.
+            <Keys answering={session.answering} model={session.session.model} />
           </span>
         )}
         <span>{hint(text, closed)}</span>

@@ -96,7 +96,7 @@ function Active({ session, summarizing }: { session: Session; summarizing: numbe
           onChange={setText}
           send={send}
           busy={talk.busy}
-          offline={session.answering.offline}
+          session={session}
           closed={blocked ? "Try again, summarize without a model, or acknowledge the risk, to go on." : ""}
         />
       </div>

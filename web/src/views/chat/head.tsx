@@ -1,7 +1,7 @@
 /** What a session is called, who answers in it, and what can be done with it. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Button as AriaButton } from "react-aria-components";
+import { Link } from "react-aria-components";
 import { Button, Choose, IconButton, Segments, TextInput, Tip } from "../../parts/controls";
 import { ActionMenu } from "../../parts/menu";
 import { Window } from "../../parts/surfaces";
@@ -72,8 +72,8 @@ export function Head({ session, side, summarize, summarizing, open }: HeadProps)
 
 function Answerer({ session: { answering, session } }: { session: Session }) {
   return (
-    <Tip text={answering.offline ? `${answering.label}. Add one in Settings, Profiles; everything else works without.` : `${answering.label} answers; counted as ${session.model}.`}>
-      <AriaButton className={answering.offline ? "badge warn" : "badge"}>{answering.offline ? "offline responder" : legible(answering.model)}</AriaButton>
+    <Tip text={answering.offline ? `${answering.label}. Settings, Profiles adds one; everything else works without.` : `${answering.label} answers; counted as ${session.model}.`}>
+      <Link className={answering.offline ? "badge warn" : "badge"} href="#/settings/profiles">{answering.offline ? "offline responder" : legible(answering.model)}</Link>
     </Tip>
   );
 }

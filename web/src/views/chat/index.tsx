@@ -6,6 +6,7 @@ import { Button } from "../../parts/controls";
 import { Empty } from "../../parts/surfaces";
 import { usePlace } from "../../route";
 import { Conversation } from "./conversation";
+import { Keys } from "./keys";
 import { useHappenings } from "./live";
 import { readPlace } from "./place";
 import { Sessions, useNewSession } from "./sessions";
@@ -46,7 +47,10 @@ function Welcome() {
       >
         <p>Begin a session, or import a transcript in any format that Compact reads. Everything stays in a database on this machine.</p>
         {answering.data?.offline && (
-          <p>No model answers yet, and summaries are written without one. <a href="#/settings/profiles">Add a model</a></p>
+          <>
+            <p>No model answers yet, and summaries are written without one. <a href="#/settings/profiles">Add a model</a></p>
+            <Keys answering={answering.data} />
+          </>
         )}
       </Empty>
     </section>

@@ -1,9 +1,9 @@
 /** How stored sessions are compressed: for all of them or a workspace, each value with where it comes from. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, ApiError, got, type Schemas } from "../../api/client";
+import { api, got, type Schemas } from "../../api/client";
 import { Button, TextInput } from "../../parts/controls";
-import { SchemaForm } from "../../parts/form";
+import { faultOf, SchemaForm } from "../../parts/form";
 import type { Schema } from "../../parts/schema";
 import { Badge, Failure, Loading, Panel } from "../../parts/surfaces";
 import { plural } from "../../parts/text";
@@ -99,13 +99,6 @@ function useSuggestions(): Record<string, string[]> {
     strategy: (strategies.data ?? []).filter((each) => !each.custom).map((each) => each.name),
     profile: ["offline", ...(profiles.data ?? []).map((each) => each.name)],
   };
-}
-
-/** The server's word on a field; of any field where the name is empty. */
-export function faultOf(error: unknown, name: string): string | undefined {
-  if (!(error instanceof ApiError) || !error.field) return undefined;
-  const field = error.field.split(".").at(-1);
-  return name === "" || field === name ? `${error.message}` : undefined;
 }
 
 function without(draft: Record<string, unknown>, name: string, value: unknown): Record<string, unknown> {

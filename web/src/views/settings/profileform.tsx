@@ -1,10 +1,9 @@
 /** Adding and changing a profile: the model, where it is served, and where its key is. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, Choose, NumberInput, Segments, TextInput } from "../../parts/controls";
-import { tellFailure, toast } from "../../parts/toasts";
-import { faultOf } from "./general";
+import { faultOf } from "../../parts/form";
+import { useProfileChange } from "../../state/profiles";
 
 type Profile = Schemas["ProfileView"];
 type Settings = Schemas["Profile"];
@@ -45,19 +44,6 @@ export function placeOf(vendor: string, url: string): Place {
 export function changes(draft: Partial<Settings>, kept: Partial<Settings>): Partial<Settings> {
   const names = Object.keys(draft) as (keyof Settings)[];
   return Object.fromEntries(names.filter((name) => (draft[name] ?? null) !== (kept[name] ?? null)).map((name) => [name, draft[name]]));
-}
-
-export function useProfileChange<T>(run: (given: T) => Promise<unknown>, told: string, done?: () => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: run,
-    onSuccess: () => {
-      toast(told);
-      done?.();
-      return Promise.all(["profiles", "thresholds", "costs", "session", "answering"].map((name) => client.invalidateQueries({ queryKey: [name] })));
-    },
-    onError: (error) => faultOf(error, "") ?? tellFailure(error),
-  });
 }
 
 export function ProfileForm({ profile, done }: { profile: Profile | null; done: () => void }) {

@@ -9,7 +9,8 @@ import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfa
 import { dollars, number, plural } from "../../parts/text";
 import { tellFailure } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
-import { ProfileForm, useProfileChange } from "./profileform";
+import { useProfileChange } from "../../state/profiles";
+import { ProfileForm } from "./profileform";
 
 type Profile = Schemas["ProfileView"];
 

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { ApiError } from "../../api/client";
 import { fieldsOf } from "../../parts/schema";
 import { findIn } from "./finding";
-import { faultOf } from "./general";
+import { faultOf } from "../../parts/form";
 import { changes, placeOf } from "./profileform";
 
 // The client asks where the page is as soon as it is loaded.
