@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import compact
 from compact.app import count, learn_calibration, read_transcript
-from compact.app.counting import _Recent, counter_for
+from compact.app.counting import _Recent, choose_model, counter_for
 from compact.errors import TokenCountError
 from compact.formats import FORMATS, parse, request_body
 from compact.messages import Reasoning, Text, ToolCall, ToolResult
@@ -63,6 +63,20 @@ def test_claude_is_an_estimate_and_says_so() -> None:
     assert counted.meter.factor == pytest.approx(1.2)
     assert counted.total > count(conversation).total
     assert count(conversation).precision == "exact"
+
+
+@pytest.mark.parametrize(
+    ("format", "model"),
+    [
+        ("anthropic-messages", "claude-sonnet-4-5"),
+        ("google-gemini", "gemini-2.5-pro"),
+        ("openai-chat", "gpt-4o"),
+        ("openai-responses", "gpt-4o"),
+    ],
+)
+def test_where_no_model_is_named_one_of_the_formats_vendor_counts(format: str, model: str) -> None:
+    assert choose_model(None, parse([], format=format)) == (model, "default")
+    assert choose_model("gpt-5", parse([], format=format)) == ("gpt-5", "option")
 
 
 def test_images_of_unknown_size_make_a_count_an_estimate() -> None:

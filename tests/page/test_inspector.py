@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from compact.app.planfile import load_plan, restore_file
@@ -118,6 +120,23 @@ def test_outcomes_are_left_for_another_and_for_another_view(open_page: Open) -> 
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_role("link", name="Inspector").click()
     expect(page.get_by_text("other.json")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("format", "model", "window"),
+    [("anthropic-messages", "claude-sonnet-4-5", "200,000"), ("google-gemini", "gemini-2.5-pro", "1,048,576")],
+)
+def test_a_file_is_counted_for_a_model_of_its_vendor(open_page: Open, format: str, model: str, window: str) -> None:
+    whole = json.loads((files("compact") / "cli" / "transcripts" / f"session.{format}.json").read_bytes())
+    messages = {key: value for key, value in whole.items() if key in ("messages", "contents")}
+    opened = open_page("inspector")
+    page = opened.page
+    opened.open_file("session.json", json.dumps(messages).encode())
+    expect(page.get_by_text(f"of {window}")).to_be_visible()
+    expect(page.get_by_text(f"{model}, usual for the file")).to_be_visible()
+    opened.photograph(f"inspector-{format}")
+    page.get_by_role("link", name="Replay").click()
+    expect(page.get_by_role("combobox", name="Model")).to_have_attribute("placeholder", model)
 
 
 def test_auto_comes_down_to_its_target(open_page: Open) -> None:

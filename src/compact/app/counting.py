@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from threading import Lock
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from compact import formats, models, settings
 from compact.errors import InvalidConversation, InvalidInput
@@ -18,16 +18,23 @@ from compact.tokens import Count, CountCache, Counter, Meter, load_encoding
 ModelSource: TypeAlias = Literal["option", "request", "default"]
 
 DEFAULT_MODEL = "gpt-4o"
+_USUAL: Final[Mapping[str, str]] = {"anthropic-messages": "claude-sonnet-4-5", "google-gemini": "gemini-2.5-pro"}
+"""The model to count for where none is named, by the format of the conversation."""
 _REMEMBERED = 16
 _MOST_CHARS = 32_000_000
 
 
 def choose_model(given: str | None, conversation: Conversation) -> tuple[str, ModelSource]:
-    """The model to count for, and where it is named: by an `option`, in the `request` itself, or as the `default`."""
+    """The model to count for, and where it is named: by an `option`, in the `request` itself, or as the `default`.
+
+    The default is a model of the vendor whose format the conversation has.
+    """
     if given:
         return given, "option"
     stated = conversation.options.get("model")
-    return (stated, "request") if isinstance(stated, str) and stated else (DEFAULT_MODEL, "default")
+    if isinstance(stated, str) and stated:
+        return stated, "request"
+    return _USUAL.get(conversation.format, DEFAULT_MODEL), "default"
 
 
 def meter_for(model: str) -> Meter:

@@ -21,7 +21,9 @@ Output: TypeAlias = Annotated[
 ]
 ForModel: TypeAlias = Annotated[
     str | None,
-    typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
+    typer.Option(
+        "--model", "-m", help="The model to count for; by default the request's own, else one for its format."
+    ),
 ]
 VariantName: TypeAlias = Annotated[
     str,

@@ -22,7 +22,11 @@ def tokens(
     file: File,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="The model to count for; by default the request's own, else gpt-4o."),
+        typer.Option(
+            "--model",
+            "-m",
+            help="The model to count for; by default the request's own, else one for its format.",
+        ),
     ] = None,
     format: FormatName = None,
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ const COLOURS: Record<string, string> = {
   images: "var(--kind-added)",
   frame: "var(--line-strong)",
 };
-const SOURCES = { option: "as chosen", request: "as the request says", default: "nothing else is said" };
+const SOURCES = { option: "as chosen", request: "as the request says", default: "usual for the file’s format" };
 
 interface SummaryProps {
   transcript: Inspected;
