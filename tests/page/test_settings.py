@@ -152,6 +152,40 @@ def test_models_are_added_edited_reset_and_deleted(open_page: Open, server: Serv
     expect(row).to_have_count(0)
 
 
+def test_one_threshold_is_saved_where_it_is_shown_and_shown_everywhere(open_page: Open, server: Server) -> None:
+    server.transcript(orchard(1), "threshold.json")
+    opened = open_page("settings/thresholds")
+    page = opened.page
+    model, others = page.get_by_role("row", name="openai:gpt-4o"), page.get_by_role("row", name="Any other model")
+    share = page.get_by_role("textbox", name="Threshold for all")
+    expect(share).to_have_value("")
+    expect(others).to_contain_text("95%")
+    expect(others).to_contain_text("85%")
+    opened.hold_to_axe()
+    share.fill("40")
+    opened.button("Save", exact=True).click()
+    expect(page.get_by_text("Saved. It holds at once.")).to_be_visible()
+    for row in (model, others):
+        expect(row.get_by_role("img", name="40%")).to_have_count(2)
+    opened.photograph("settings-threshold")
+    page.reload()
+    expect(share).to_have_value("40%")
+    page.get_by_role("link", name="Compression").click()
+    same = page.get_by_role("textbox", name="Threshold", exact=True)
+    expect(same).to_have_value("40%")
+    same.fill("60%")
+    same.press("Tab")
+    opened.button("Save", exact=True).click()
+    expect(page.get_by_text("Saved 1 setting")).to_be_visible()
+    page.get_by_role("link", name="Thresholds").click()
+    for row in (model, others):
+        expect(row.get_by_role("img", name="60%")).to_have_count(2)
+    share.fill("")
+    opened.button("Save", exact=True).click()
+    expect(others.get_by_role("img", name="95%")).to_have_count(1)
+    assert server.ask("GET", "/api/settings")["own"] == {}
+
+
 def test_vendors_are_asked_how_much_their_models_read(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-test")
     opened = open_page("settings/models")

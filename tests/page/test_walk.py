@@ -98,7 +98,7 @@ def _chat_past_the_threshold(opened: Opened, vendor: FakeVendors) -> None:
     page.get_by_role("link", name="Chat").click()
     expect(page.get_by_role("link", name="Add a model")).to_have_count(0)
     opened.button("New session").click()
-    expect(opened.button("house-model")).to_be_visible()
+    expect(page.get_by_role("link", name="house-model", exact=True)).to_be_visible()
     meter = page.get_by_role("meter", name="Context in use")
     expect(meter).to_have_attribute("aria-valuemax", str(WINDOW))
     _photograph(opened, "7-session")

@@ -18,6 +18,18 @@ def threshold_for(policy: Policy, model: str = "") -> EffectiveThreshold:
     return policy.effective_threshold(*([own] if own else []))
 
 
+def gateway_threshold(
+    policy: Policy, stored: ModelConfig | None, profile: Profile | None, usual: OwnThreshold
+) -> EffectiveThreshold:
+    """From which share of the window the gateway compacts conversations with a model, and where that was set.
+
+    The order is that of stored sessions: what was set for the model, its profile's, then what holds for all. `usual` is
+    the threshold that stored sessions have for all; one in the configuration goes before it.
+    """
+    own = [OwnThreshold("model", stored.threshold, stored.id)] if stored else []
+    return policy.effective_threshold(*own, *([profile.own_threshold] if profile else []), after=[usual])
+
+
 def profile_threshold(model: str) -> OwnThreshold | None:
     """The threshold of the first profile for conversations with the model; None where there is no such profile.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias
 
@@ -81,10 +82,10 @@ class Policy(Configuration):
         """`target_pct` where it was set."""
         return self.target_pct if "target_pct" in self.model_fields_set else None
 
-    def effective_threshold(self, *before: OwnThreshold) -> EffectiveThreshold:
-        """The threshold that is in force: the first of those that go before the policy's own, else that."""
+    def effective_threshold(self, *before: OwnThreshold, after: Sequence[OwnThreshold] = ()) -> EffectiveThreshold:
+        """The threshold that is in force: the first of those before the policy's own, that, or the first after it."""
         own = OwnThreshold("global", self.trigger_pct if "trigger_pct" in self.model_fields_set else None)
-        return effective_threshold((*before, own), self.trigger_pct, self.given_target)
+        return effective_threshold((*before, own, *after), self.trigger_pct, self.given_target)
 
     def triggered_by(self, threshold: EffectiveThreshold) -> Policy:
         """The same policy with that threshold, and with the target below it."""

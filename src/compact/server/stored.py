@@ -16,7 +16,7 @@ from compact.app.responding import responder_for
 from compact.app.stored import StoredSessions
 from compact.errors import CompactError
 from compact.messages import Json
-from compact.policies import Profile
+from compact.policies import OwnThreshold, Profile
 from compact.ports import Event, ModelConfig
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState, State
@@ -56,8 +56,11 @@ class Turns:
 class StoredModels:
     """What is stored of models, for those who hold on to it; `changes` grows whenever it changes in this server."""
 
-    def __init__(self, find: Callable[[str], ModelConfig | None]) -> None:
+    def __init__(
+        self, find: Callable[[str], ModelConfig | None], usual: Callable[[], OwnThreshold] | None = None
+    ) -> None:
         self._find = find
+        self._usual = usual
         self.changes = 0
 
     def changed(self) -> None:
@@ -71,6 +74,13 @@ class StoredModels:
             _log.warning("what is stored of the model %s does not count: %s", name[:80], error)
             return None
         return None if found is None or found.source == "default" else found
+
+    def usual_threshold(self) -> OwnThreshold:
+        """The threshold that is set for all sessions; none where the database cannot be read."""
+        try:
+            return self._usual() if self._usual else OwnThreshold("global", None)
+        except CompactError as error:
+            return OwnThreshold("global", None, problem=f"the threshold of all sessions is not used: {error}")
 
 
 class Forwarder:
@@ -130,7 +140,10 @@ def models_of(state: ServerState) -> StoredModels:
     def find(name: str) -> ModelConfig | None:  # opens the database only when a model is looked up
         return sessions_of(state).preferences.known_model(name)
 
-    return state.service("models", lambda _: StoredModels(find))
+    def usual() -> OwnThreshold:
+        return sessions_of(state).preferences.usual_threshold()
+
+    return state.service("models", lambda _: StoredModels(find, usual))
 
 
 def _open(state: ServerState) -> StoredSessions:

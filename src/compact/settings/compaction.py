@@ -121,6 +121,10 @@ class Gathered:
         """Whether no model is named, without which there is no manager."""
         return any(value.setting.needed and value.origin.kind == "default" for value in self.values)
 
+    def origin_of(self, path: str) -> Origin:
+        """Where the value of a setting comes from."""
+        return next(value.origin for value in self.values if value.setting.path == path)
+
     def problems(self, check: Check | None = None) -> tuple[Problem, ...]:
         """All that is wrong with what was given; a missing model aside, which may still come from the program."""
         problems, wrong = list(self.strays), list[Value]()

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from compact.policies import Profile, Profiles
+from compact.server.gateway.managers import Managers
+from compact.server.stored import models_of
 from compact.settings.profiles import profiles_path, save_profiles
 from tests.server.routes.conversing import SECRET, Api
 
@@ -83,6 +85,28 @@ def test_a_threshold_of_minus_one_inherits_and_the_target_follows(fresh: Api) ->
     assert wrong["field"] == "threshold"
 
 
+def test_the_threshold_for_all_holds_in_sessions_and_in_the_gateway(fresh: Api) -> None:
+    fresh.post("/models", {"provider": "own", "model": "x", "max_input": 9_000, "threshold": 0.3})
+    fresh.session()
+
+    def shown() -> dict[str, tuple[float, float]]:
+        view = fresh.get("/settings/thresholds")
+        rows = {row["model"]: row for row in view["models"]} | {"": view}
+        return {name: (row["sessions"]["trigger_pct"], row["gateway"]["trigger_pct"]) for name, row in rows.items()}
+
+    assert shown() == {"": (0.95, 0.85), "openai:gpt-4o": (0.95, 0.85), "own:x": (0.3, 0.3)}
+    fresh.put("/settings", {"values": {"threshold": 0.6}})
+    assert shown() == {"": (0.6, 0.6), "openai:gpt-4o": (0.6, 0.6), "own:x": (0.3, 0.3)}
+    managers = Managers(fresh.state.home, stored=models_of(fresh.state))
+    for model, share in (("gpt-4o", 0.6), ("x", 0.3)):
+        with managers.using(model, None) as manager:
+            assert manager.threshold.share == share
+    fresh.put("/settings", {"values": {"threshold": 0.7}})
+    with managers.using("gpt-4o", None) as manager:
+        assert (manager.threshold.share, manager.threshold.origin) == (0.7, "global")
+    managers.close()
+
+
 def test_the_threshold_of_a_profile_is_in_force_and_shown_everywhere(
     fresh: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,12 +116,13 @@ def test_the_threshold_of_a_profile_is_in_force_and_shown_everywhere(
     monkeypatch.setenv("COMPACT_MODEL", "gpt-4o")
     monkeypatch.setenv("COMPACT_TRIGGER_PCT", "0.9")
     try:
-        low, high = fresh.get("/settings/thresholds")
-        assert (low["effective"], low["target"], low["origin"], low["warning"]) == (40, 23.5, "profile", "")
-        assert (high["own"], high["effective"], high["origin"]) == (500, 90, "global")
-        assert high["warning"] == "profile high: threshold 500% is outside 5% to 100% and is not used"
-        assert fresh.get("/settings/thresholds", default=60)[1]["effective"] == 60
+        high, low = fresh.get("/settings/thresholds")["models"]
         in_force = {"trigger_pct": 0.4, "target_pct": 0.235, "source": "profile", "name": "low"}
+        assert (low["profile"], low["sessions"], low["gateway"], low["warnings"]) == ("low", in_force, in_force, [])
+        assert (high["sessions"]["trigger_pct"], high["sessions"]["source"]) == (0.95, "default")
+        gateway = (high["gateway"]["trigger_pct"], high["gateway"]["source"], high["gateway"]["name"])
+        assert gateway == (0.9, "global", "COMPACT_TRIGGER_PCT")
+        assert high["warnings"] == ["profile high: threshold 500% is outside 5% to 100% and is not used"]
         assert fresh.get("/settings/config")["threshold"] == in_force
         view = fresh.post("/sessions", {"model": "gpt-4o"})
         assert view["usage"]["trigger"] == math.ceil(0.4 * view["usage"]["window"])
@@ -158,8 +183,8 @@ def test_profiles_tell_where_a_key_is_and_never_what_it_is(api: Api) -> None:
     assert {one["source"] for one in usual} == {"vendor"}
     told = [api.ask("GET", path).text for path in ("/profiles", "/settings/config", "/settings/thresholds", "/prompts")]
     assert not any(SECRET in text for text in told)
-    thresholds = {one["profile"]: (one["own"], one["effective"]) for one in api.get("/settings/thresholds", default=90)}
-    assert thresholds == {"ready": (70, 70), "keyless": (None, 90)}
+    thresholds = {one["profile"]: one["gateway"]["trigger_pct"] for one in api.get("/settings/thresholds")["models"]}
+    assert (thresholds["ready"], thresholds["keyless"]) == (0.7, 0.85)
     assert api.get("/answering", model="gpt-4o")["profile"] == "ready"
 
 

@@ -1280,9 +1280,9 @@ export interface paths {
         };
         /**
          * List Thresholds
-         * @description From which percentage of the window conversations with each profile's model are compacted, and why.
+         * @description From which share of the window conversations are compacted, with which model and why.
          *
-         *     `default` is tried in place of the threshold that is configured for all.
+         *     A name beside the source `global` is that of the file or variable that configures the gateway's.
          */
         get: operations["list_thresholds"];
         put?: never;
@@ -3468,26 +3468,33 @@ export interface components {
         };
         /**
          * ThresholdView
-         * @description From which percentage of the window conversations with a profile's model are compacted, and down to which.
+         * @description From which share of the window conversations with a model are compacted, in stored sessions and in the gateway.
          *
-         *     That is the profile's own where it has one, else the configured one, else the default.
+         *     `profile` is the one that serves the model, or empty.
          */
         ThresholdView: {
-            /** Effective */
-            effective: number;
-            /**
-             * Origin
-             * @enum {string}
-             */
-            origin: "profile" | "model" | "workspace" | "global" | "default";
-            /** Own */
-            own: number | null;
+            gateway: components["schemas"]["ThresholdInForce"];
+            /** Model */
+            model: string;
             /** Profile */
             profile: string;
-            /** Target */
-            target: number;
-            /** Warning */
-            warning: string;
+            sessions: components["schemas"]["ThresholdInForce"];
+            /** Warnings */
+            warnings: string[];
+            /** Window */
+            window: number;
+        };
+        /**
+         * ThresholdsView
+         * @description The threshold that is set for all, if one is; what holds where a model has none of its own; and every model's.
+         */
+        ThresholdsView: {
+            gateway: components["schemas"]["ThresholdInForce"];
+            /** Models */
+            models: components["schemas"]["ThresholdView"][];
+            /** Own */
+            own: number | null;
+            sessions: components["schemas"]["ThresholdInForce"];
         };
         /**
          * TraceEvent
@@ -6069,9 +6076,7 @@ export interface operations {
     };
     list_thresholds: {
         parameters: {
-            query?: {
-                default?: number | null;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -6084,7 +6089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ThresholdView"][];
+                    "application/json": components["schemas"]["ThresholdsView"];
                 };
             };
             /** @description What went wrong */

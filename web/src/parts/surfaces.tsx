@@ -88,6 +88,15 @@ export function Plain({ text, className = "" }: { text: string; className?: stri
   );
 }
 
+/** What may be wider than its place; the keyboard can scroll it. */
+export function Scroll({ label, className, children }: { label: string; className: string; children: ReactNode }) {
+  return (
+    <div className={className} tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
 export function Bar({ label, parts }: { label: string; parts: readonly { share: number; colour?: string }[] }) {
   return (
     <div className="bar" role="img" aria-label={label}>

@@ -79,7 +79,7 @@ class Preferences:
         self.answering_profile: Callable[[str], Profile | None] = _none
         """The profile that answers in sessions with a model, whichever model it has; None where that is not known."""
         self.changed: Callable[[], None] = _nobody
-        """Called after what is stored of a model was set, told, reset or deleted through this object."""
+        """Called after settings, or what is stored of a model, were changed through this object."""
 
     def effective(self, session: StoredSession) -> Effective:
         """What holds for the session: its own before its model's before its workspace's before the global values.
@@ -123,10 +123,14 @@ class Preferences:
             OwnThreshold("model", layers["model"].get("threshold"), model.id),
             self.profile_threshold(model.model),
             OwnThreshold("workspace", layers["workspace"].get("threshold"), workspace),
-            OwnThreshold("global", layers[GLOBAL].get("threshold")),
+            self.usual_threshold(),
         ]
         given = target if isinstance(target, int | float) else None
         return effective_threshold(filter(None, own), SESSIONS.share or 1, given)
+
+    def usual_threshold(self) -> OwnThreshold:
+        """The threshold that is set for all sessions."""
+        return OwnThreshold("global", self.settings(GLOBAL).get("threshold"))
 
     def settings(self, scope: str = GLOBAL) -> dict[str, Json]:
         """What is set in a scope: `global`, or a workspace.
@@ -147,6 +151,7 @@ class Preferences:
         configure(StoredSettings, {name: value for name, value in whole.items() if value is not None})
         self.check_names(values)
         self._store.set(scope, values)
+        self.changed()
         return self.settings(scope)
 
     def model(self, name: str) -> ModelConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,9 +17,10 @@ from compact import CompactManager
 from compact.app.profiles import OFFLINE
 from compact.app.recipes import resolve_recipe
 from compact.app.summarizers import choose_summarizers
-from compact.app.thresholds import Serving
+from compact.app.thresholds import Serving, gateway_threshold
 from compact.engine.variants import variant_at
 from compact.errors import InvalidInput
+from compact.messages import Json
 from compact.policies import CompactConfig, EffectiveThreshold, Profile
 from compact.server.stored import StoredModels
 from compact.settings.compaction import Gathered, find_file, gather
@@ -200,7 +201,7 @@ class Managers:
         return self._opened(config, profile)
 
     def _configured(self, model: str, profile: Profile | None) -> CompactConfig:
-        config = configured(self._home, model, profile)
+        config = configured(self._home, model, profile, self._stored)
         if not profile and not config.variant:
             config = config.model_copy(update={"variant": self._variant})
         return config.model_copy(update={"recall": True}) if self._recall else config
@@ -213,32 +214,36 @@ class Managers:
         if not config.profile and not choose_summarizers(recipe=resolve_recipe(policy=config.policy)):
             config = config.model_copy(update={"profile": OFFLINE})
         serving = Serving(profile, self._stored.find(config.model))
-        return CompactManager(config, threshold=_threshold(config, profile), serving=serving)
+        return CompactManager(config, threshold=_threshold(config, profile, self._stored), serving=serving)
 
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:
             del self._live[known]
 
 
-def _threshold(config: CompactConfig, profile: Profile | None) -> EffectiveThreshold:
-    """The threshold of the profile that serves the model, else the operator's."""
-    return config.policy.effective_threshold(*([profile.own_threshold] if profile else []))
+def _threshold(config: CompactConfig, profile: Profile | None, stored: StoredModels) -> EffectiveThreshold:
+    return gateway_threshold(config.policy, stored.find(config.model), profile, stored.usual_threshold())
 
 
 def _key(model: str, profile: Profile | None) -> _Key:
     return model, profile.name if profile else ""
 
 
-def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig:
-    """What holds for a model: the operator's configuration, and what its profile changes.
+def gather_config(home: Path, overrides: Mapping[str, Json] | None = None) -> Gathered:
+    """The operator's configuration: from the working directory, else from Compact's home."""
+    return gather(find_file() or find_file(home), overrides=overrides)
+
+
+def configured(home: Path, model: str, profile: Profile | None, stored: StoredModels) -> CompactConfig:
+    """What holds for a model: the operator's configuration, and what its profile or a person changes.
 
     Each model has a folder of its own, below the one that is configured or else below Compact's home.
     """
-    gathered = gather(find_file() or find_file(home), overrides={"model": profile.catalogue_name if profile else model})
+    gathered = gather_config(home, {"model": profile.catalogue_name if profile else model})
     config = gathered.config()
     root = _root(gathered, home)
     storage = config.storage.model_copy(update={"path": str(root / folder_name(model, profile))})
-    policy = config.policy.triggered_by(_threshold(config, profile))
+    policy = config.policy.triggered_by(_threshold(config, profile, stored))
     if profile and profile.recipe:
         policy = policy.model_copy(update={"recipe": profile.recipe, "provider": "", "preset": ""})
     variant = (profile.variant or variant_at(profile.url) if profile else "") or config.variant
@@ -247,7 +252,7 @@ def configured(home: Path, model: str, profile: Profile | None) -> CompactConfig
 
 def storage_root(home: Path) -> Path:
     """The folder with the models' folders; InvalidConfiguration where the configuration cannot be read."""
-    return _root(gather(find_file() or find_file(home)), home)
+    return _root(gather_config(home), home)
 
 
 def _root(gathered: Gathered, home: Path) -> Path:

@@ -11,18 +11,21 @@ from pydantic import BaseModel, Field
 from compact.app import resolve_recipe
 from compact.app.configuring import further_problems
 from compact.app.inspecting import showable
-from compact.app.thresholds import threshold_for
+from compact.app.thresholds import gateway_threshold, threshold_for
 from compact.engine.stored.preferences import GLOBAL, default_config
 from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
-from compact.policies import CompactConfig, EffectiveThreshold, OwnThreshold, Policy, Profile
+from compact.policies import CompactConfig, EffectiveThreshold, Policy
 from compact.policies.fields import schema_of, settings_of
 from compact.policies.stored import StoredSettings
-from compact.policies.threshold import INHERIT, Source, effective_threshold
+from compact.policies.threshold import Source, effective_threshold
+from compact.ports import ModelConfig
 from compact.providers import registry
 from compact.redaction import Finding, Redactor
+from compact.server.gateway.managers import gather_config
+from compact.server.state import State
 from compact.server.stored import Sessions
-from compact.settings.compaction import Value, gather, variables_of
+from compact.settings.compaction import Gathered, Value, gather, variables_of
 from compact.settings.profiles import load_profiles
 
 router = APIRouter(tags=["settings"], generate_unique_id_function=lambda route: route.name)
@@ -119,17 +122,26 @@ class ProvidersView(BaseModel):
 
 
 class ThresholdView(BaseModel):
-    """From which percentage of the window conversations with a profile's model are compacted, and down to which.
+    """From which share of the window conversations with a model are compacted, in stored sessions and in the gateway.
 
-    That is the profile's own where it has one, else the configured one, else the default.
+    `profile` is the one that serves the model, or empty.
     """
 
+    model: str
     profile: str
+    window: int
+    sessions: ThresholdInForce
+    gateway: ThresholdInForce
+    warnings: list[str]
+
+
+class ThresholdsView(BaseModel):
+    """The threshold that is set for all, if one is; what holds where a model has none of its own; and every model's."""
+
     own: float | None
-    effective: float
-    target: float
-    origin: Source
-    warning: str
+    sessions: ThresholdInForce
+    gateway: ThresholdInForce
+    models: list[ThresholdView]
 
 
 class RedactedText(BaseModel):
@@ -211,17 +223,39 @@ def list_providers() -> ProvidersView:
 
 
 @router.get("/settings/thresholds")
-def list_thresholds(
-    default: Annotated[float | None, Query(ge=5, le=100, allow_inf_nan=False)] = None,
-) -> list[ThresholdView]:
-    """From which percentage of the window conversations with each profile's model are compacted, and why.
+def list_thresholds(sessions: Sessions, state: State) -> ThresholdsView:
+    """From which share of the window conversations are compacted, with which model and why.
 
-    `default` is tried in place of the threshold that is configured for all.
+    A name beside the source `global` is that of the file or variable that configures the gateway's.
     """
-    policy = gather().policy or Policy()
-    if default is not None:
-        policy = policy.triggered_by(effective_threshold([OwnThreshold("global", default / 100)], 1))
-    return [_threshold_of(profile, policy) for profile in load_profiles().profiles]
+    gathered, preferences = gather_config(state.home), sessions.preferences
+    policy, usual = gathered.policy or Policy(), preferences.usual_threshold()
+    profiles = load_profiles().for_conversation()
+    configs = {config.id: config for config in sessions.models()}
+    for profile in profiles:
+        if not any(profile.serves(config.model) for config in configs.values()):
+            known = default_config(profile.catalogue_name)
+            configs[known.id] = known
+
+    def view(config: ModelConfig) -> ThresholdView:
+        effective = preferences.resolve("", config)
+        profile = next((each for each in profiles if each.serves(config.model)), None)
+        gateway = gateway_threshold(policy, config, profile, usual)
+        return ThresholdView(
+            model=showable(config.id),
+            profile=profile.name if profile else "",
+            window=effective.window,
+            sessions=_in_force(effective.threshold),
+            gateway=_in_force(gateway, gathered),
+            warnings=showable(list(dict.fromkeys([*effective.threshold.warnings, *gateway.warnings]))),
+        )
+
+    return ThresholdsView(
+        own=preferences.settings().get("threshold"),
+        sessions=_in_force(effective_threshold([usual], StoredSettings().threshold)),
+        gateway=_in_force(gateway_threshold(policy, None, None, usual), gathered),
+        models=[view(config) for _, config in sorted(configs.items())],
+    )
 
 
 @router.post("/redact")
@@ -234,21 +268,13 @@ def try_redaction(
     return RedactedText(text=redactor.text(text), spans=tuple(redactor.findings(text)))
 
 
-def _threshold_of(profile: Profile, policy: Policy) -> ThresholdView:
-    found = policy.effective_threshold(profile.own_threshold)
-    return ThresholdView(
-        profile=profile.name,
-        own=None if profile.threshold == INHERIT else profile.threshold,
-        effective=round(100 * found.share, 4),
-        target=round(100 * found.target, 4),
-        origin=found.source,
-        warning=showable("; ".join(found.warnings)),
+def _in_force(threshold: EffectiveThreshold, configured: Gathered | None = None) -> ThresholdInForce:
+    name = threshold.name
+    if configured and threshold.source == "global":
+        name = configured.origin_of("policy.trigger_pct").name
+    return ThresholdInForce(
+        trigger_pct=threshold.share, target_pct=threshold.target, source=threshold.source, name=showable(name)
     )
-
-
-def _in_force(threshold: EffectiveThreshold) -> ThresholdInForce:
-    source, name = threshold.source, showable(threshold.name)
-    return ThresholdInForce(trigger_pct=threshold.share, target_pct=threshold.target, source=source, name=name)
 
 
 def _check_scope(workspace: str) -> None:

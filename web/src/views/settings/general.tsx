@@ -48,7 +48,7 @@ function Values({ view }: { view: View }) {
     onSuccess: (_, values) => {
       setDraft({});
       toast(`Saved ${plural(Object.keys(values).length, "setting")}. They hold at once.`);
-      return client.invalidateQueries({ queryKey: ["settings"] });
+      return Promise.all(["settings", "thresholds", "models", "session"].map((name) => client.invalidateQueries({ queryKey: [name] })));
     },
     onError: (error) => faultOf(error, "") ?? tellFailure(error),
   });

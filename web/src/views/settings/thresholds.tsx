@@ -1,96 +1,97 @@
-/** From which part of the window each profile and model compresses, and who says so. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+/** From which share of the window conversations are compacted: for all, saved here, and with each model. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
-import { NumberInput } from "../../parts/controls";
-import { Badge, Bar, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { Button, NumberInput } from "../../parts/controls";
+import { modelName } from "../../parts/models";
+import { Bar, Failure, Loading, Panel, Plain, Scroll } from "../../parts/surfaces";
 import { number, percent } from "../../parts/text";
-import { useDelayed } from "../../state/delayed";
-import { useConfig } from "./config";
+import { tellFailure, toast } from "../../parts/toasts";
+
+type Shown = Schemas["ThresholdsView"];
+type InForce = Shown["gateway"];
+
+const SHARE = { style: "percent", maximumFractionDigits: 1 } as const;
 
 export function Thresholds() {
-  const config = useConfig();
-  const [own, setUsual] = useState<number | null>(null);
-  const said = config.data?.settings.find((each) => each.field === "policy.trigger_pct")?.value;
-  const usual = own ?? Math.round((typeof said === "number" ? said : 0.85) * 100);
-  const tried = useDelayed(own, 200);
-  const profiles = useQuery({
-    queryKey: ["thresholds", tried],
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => got(api.GET("/api/settings/thresholds", { params: { query: tried === null ? {} : { default: tried } }, signal })),
-  });
-  const models = useQuery({ queryKey: ["models"], queryFn: ({ signal }) => got(api.GET("/api/models", { signal })) });
-  const error = profiles.error ?? models.error;
-  if (error) return <Panel title="Thresholds"><Failure error={error} retry={() => void Promise.all([profiles.refetch(), models.refetch()])} /></Panel>;
-  if (!profiles.data || !models.data) return <Panel title="Thresholds"><Loading lines={6} /></Panel>;
+  const thresholds = useQuery<Shown>({ queryKey: ["thresholds"], refetchOnMount: "always", queryFn: ({ signal }) => got(api.GET("/api/settings/thresholds", { signal })) });
+  if (thresholds.error) return <Panel title="Thresholds"><Failure error={thresholds.error} retry={() => void thresholds.refetch()} /></Panel>;
+  if (!thresholds.data) return <Panel title="Thresholds"><Loading lines={6} /></Panel>;
+  const { sessions, gateway, models } = thresholds.data;
   return (
     <Panel title="Thresholds">
       <div className="stack">
-        <p className="soft">A conversation is compacted when it reaches this share of its model’s window: 5% to 100%. A model’s own goes before its profile’s, and that before everybody’s.</p>
-        <h3>Stored sessions, by model</h3>
-        <div className="set-scroll">
+        <p className="soft">A conversation is compacted when it reaches this share of its model’s window: 5% to 100%. A model’s own goes before its profile’s, and that before the one for all.</p>
+        <ForAll key={thresholds.data.own} shown={thresholds.data} />
+        <Scroll label="Thresholds by model" className="set-scroll">
           <table className="set-table">
             <thead>
-              <tr><th>Model</th><th className="end">Reads</th><th className="set-wide">Compresses from</th><th>From</th></tr>
+              <tr><th>Model</th><th className="end">Reads</th><th className="set-wide">Stored sessions and chat, from</th><th className="set-wide">Gateway, from</th></tr>
             </thead>
             <tbody>
-              {models.data.models.map((each) => (
-                <tr key={each.id}>
-                  <th><Plain text={each.id} /></th>
-                  <td className="end">{number(each.effective_max_input)}</td>
-                  <td><Share share={each.effective_threshold} tokens={Math.round(each.effective_threshold * each.effective_max_input)} /></td>
-                  <td><From source={each.threshold_source} name={each.threshold_name} /></td>
+              {models.map((each) => (
+                <tr key={each.model}>
+                  <th scope="row"><Plain text={modelName(each.model)} /> {each.profile && <span className="quiet small">{each.profile}</span>}
+                    {each.warnings.map((warning) => <span key={warning} className="small warn">{warning}</span>)}
+                  </th>
+                  <td className="end">{number(each.window)}</td>
+                  <td><Share threshold={each.sessions} window={each.window} /></td>
+                  <td><Share threshold={each.gateway} window={each.window} /></td>
                 </tr>
               ))}
-              {models.data.models.length === 0 && <tr><td colSpan={4} className="quiet">No model was used yet.</td></tr>}
+              <tr>
+                <th scope="row">Any other model</th><td className="end quiet">–</td>
+                <td><Share threshold={sessions} /></td>
+                <td><Share threshold={gateway} /></td>
+              </tr>
             </tbody>
           </table>
-        </div>
-        <h3>Managers and the gateway, by profile</h3>
-        <div className="set-usual">
-          <NumberInput label="Everybody’s threshold, percent" value={usual} min={5} max={100} hint="As configured here, unless you try another one." onChange={setUsual} />
-        </div>
-        <div className="set-scroll">
-          <table className="set-table">
-            <thead>
-              <tr><th>Profile</th><th>Its own</th><th className="set-wide">Compresses from</th><th>From</th></tr>
-            </thead>
-            <tbody>
-              {profiles.data.map((each) => (
-                <tr key={each.profile}>
-                  <th><Plain text={each.profile} /></th>
-                  <td>{each.own === null ? <span className="quiet">inherits</span> : `${each.own}%`}</td>
-                  <td>
-                    <Share share={each.effective / 100} /> <span className="quiet small">down to {percent(each.target / 100)}</span>
-                    {each.warning && <span className="small warn">{each.warning}</span>}
-                  </td>
-                  <td><From source={each.origin} name="" /></td>
-                </tr>
-              ))}
-              {profiles.data.length === 0 && <tr><td colSpan={4} className="quiet">No profile is configured; the page Profiles adds one.</td></tr>}
-            </tbody>
-          </table>
-        </div>
+        </Scroll>
+        <p className="quiet small">A program with a CompactManager of its own goes by its profile and <a href="#/settings/config">configuration</a>.</p>
       </div>
     </Panel>
   );
 }
 
-const FROM: Record<Schemas["ThresholdView"]["origin"], string> = { profile: "profile", model: "its own", workspace: "workspace", global: "everybody’s", default: "the default" };
-
-/** Where a threshold was set. */
-function From({ source, name }: { source: keyof typeof FROM; name: string }) {
-  const own = source === "profile" || source === "model";
-  const text = source !== "profile" ? FROM[source] : name ? `profile ${name}` : "its own";
-  return <Badge look={own ? "accent" : undefined}>{text}</Badge>;
+/** The threshold for all: one value for stored sessions, the chat and the gateway. */
+function ForAll({ shown: { own } }: { shown: Shown }) {
+  const client = useQueryClient();
+  const [share, setShare] = useState(own);
+  const saving = useMutation({
+    mutationFn: () => got(api.PUT("/api/settings", { body: { workspace: "", values: { threshold: share } } })),
+    onSuccess: () => {
+      toast("Saved. It holds at once.");
+      return Promise.all(["thresholds", "settings", "models", "session"].map((name) => client.invalidateQueries({ queryKey: [name] })));
+    },
+    onError: tellFailure,
+  });
+  return (
+    <div className="row wrap set-keep">
+      <NumberInput label="Threshold for all" value={share} min={0.05} max={1} step={0.01} optional placeholder="usual" format={SHARE} onChange={setShare} />
+      <Button look="primary" isPending={saving.isPending} onPress={() => saving.mutate()}>Save</Button>
+    </div>
+  );
 }
 
-function Share({ share, tokens }: { share: number; tokens?: number }) {
+/** Where a threshold was set, and where that can be changed. */
+const SET: Record<InForce["source"], { at: string; words: (name: string) => string }> = {
+  model: { at: "#/settings/models", words: () => "its own" },
+  profile: { at: "#/settings/profiles", words: (name) => `profile ${name}` },
+  workspace: { at: "#/settings/general", words: () => "workspace" },
+  global: { at: "#/settings/config", words: (name) => (name ? `set in ${name}` : "for all") },
+  default: { at: "", words: () => "usual" },
+};
+
+function Share({ threshold: { trigger_pct, target_pct, source, name }, window }: { threshold: InForce; window?: number }) {
+  const { at, words } = SET[source];
+  const here = source === "default" || (source === "global" && !name);
   return (
     <span className="set-share">
-      <Bar label={percent(share)} parts={[{ share }]} />
+      <Bar label={percent(trigger_pct)} parts={[{ share: trigger_pct }]} />
       <span>
-        {percent(share)} {tokens !== undefined && <span className="quiet">{number(tokens)} tokens</span>}
+        {percent(trigger_pct)} {window !== undefined && <span className="quiet">{number(Math.round(trigger_pct * window))}</span>}{" "}
+        <span className="quiet small">down to {percent(target_pct)}</span>{" "}
+        {here ? <span className="badge">{words(name)}</span> : <a className="badge accent" href={at}><Plain text={words(name)} /></a>}
       </span>
     </span>
   );
