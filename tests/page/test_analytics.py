@@ -18,7 +18,7 @@ Open = Callable[[str], Opened]
 
 def test_with_nothing_compressed_there_is_an_invitation_and_advice(open_page: Open) -> None:
     opened = open_page("analytics")
-    expect(opened.page.get_by_role("heading", name="Nothing was compressed yet")).to_be_visible()
+    expect(opened.page.get_by_role("heading", name="Nothing was compacted yet")).to_be_visible()
     advice = opened.page.get_by_role("list", name="Recommendations")
     expect(advice).to_contain_text("$")
     opened.photograph("analytics-empty")

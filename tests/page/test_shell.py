@@ -27,6 +27,16 @@ def test_the_token_leaves_the_address(open_page: Open) -> None:
     expect(opened.page.get_by_role("heading", name="Inspector", exact=True)).to_be_visible()
 
 
+def test_a_token_that_is_pasted_into_an_open_tab_unlocks_it(browser: Browser, address: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(address.partition("#")[0])
+        expect(page.get_by_role("heading", name="This page needs the server's token")).to_be_visible()
+        page.evaluate("address => { location.href = address }", f"{address}&/settings/profiles")
+        expect(page.get_by_role("heading", name="Profiles", exact=True)).to_be_visible()
+        assert "token" not in page.url
+
+
 def test_light_and_dark_by_the_system_and_by_the_switch(open_page: Open) -> None:
     opened = open_page("inspector")
     page = opened.page

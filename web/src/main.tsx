@@ -9,6 +9,10 @@ import "./styles/parts.css";
 import "./styles/shell.css";
 
 takeToken();
+// One that is pasted into an open tab: all that was refused without it is asked anew.
+window.addEventListener("hashchange", () => {
+  if (takeToken()) location.reload();
+});
 
 const client = new QueryClient({
   defaultOptions: {

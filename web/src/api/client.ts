@@ -20,12 +20,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Takes the token out of the address, where `compact serve` put it, and keeps it as long as the tab is open. */
-export function takeToken(): void {
-  const found = /^#token=([^&]+)/.exec(location.hash);
-  if (!found?.[1]) return;
-  sessionStorage.setItem(KEY, decodeURIComponent(found[1]));
-  history.replaceState(null, "", location.pathname);
+/**
+ * Takes the token out of the address, where `compact serve` put it, and keeps it as long as the tab is open.
+ *
+ * What follows it, as in `#token=…&/settings/profiles`, is the place to show.
+ */
+export function takeToken(): boolean {
+  const [, found, place = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
+  if (!found) return false;
+  sessionStorage.setItem(KEY, decodeURIComponent(found));
+  history.replaceState(null, "", place ? `#${place}` : location.pathname);
+  return true;
 }
 
 export function token(): string {

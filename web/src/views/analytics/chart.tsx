@@ -2,6 +2,7 @@
 import { Chart, Grid, HEIGHT, LEFT, TOP, TALL } from "../../parts/chart";
 import { labelled, ticks } from "../../parts/scale";
 import { dayName } from "../../parts/time";
+import { Scroll } from "../../parts/surfaces";
 
 export interface Series {
   name: string;
@@ -70,7 +71,7 @@ function Drawn({ days, series, format, width }: Omit<ColumnsProps, "title"> & { 
 
 function DayTable({ days, series, format }: Omit<ColumnsProps, "title">) {
   return (
-    <div className="figures-scroll" tabIndex={0} role="region" aria-label="Day by day">
+    <Scroll label="Day by day" className="figures-scroll">
       <table className="figures">
         <thead><tr><th>Day</th>{series.map((each) => <th key={each.name} className="end">{each.name}</th>)}</tr></thead>
         <tbody>
@@ -79,6 +80,6 @@ function DayTable({ days, series, format }: Omit<ColumnsProps, "title">) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

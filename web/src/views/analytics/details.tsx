@@ -5,7 +5,7 @@ import { api, got, type Schemas } from "../../api/client";
 import { NumberInput, Segments } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
 import { SessionChoice } from "../../parts/sessionchoice";
-import { Badge, Bar, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { Badge, Bar, Failure, Loading, Panel, Plain, Scroll } from "../../parts/surfaces";
 import { change, dollars, number, percent, plural } from "../../parts/text";
 import { ago, exactly } from "../../parts/time";
 import { useDelayed } from "../../state/delayed";
@@ -13,7 +13,7 @@ import { useDelayed } from "../../state/delayed";
 type Shown = Schemas["AnalyticsView"];
 type Group = Shown["groups"][number];
 
-const NAMES: Record<Group["by"], string> = { provider: "Provider", strategy: "Strategy", trigger: "Trigger", preset: "Preset", step: "Pass" };
+const NAMES: Record<string, string> = { source: "Entry point", provider: "Provider", strategy: "Strategy", trigger: "Trigger", preset: "Preset", step: "Pass" };
 
 export function Groups({ groups }: { groups: readonly Group[] }) {
   const kinds = [...new Set(groups.map((each) => each.by))];
@@ -22,8 +22,8 @@ export function Groups({ groups }: { groups: readonly Group[] }) {
   const shown = groups.filter((each) => each.by === by).sort((one, other) => other.tokens_saved - one.tokens_saved);
   const most = Math.max(1, ...shown.map((each) => each.tokens_saved));
   return (
-    <Panel title="Where it was saved" flush actions={<Segments label="By" unlabelled value={by} choices={kinds.map((id) => ({ id, name: NAMES[id] }))} onChange={setChosen} />}>
-      <div className="figures-scroll">
+    <Panel title="Where it was saved" flush actions={<Segments label="By" unlabelled value={by} choices={kinds.map((id) => ({ id, name: NAMES[id] ?? id }))} onChange={setChosen} />}>
+      <Scroll label="By kind" className="figures-scroll">
         <table className="figures">
           <thead><tr><th>{NAMES[by]}</th><th className="end">Times</th><th className="end">Failed</th><th className="figures-wide">Tokens saved</th></tr></thead>
           <tbody>
@@ -43,7 +43,7 @@ export function Groups({ groups }: { groups: readonly Group[] }) {
             {shown.length === 0 && <tr><td colSpan={4} className="quiet">Nothing yet.</td></tr>}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   );
 }
@@ -56,7 +56,7 @@ export function Estimates({ estimates }: { estimates: Shown["estimates"] }) {
       {records.length === 0 ? (
         <p className="quiet ana-none">Nothing was paid for yet: summaries by a model appear here, with what they were expected to cost.</p>
       ) : (
-        <div className="figures-scroll">
+        <Scroll label="Estimates" className="figures-scroll">
           <table className="figures">
             <thead><tr><th>When</th><th>Way</th><th>Model</th><th className="figures-wide">Expected, and paid</th><th className="end">Miss</th></tr></thead>
             <tbody>
@@ -78,7 +78,7 @@ export function Estimates({ estimates }: { estimates: Shown["estimates"] }) {
             </tbody>
           </table>
           {median_miss !== null && <p className="quiet small ana-none">The median miss is {percent(Math.abs(median_miss))}.</p>}
-        </div>
+        </Scroll>
       )}
     </Panel>
   );
@@ -88,9 +88,9 @@ export function CacheEffects({ cache }: { cache: Shown["cache"] }) {
   return (
     <Panel title="Effect on the prompt cache" flush>
       {cache.length === 0 ? (
-        <p className="quiet ana-none">A compression changes what the vendor has cached. What that costs once, and when it is paid back, appears here.</p>
+        <p className="quiet ana-none">A compaction changes what the vendor has cached. What that costs once, and when it is paid back, appears here.</p>
       ) : (
-        <div className="figures-scroll">
+        <Scroll label="Prompt cache" className="figures-scroll">
           <table className="figures">
             <thead><tr><th>Session</th><th className="end">Tokens</th><th className="end">Rewrite, once</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr></thead>
             <tbody>
@@ -105,7 +105,7 @@ export function CacheEffects({ cache }: { cache: Shown["cache"] }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </Panel>
   );

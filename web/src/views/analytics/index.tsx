@@ -28,7 +28,7 @@ export default function Analytics() {
     queryFn: ({ signal }) => got(api.GET("/api/analytics", { params: { query: { days: Number(days) } }, signal })),
   });
   return (
-    <View title="Analytics" about="What compressions have come to." actions={<Segments label="Time" unlabelled value={days} choices={SPANS} onChange={setDays} />}>
+    <View title="Analytics" about="Tokens and dollars that compaction saved and cost." actions={<Segments label="Time" unlabelled value={days} choices={SPANS} onChange={setDays} />}>
       {shown.error ? <Failure error={shown.error} retry={() => void shown.refetch()} /> : !shown.data ? <Panel title="Saved"><div className="ana-wait"><Loading lines={8} /></div></Panel> : <Figures shown={shown.data} />}
       <Advice />
     </View>
@@ -39,7 +39,7 @@ function Figures({ shown }: { shown: Shown }) {
   if (shown.empty) {
     return (
       <section className="panel">
-        <Empty icon="analytics" title="Nothing was compressed yet" actions={<a className="button" href="#/chat">Open the chat</a>}>
+        <Empty icon="analytics" title="Nothing was compacted yet" actions={<a className="button" href="#/chat">Open the chat</a>}>
           <p>Tokens and dollars saved appear here: from the chat, from programs that send their traces to this server, and from the command line.</p>
         </Empty>
       </section>
@@ -66,7 +66,7 @@ function Figures({ shown }: { shown: Shown }) {
         </section>
         <section className="panel">
           <Columns
-            title="Compressions"
+            title="Compactions"
             days={days}
             format={number}
             series={[
@@ -93,10 +93,10 @@ function Totals({ shown }: { shown: Shown }) {
   return (
     <section className="panel" aria-label="In all">
       <dl className="body facts ana-totals">
-        <Figure name={`tokens saved, ${percent(share)} of ${brief(shown.tokens_before)}`}>{brief(shown.tokens_saved)}</Figure>
-        <Figure name={shown.saved_unknown ? `saved in the requests that followed; ${plural(shown.saved_unknown, "compression")} without a price` : "saved in the requests that followed"}>{dollars(shown.saved)}</Figure>
+        <Figure name={`tokens saved, ${percent(share)} of ${number(shown.tokens_before)}`}>{number(shown.tokens_saved)}</Figure>
+        <Figure name={shown.saved_unknown ? `saved in the requests that followed; ${plural(shown.saved_unknown, "compaction")} without a price` : "saved in the requests that followed"}>{dollars(shown.saved)}</Figure>
         <Figure name="spent on summaries">{dollars(shown.spent)}</Figure>
-        <Figure name={shown.compressions === 1 ? "compression" : "compressions"}>{number(shown.compressions)}</Figure>
+        <Figure name={shown.compressions === 1 ? "compaction" : "compactions"}>{number(shown.compressions)}</Figure>
         <Figure name={shown.failures ? `succeeded; ${number(shown.failures)} failed` : "succeeded"} look={shown.failures ? "warn" : "good"}>
           {shown.success_rate === null ? "–" : percent(shown.success_rate)}
         </Figure>

@@ -1,7 +1,7 @@
 /** Every recipe side by side; rows fill as the server has tried them. */
 import { useQueries } from "@tanstack/react-query";
 import { api, got, type Schemas } from "../../api/client";
-import { Badge, Failure, Loading } from "../../parts/surfaces";
+import { Badge, Failure, Loading, Scroll } from "../../parts/surfaces";
 import { brief, change, dollars, number, percent, seconds } from "../../parts/text";
 import { limited } from "../../state/delayed";
 import { useRecipes } from "../../state/recipes";
@@ -44,7 +44,7 @@ export function Comparison({ transcript, model, target, chosen, choose }: Compar
   if (recipes.error) return <Failure error={recipes.error} retry={() => void recipes.refetch()} />;
   if (!recipes.data) return <div className="body"><Loading lines={8} label="Listing the recipes" /></div>;
   return (
-    <div className="ways-scroll">
+    <Scroll label="Recipes side by side" className="ways-scroll">
       <table className="ways">
         <thead>
           <tr>
@@ -74,7 +74,7 @@ export function Comparison({ transcript, model, target, chosen, choose }: Compar
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

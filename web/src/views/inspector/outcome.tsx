@@ -5,7 +5,7 @@ import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { api, got, type Schemas } from "../../api/client";
 import { Button } from "../../parts/controls";
 import { Icon } from "../../parts/icons";
-import { Badge, Bar, Plain } from "../../parts/surfaces";
+import { Badge, Bar, Plain, Scroll } from "../../parts/surfaces";
 import { bytes, change, dollars, download, number, percent, seconds } from "../../parts/text";
 import { tellFailure } from "../../parts/toasts";
 import { calm } from "../../theme";
@@ -134,7 +134,7 @@ function Receipt({ done }: { done: Done }) {
         <span className="strong">{number(receipt.total.retained)}</span> of {number(sum(receipt.total))} facts can still be read
         in context; {number(receipt.total.recoverable)} more come back with the plan, {number(receipt.total.lost)} are lost.
       </p>
-      <div className="ways-scroll">
+      <Scroll label="Receipt" className="ways-scroll">
         <table className="receipt">
           <thead>
             <tr>
@@ -166,7 +166,7 @@ function Receipt({ done }: { done: Done }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {Object.keys(receipt.missing).length > 0 && (
         <div className="stack">
           <h3>Not in context any more, the likeliest to be needed first</h3>

@@ -2,7 +2,7 @@
 import type { Schemas } from "../../api/client";
 import { Chart, Grid, HEIGHT, LEFT, TALL, TOP } from "../../parts/chart";
 import { labelled, ticks } from "../../parts/scale";
-import { Plain } from "../../parts/surfaces";
+import { Plain, Scroll } from "../../parts/surfaces";
 import { brief, dollars, legible, number } from "../../parts/text";
 import { line, listedRequests, NOTHING } from "./figures";
 
@@ -25,7 +25,7 @@ export function Costs({ ways, expected, colours }: { ways: readonly Shown[]; exp
       told={`Dollars: ${ways.map((each) => `${each.way} ${dollars(each.dollars)}`).join(", ")}`}
       height={Math.max(HEIGHT, BAR * expected)}
       table={
-        <div className="figures-scroll" tabIndex={0} role="region" aria-label="Dollars by way">
+        <Scroll label="Dollars by way" className="figures-scroll">
           <table className="figures">
             <thead><tr><th scope="col">Way</th><th scope="col" className="end">Dollars</th><th scope="col" className="end">Of which summaries</th></tr></thead>
             <tbody>
@@ -34,7 +34,7 @@ export function Costs({ ways, expected, colours }: { ways: readonly Shown[]; exp
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       }
     >
       {(width) =>
@@ -114,7 +114,7 @@ function Drawn({ ways, window, colours, emphasised, width }: SizesProps & { widt
 
 function SizeTable({ ways }: { ways: readonly Shown[] }) {
   return (
-    <div className="figures-scroll" tabIndex={0} role="region" aria-label="Request by request">
+    <Scroll label="Request by request" className="figures-scroll">
       <table className="figures">
         <thead><tr><th scope="col">Request</th>{ways.map((each) => <th key={each.way} scope="col" className="end"><Plain text={each.way} /></th>)}</tr></thead>
         <tbody>
@@ -123,6 +123,6 @@ function SizeTable({ ways }: { ways: readonly Shown[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

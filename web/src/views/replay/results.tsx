@@ -2,7 +2,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
-import { Badge, Bar, Empty, Failure, Panel, Plain } from "../../parts/surfaces";
+import { Badge, Bar, Empty, Failure, Panel, Plain, Scroll } from "../../parts/surfaces";
 import { brief, change, dollars, number, percent } from "../../parts/text";
 import { limited } from "../../state/delayed";
 import type { Inspected } from "../../state/transcript";
@@ -53,7 +53,7 @@ export function Results({ transcript, ways, wish }: ResultsProps) {
         <section className="panel"><Sizes ways={done} window={first?.window ?? 0} colours={colours} emphasised={emphasised} /></section>
       </div>
       <Panel title="Way by way" flush>
-        <div className="ways-scroll">
+        <Scroll label="Results" className="ways-scroll">
           <table className="ways">
             <thead><tr><th scope="col">Way</th>{COLUMNS.map((each, index) => <th key={each} scope="col" className={index ? "end" : ""}>{each}</th>)}</tr></thead>
             <tbody>
@@ -72,7 +72,7 @@ export function Results({ transcript, ways, wish }: ResultsProps) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Panel>
     </>
   );

@@ -1,7 +1,7 @@
 /** The configuration that a program with a CompactManager would have here, and who says so. */
 import { useQuery } from "@tanstack/react-query";
 import { api, got, type Schemas } from "../../api/client";
-import { Badge, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { Badge, Failure, Loading, Panel, Plain, Scroll } from "../../parts/surfaces";
 
 type Value = Schemas["ConfigValue"];
 
@@ -16,12 +16,12 @@ export function Config() {
     <Panel title="Configuration of a CompactManager" flush actions={<Badge>{file ?? "no file"}</Badge>}>
       <p className="soft set-none">Values come from the code, then the environment, then the file, then the defaults. They are changed there, not here.</p>
       {[...problems.map((each) => `${each.field}: ${each.problem}`), ...warnings].map((each) => <p key={each} className="set-none bad small">{each}</p>)}
-      <div className="set-scroll">
+      <Scroll label="Configuration" className="set-scroll">
         <table className="set-table">
           <thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Environment</th></tr></thead>
           <tbody>{settings.map((each) => <ConfigRow key={each.field} value={each} />)}</tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   );
 }

@@ -4,7 +4,8 @@ import { useState, type ReactNode } from "react";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, IconButton, NumberInput, TextInput } from "../../parts/controls";
 import { faultOf } from "../../parts/form";
-import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfaces";
+import { modelName } from "../../parts/models";
+import { Badge, Failure, Loading, Panel, Plain, Scroll, Window } from "../../parts/surfaces";
 import { number, percent, plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
@@ -20,7 +21,7 @@ export function Models() {
   if (!models.data) return <Panel title="Models"><Loading lines={6} /></Panel>;
   return (
     <Panel title="Models" flush actions={<><Detect /><Button icon="plus" onPress={() => setAsked("new")}>Add a model</Button></>}>
-      <div className="set-scroll">
+      <Scroll label="Models" className="set-scroll">
         <table className="set-table set-models">
           <thead>
             <tr>
@@ -30,7 +31,7 @@ export function Models() {
           </thead>
           <tbody>{models.data.models.map((each) => <ModelRow key={each.id} model={each} edit={() => setAsked(each)} />)}</tbody>
         </table>
-      </div>
+      </Scroll>
       {models.data.models.length === 0 && <p className="quiet set-none">Models that sessions use appear here by themselves; others can be added.</p>}
       <Window title={asked === "new" ? "Add a model" : "Edit the model"} open={asked !== null} onClose={close}>
         {asked !== null && <ModelForm model={asked === "new" ? null : asked} suggested={models.data.suggested_max_input} done={close} />}
@@ -66,11 +67,11 @@ function useModelChange<T, A>(run: (given: T) => Promise<A>, told: string | ((an
 
 function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
   const at = { params: { path: { id: model.id } } };
-  const reset = useModelChange(() => got(api.POST("/api/models/{id}/reset", at)), `${model.id} is as the catalogue says again.`);
-  const drop = useModelChange(() => got(api.DELETE("/api/models/{id}", at)), `Forgot ${model.id}.`);
+  const reset = useModelChange(() => got(api.POST("/api/models/{id}/reset", at)), `${modelName(model.id)} is as the catalogue says again.`);
+  const drop = useModelChange(() => got(api.DELETE("/api/models/{id}", at)), `Forgot ${modelName(model.id)}.`);
   return (
     <tr>
-      <th scope="row"><Plain text={model.model} /> <span className="quiet small">{model.provider}</span></th>
+      <th scope="row"><Plain text={model.model} /> {model.provider !== "unknown" && <span className="quiet small">{model.provider}</span>}</th>
       <td className="end" data-title="Maximum input">{number(model.effective_max_input)}</td>
       <td className="end" data-title="Maximum output">{model.max_output === null ? "–" : number(model.max_output)}</td>
       <td className="end" data-title="Threshold"><Effective own={model.threshold !== null} from={model.threshold_source === "profile" ? `Of profile ${model.threshold_name}` : undefined}>{percent(model.effective_threshold)}</Effective></td>
@@ -78,9 +79,9 @@ function ModelRow({ model, edit }: { model: Model; edit: () => void }) {
       <td data-title="Source"><Badge look={model.source === "manual" ? "accent" : undefined}>{SOURCES[model.source]}</Badge></td>
       <td className="end">
         <span className="row set-actions">
-          <IconButton tiny icon="edit" label={`Edit ${model.id}`} onPress={edit} />
-          <IconButton tiny icon="restore" label={`Reset ${model.id} to what is known of it`} isDisabled={model.source === "default"} isPending={reset.isPending} onPress={() => reset.mutate(undefined)} />
-          <IconButton tiny icon="trash" label={`Delete ${model.id}`} isDisabled={drop.isPending} onPress={() => drop.mutate(undefined)} />
+          <IconButton tiny icon="edit" label={`Edit ${modelName(model.id)}`} onPress={edit} />
+          <IconButton tiny icon="restore" label={`Reset ${modelName(model.id)} to what is known of it`} isDisabled={model.source === "default"} isPending={reset.isPending} onPress={() => reset.mutate(undefined)} />
+          <IconButton tiny icon="trash" label={`Delete ${modelName(model.id)}`} isDisabled={drop.isPending} onPress={() => drop.mutate(undefined)} />
         </span>
       </td>
     </tr>
@@ -106,7 +107,7 @@ function ModelForm({ model, suggested, done }: { model: Model | null; suggested:
   const fault = (name: string) => faultOf(saving.error, name);
   return (
     <div className="stack">
-      {model ? <p className="strong">{model.id}</p> : (
+      {model ? <p className="strong">{modelName(model.id)}</p> : (
         <>
           <TextInput label="Vendor" placeholder="openai" value={who.provider} maxLength={100} fault={fault("provider")} onChange={(provider) => setWho({ ...who, provider })} />
           <TextInput label="Model" placeholder="gpt-4o" value={who.model} maxLength={200} fault={fault("model")} onChange={(name) => setWho({ ...who, model: name })} />

@@ -5,7 +5,7 @@ import { Button as AriaButton } from "react-aria-components";
 import { api, got, type Schemas } from "../../api/client";
 import { Button, IconButton, NumberInput, Tip } from "../../parts/controls";
 import { SessionChoice } from "../../parts/sessionchoice";
-import { Badge, Failure, Loading, Panel, Plain, Window } from "../../parts/surfaces";
+import { Badge, Failure, Loading, Panel, Plain, Scroll, Window } from "../../parts/surfaces";
 import { dollars, number, plural } from "../../parts/text";
 import { tellFailure } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
@@ -57,7 +57,7 @@ function Standings({ profiles, ask }: { profiles: readonly Profile[]; ask: (aske
       {!profiles.some((each) => each.source === "configured") && (
         <p className="quiet set-none">No profile is configured, so summaries are written without a model. Add a profile, and test it.</p>
       )}
-      <div className="set-scroll">
+      <Scroll label="Profiles" className="set-scroll">
         <table className="set-table set-profiles">
           <thead>
             <tr><th>Profile</th><th>Model</th><th>Standing</th><th>Used for</th><th>Key</th><th className="end">In / out, $/million</th><th className="end">Reads</th><th><span className="unseen">Actions</span></th></tr>
@@ -65,7 +65,7 @@ function Standings({ profiles, ask }: { profiles: readonly Profile[]; ask: (aske
           {/* What a test found holds for the settings that were tested: others are a new row. */}
           <tbody>{profiles.map((each) => <ProfileRow key={JSON.stringify([each.source, each.settings])} profile={each} ask={ask} />)}</tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   );
 }
@@ -146,7 +146,7 @@ function Options({ costs }: { costs: Schemas["CostComparison"] }) {
   return (
     <>
       <p className="soft">{number(costs.tokens)} tokens for {costs.model}, over {plural(costs.turns, "request")}.</p>
-      <div className="set-scroll">
+      <Scroll label="Costs" className="set-scroll">
         <table className="set-table">
           <thead>
             <tr><th>Recipe</th><th>Asks</th><th className="end">Tokens after</th><th className="end">Condensing</th><th className="end">Cache rewrite</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr>
@@ -165,7 +165,7 @@ function Options({ costs }: { costs: Schemas["CostComparison"] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {costs.recommendations.length > 0 && (
         <ul className="set-advice" aria-label="Recommendations">
           {costs.recommendations.map((each) => <li key={each}><Plain text={each} /></li>)}

@@ -5,7 +5,7 @@ import { api, got, type Schemas } from "../../api/client";
 import { Button, Choose, TextInput } from "../../parts/controls";
 import { SchemaForm, type SchemaFormProps } from "../../parts/form";
 import { fieldsOf, type Schema } from "../../parts/schema";
-import { Badge, Failure, Loading, Panel, Plain } from "../../parts/surfaces";
+import { Badge, Failure, Loading, Panel, Plain, Scroll } from "../../parts/surfaces";
 import { plural } from "../../parts/text";
 import { tellFailure, toast } from "../../parts/toasts";
 import { useDelayed } from "../../state/delayed";
@@ -85,7 +85,7 @@ function DefaultRecipe() {
 
 function Comparison({ all, current, choose }: { all: All; current: string; choose: (id: string) => void }) {
   return (
-    <div className="set-scroll">
+    <Scroll label="Providers side by side" className="set-scroll">
       <table className="set-table set-compare">
         <caption className="unseen">The providers side by side</caption>
         <thead>
@@ -115,7 +115,7 @@ function Comparison({ all, current, choose }: { all: All; current: string; choos
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
