@@ -125,7 +125,7 @@ def test_every_model_is_compacted_however_many_there_were(served: Served, monkey
 
 def test_a_profile_decides_when_its_model_is_compacted(tmp_path: Path) -> None:
     profile = Profile(name="own", vendor="openai", model="gpt-4o", threshold=70)
-    config = configured(tmp_path, "gpt-4o", profile, StoredModels(lambda _: None))
+    config = configured(tmp_path, "gpt-4o", profile)
     assert config.policy.trigger_pct == 0.7
     assert config.model == "openai:gpt-4o"
     assert Path(config.storage.path).parent == tmp_path / "gateway"

@@ -39,6 +39,8 @@ _LIVE_BYTES: Final = 256 * 1024 * 1024
 _CLOSING: Final = 5.0
 _PLAIN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
+_NOTHING_STORED: Final = StoredModels(lambda _: None)
+
 _Key: TypeAlias = tuple[str, str]
 
 
@@ -63,14 +65,15 @@ class Managers:
     """Makes a manager when a model is first asked for; may be used from many threads."""
 
     def __init__(
-        self, home: Path, *, recall: bool = False, address: str = "", stored: StoredModels | None = None
+        self, home: Path, *, recall: bool = False, address: str = "", stored: StoredModels = _NOTHING_STORED
     ) -> None:
         """Managers below a home; with `recall` the gateway gives models the tools to look up what was removed.
 
-        `address` is that of the server behind models without a profile. `stored` has the limits that were set for
-        models or told of them: they are read when a manager is made, which is done anew after a change.
+        `address` is that of the server behind models without a profile. `stored` has the limits and
+        thresholds that were set, or told of models: they are read when a manager is made, which is done anew after a
+        change.
         """
-        self._stored = stored or StoredModels(lambda _: None)
+        self._stored = stored
         self._home = home
         self._recall = recall
         self._variant = variant_at(address)
@@ -234,7 +237,9 @@ def gather_config(home: Path, overrides: Mapping[str, Json] | None = None) -> Ga
     return gather(find_file() or find_file(home), overrides=overrides)
 
 
-def configured(home: Path, model: str, profile: Profile | None, stored: StoredModels) -> CompactConfig:
+def configured(
+    home: Path, model: str, profile: Profile | None, stored: StoredModels = _NOTHING_STORED
+) -> CompactConfig:
     """What holds for a model: the operator's configuration, and what its profile or a person changes.
 
     Each model has a folder of its own, below the one that is configured or else below Compact's home.
