@@ -13,26 +13,37 @@ import { fieldsOf, type Schema } from "./schema";
 import { Toolbar } from "./toolbar";
 import "./editor.css";
 
+/** What is being edited, and what it was made of: it outlasts the view, as long as the page is open. */
+let left: { loaded: string; origin: Draft | undefined; draft: Draft | null } = { loaded: "balanced", origin: undefined, draft: null };
+
 export default function Editor() {
   const presets = useQuery({ queryKey: ["presets"], queryFn: ({ signal }) => got(api.GET("/api/presets", { signal })) });
-  const [loaded, setLoaded] = useState("balanced");
+  const [loaded, setLoaded] = useState(left.loaded);
   const preset = presets.data?.find((each) => each.name === loaded);
   const start = useQuery({
     queryKey: ["start", preset],
     enabled: !!preset,
+    staleTime: Infinity,
+    gcTime: Infinity,
     queryFn: async () => {
       const { complete } = await got(api.POST("/api/presets/validate", { body: preset! }));
       const name = preset!.own ? preset!.name : `my-${preset!.name}`;
       return draftOf({ ...preset!, name }, complete ?? {});
     },
   });
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [draft, setDraft] = useState<Draft | null>(left.draft);
   useEffect(() => {
-    setDraft(start.data ?? null);
+    if (!start.data || start.data === left.origin) return;
+    left = { ...left, origin: start.data };
+    setDraft(start.data);
   }, [start.data]);
+  useEffect(() => {
+    left = { ...left, loaded, draft };
+  }, [loaded, draft]);
   const verdict = useVerdict(draft);
   const error = presets.error ?? start.error;
   const valid = verdict.problems.length === 0 && verdict.current;
+  const edited = !!draft && !!start.data && JSON.stringify(presetOf(draft)) !== JSON.stringify(presetOf(start.data));
   return (
     <View
       title="Editor"
@@ -44,7 +55,8 @@ export default function Editor() {
           load={setLoaded}
           draft={draft}
           valid={valid}
-          dirty={!!draft && (!preset?.own || JSON.stringify(presetOf(draft)) !== JSON.stringify(start.data && presetOf(start.data)))}
+          edited={edited}
+          unsaved={edited || (!!draft && !preset?.own)}
         />
       }
     >

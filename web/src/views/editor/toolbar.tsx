@@ -18,12 +18,16 @@ interface ToolbarProps {
   load: (name: string) => void;
   draft: Draft | null;
   valid: boolean;
-  dirty: boolean;
+  /** Whether it differs from the preset that was loaded. */
+  edited: boolean;
+  /** Whether there is anything to save: a preset that is built in becomes one's own. */
+  unsaved: boolean;
 }
 
-export function Toolbar({ presets, loaded, load, draft, valid, dirty }: ToolbarProps) {
+export function Toolbar({ presets, loaded, load, draft, valid, edited, unsaved }: ToolbarProps) {
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
+  const [wanted, setWanted] = useState("");
   const renew = () => Promise.all([client.invalidateQueries({ queryKey: ["presets"] }), client.invalidateQueries({ queryKey: RECIPES })]);
   const keeping = useMutation({
     mutationFn: async () => {
@@ -76,7 +80,7 @@ export function Toolbar({ presets, loaded, load, draft, valid, dirty }: ToolbarP
           unlabelled
           value={loaded}
           choices={presets.map((each) => ({ id: each.name, name: each.own ? `${each.name} (yours)` : each.name, description: each.description ?? "" }))}
-          onChange={load}
+          onChange={(name) => (edited && name !== loaded ? setWanted(name) : load(name))}
         />
       </div>
       <FileTrigger acceptedFileTypes={[".json", ".yaml", ".yml"]} onSelect={(files) => files?.[0] && importing.mutate(files[0])}>
@@ -92,9 +96,24 @@ export function Toolbar({ presets, loaded, load, draft, valid, dirty }: ToolbarP
         </Popover>
       </MenuTrigger>
       {own && <IconButton icon="trash" label="Delete this preset" onPress={() => setAsking(true)} />}
-      <Button look="primary" icon="check" isPending={keeping.isPending} isDisabled={!draft || !valid || !dirty} onPress={() => keeping.mutate()}>
+      <Button look="primary" icon="check" isPending={keeping.isPending} isDisabled={!draft || !valid || !unsaved} onPress={() => keeping.mutate()}>
         Save
       </Button>
+      <Window title={`Discard the changes of “${draft?.name ?? loaded}”?`} open={wanted !== ""} onClose={() => setWanted("")}>
+        <p className="soft">They are not saved, and “{wanted}” takes their place.</p>
+        <div className="row dialog-actions">
+          <Button onPress={() => setWanted("")}>Go on editing</Button>
+          <Button
+            look="danger"
+            onPress={() => {
+              load(wanted);
+              setWanted("");
+            }}
+          >
+            Discard
+          </Button>
+        </div>
+      </Window>
       <Window title={`Delete “${loaded}”?`} open={asking} onClose={() => setAsking(false)}>
         <p className="soft">It cannot be had back. What was condensed with it stays as it is.</p>
         <div className="row dialog-actions">
