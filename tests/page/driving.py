@@ -77,7 +77,7 @@ class Opened:
 
     def condense(self, recipe: str = "auto") -> None:
         self.page.get_by_role("radio", name=recipe).first.check()
-        self.button(f"Condense with {recipe}").click()
+        self.button(f"Compact with {recipe}").click()
         self.page.get_by_role("tab", name="Changes").wait_for()
         self.page.locator(".message").first.wait_for()
 

@@ -93,13 +93,13 @@ def test_a_transcript_is_condensed_looked_at_and_restored(open_page: Open, tmp_p
     opened.hold_to_axe()
 
     files = {}
-    for name in ("Condensed file", "Plan file"):
+    for name in ("Compacted file", "Plan file"):
         with page.expect_download() as download:
             opened.button(name).click()
         files[name] = tmp_path / download.value.suggested_filename
         download.value.save_as(files[name])
     assert [path.name for path in files.values()] == ["demo.openai-chat.condensed.json", "demo.openai-chat.plan.json"]
-    condensed = read_transcript(files["Condensed file"].read_bytes())
+    condensed = read_transcript(files["Compacted file"].read_bytes())
     assert len(restore_file(condensed, load_plan(files["Plan file"].read_bytes()))) == 406_173
 
 

@@ -112,7 +112,7 @@ def test_the_default_recipe_is_chosen_and_outlasts_a_reload(open_page: Open, ser
     page.get_by_role("link", name="Inspector").click()
     opened.button("Open the demo session").click()
     expect(page.get_by_role("radio", name="layers default").first).to_be_checked()
-    expect(opened.button("Condense with layers")).to_be_enabled()
+    expect(opened.button("Compact with layers")).to_be_enabled()
     server.ask("PUT", "/api/recipes/default", {"recipe": "auto"})
 
 
@@ -170,7 +170,7 @@ def test_one_threshold_is_saved_where_it_is_shown_and_shown_everywhere(open_page
     opened.photograph("settings-threshold")
     page.reload()
     expect(share).to_have_value("40%")
-    page.get_by_role("link", name="Compression").click()
+    page.get_by_role("link", name="Compaction").click()
     same = page.get_by_role("textbox", name="Threshold", exact=True)
     expect(same).to_have_value("40%")
     same.fill("60%")

@@ -81,7 +81,7 @@ def _choose_a_recipe(opened: Opened) -> None:
 
 def _set_the_threshold(opened: Opened) -> None:
     page = opened.page
-    page.get_by_role("link", name="Compression").click()
+    page.get_by_role("link", name="Compaction").click()
     share = page.get_by_role("textbox", name="Threshold", exact=True)
     share.fill("60%")
     share.press("Tab")

@@ -58,7 +58,7 @@ export function Estimates({ estimates }: { estimates: Shown["estimates"] }) {
       ) : (
         <Scroll label="Estimates" className="figures-scroll">
           <table className="figures">
-            <thead><tr><th>When</th><th>Way</th><th>Model</th><th className="figures-wide">Expected, and paid</th><th className="end">Miss</th></tr></thead>
+            <thead><tr><th>When</th><th>Recipe</th><th>Model</th><th className="figures-wide">Expected, and paid</th><th className="end">Miss</th></tr></thead>
             <tbody>
               {records.toReversed().map((each, index) => (
                 <tr key={index}>

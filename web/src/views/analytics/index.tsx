@@ -1,4 +1,4 @@
-/** What compressions have saved and cost, how the estimates stood up, and what would save more. */
+/** What compactions have saved and cost, how the estimates stood up, and what would save more. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { api, got, type Schemas } from "../../api/client";

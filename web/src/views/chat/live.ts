@@ -24,7 +24,7 @@ export function news({ name, properties }: Happening, title: string): { text: st
 /** What is said while messages are being summarized. */
 export const underWay = (messages: number): string => `Summarizing ${plural(messages, "message")}…`;
 
-/** The sessions that are being compressed right now, and about how many messages of each. */
+/** The sessions that are being compacted right now, and about how many messages of each. */
 export function useHappenings(): ReadonlyMap<string, number> {
   const client = useQueryClient();
   const [busy, setBusy] = useState<ReadonlyMap<string, number>>(new Map());

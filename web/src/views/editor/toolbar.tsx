@@ -115,7 +115,7 @@ export function Toolbar({ presets, loaded, load, draft, valid, edited, unsaved }
         </div>
       </Window>
       <Window title={`Delete “${loaded}”?`} open={asking} onClose={() => setAsking(false)}>
-        <p className="soft">It cannot be had back. What was condensed with it stays as it is.</p>
+        <p className="soft">It cannot be had back. What was compacted with it stays as it is.</p>
         <div className="row dialog-actions">
           <Button onPress={() => setAsking(false)}>Keep it</Button>
           <Button look="danger" isPending={dropping.isPending} onPress={() => dropping.mutate()}>Delete</Button>

@@ -8,7 +8,7 @@ export default function Inspector() {
   return (
     <TranscriptView
       title="Inspector"
-      about="See what is in a transcript, and what condensing would make of it."
+      about="See what is in a transcript, and what compacting would make of it."
       model={model}
       onOpen={() => setModel("")}
     >

@@ -1,4 +1,4 @@
-/** What a condensation came to: what changed, the report, the receipt, and the way back. */
+/** What a compaction did: the changes, the report, the receipt, and the way back. */
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
@@ -208,9 +208,9 @@ function Files({ transcript, done }: OutcomeProps) {
     <div className="files">
       <div className="stack">
         <h3>Files</h3>
-        <p className="soft">The plan file holds everything that was removed. Beside the condensed file it brings the original back.</p>
+        <p className="soft">The plan file holds everything that was removed. Beside the compacted file it brings the original back.</p>
         <div className="row wrap">
-          <Button icon="download" onPress={() => fetching.mutate("condensed")}>Condensed file</Button>
+          <Button icon="download" onPress={() => fetching.mutate("condensed")}>Compacted file</Button>
           <Button icon="download" onPress={() => fetching.mutate("plan")}>Plan file</Button>
         </div>
         <pre className="words plain">compact restore {stem.replace(/[^\w.-]+/g, "_")}.condensed.json --plan {stem.replace(/[^\w.-]+/g, "_")}.plan.json</pre>

@@ -40,7 +40,7 @@ export function Workspace({ transcript, model, setModel }: WorkspaceProps) {
         <Comparison transcript={transcript} model={model} target={aim} chosen={chosen} choose={setPicked} />
         <div className="row wrap act">
           <Button look="primary" icon="play" isDisabled={!chosen} isPending={condensing.isPending} onPress={() => condensing.mutate()}>
-            Condense with {chosen}
+            Compact with {chosen}
           </Button>
           <span className="quiet small push">No model is called: summaries are made of the conversation’s own words.</span>
         </div>

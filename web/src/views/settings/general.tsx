@@ -1,4 +1,4 @@
-/** How stored sessions are compressed: for all of them or a workspace, each value with where it comes from. */
+/** How stored sessions are compacted: for all of them or a workspace, each value with where it comes from. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, got, type Schemas } from "../../api/client";
@@ -23,7 +23,7 @@ export function General() {
     queryFn: ({ signal }) => got(api.GET("/api/settings", { params: { query: scope }, signal })),
   });
   return (
-    <Panel title="Compression of stored sessions">
+    <Panel title="Compaction of stored sessions">
       <div className="set-scope">
         <TextInput label="Workspace" hint="Empty for the values that hold everywhere." value={workspace} onChange={setWorkspace} maxLength={200} />
         <TextInput label="As they hold for a model" hint="A model may have a threshold and a retention of its own." value={model} onChange={setModel} maxLength={200} placeholder="gpt-4o" />

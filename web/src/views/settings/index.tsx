@@ -25,7 +25,7 @@ interface Section {
 }
 
 const SECTIONS: readonly Section[] = [
-  { id: "general", title: "Compression", about: "When stored sessions are compressed, what stays, what happens when a summary fails, notifications", view: General },
+  { id: "general", title: "Compaction", about: "When stored sessions are compacted, what stays, what happens when a summary fails, notifications", view: General },
   { id: "providers", title: "Recipes", about: "The default recipe; the providers, what they can do, and the settings of each", view: Providers },
   { id: "thresholds", title: "Thresholds", about: "From which share of the window conversations are compacted, with each model, in the chat and in the gateway", view: Thresholds },
   { id: "models", title: "Models", about: "Maximum input and output, context window; add, edit, reset, delete", view: Models },

@@ -149,7 +149,7 @@ function Options({ costs }: { costs: Schemas["CostComparison"] }) {
       <Scroll label="Costs" className="set-scroll">
         <table className="set-table">
           <thead>
-            <tr><th>Recipe</th><th>Asks</th><th className="end">Tokens after</th><th className="end">Condensing</th><th className="end">Cache rewrite</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr>
+            <tr><th>Recipe</th><th>Asks</th><th className="end">Tokens after</th><th className="end">Compacting</th><th className="end">Cache rewrite</th><th className="end">Saved a request</th><th className="end">Pays after</th></tr>
           </thead>
           <tbody>
             {costs.options.map((each, index) => (

@@ -49,7 +49,7 @@ function Nothing() {
   return (
     <section className="panel">
       <Empty icon="traces" title="No trace has arrived yet" actions={<a className="button" href="#/chat">Open the chat</a>}>
-        <p>Compressions in the chat are traced by themselves. Programs send theirs to <code>/ingest</code> of this server: set the exporter’s address in their configuration.</p>
+        <p>Compactions in the chat are traced by themselves. Programs send theirs to <code>/ingest</code> of this server: set the exporter’s address in their configuration.</p>
       </Empty>
     </section>
   );
