@@ -104,7 +104,7 @@ def test_no_mark_of_ours_or_of_a_model_is_repeated(
 def test_every_strategy_chooses_among_the_same_lines(talk: tuple[Message, ...], budget: int, strategy: str) -> None:
     messages = [message for message in talk if not is_summary(message)]
     summary = summarize_offline(messages, budget=budget, count=count, emphasis=emphasis_of(strategy))
-    told = tell(messages, exchanges(messages), read(messages))
+    told = tell(messages, exchanges(messages), read(messages), emphasis_of(strategy))
     lines = {each.line(room) for each in told for room in (SHORT, LONG)}
     assert all(line in lines or is_framing(line) for line in summary.splitlines())
     assert count(summary) <= budget

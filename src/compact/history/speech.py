@@ -44,8 +44,13 @@ def generalizes(request: str) -> bool:
 
 def share_of_reasons(text: str) -> float:
     """The part of the sentences that tells a decision, a reason, or what speaks against something."""
-    said = [_plain(span.text) for span in sentences_in(text[:_LONGEST_TEXT])]
-    return sum(_says("deciding", each) or _says("explaining", each) for each in said) / max(len(said), 1)
+    said = [span.text for span in sentences_in(text[:_LONGEST_TEXT])]
+    return sum(decides(each) or explains(each) for each in said) / max(len(said), 1)
+
+
+def decides(text: str) -> bool:
+    """Return True if a choice is told, or who agreed to it."""
+    return _says("deciding", _plain(text))
 
 
 def narrates(text: str) -> bool:

@@ -218,11 +218,11 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
     people = task.conversation.with_messages([message for message in shown if not is_summary(message)])
     fixed = untouchable(people)
     reading = read(origin)
-    told = tell(origin, groups, reading)
+    told = tell(origin, groups, reading, emphasis_of(settings.strategy))
     recent = recent_exchanges(shown, groups, settings, task.measure)
     starts = starts_of(shown, groups)
     focus, pointed = exchanges_in_focus(reading, groups), exchanges_pointed_at(reading, groups)
-    size, emphasis = len(groups), emphasis_of(settings.strategy)
+    size = len(groups)
     ended = _ended(people) if people.dialect.forgets_reasoning else frozenset()
     ladders = []
     for at, group in enumerate(groups):
@@ -240,7 +240,7 @@ def build_ladders(task: Task, settings: AutoSettings, groups: Sequence[Exchange]
         ladder.recent, ladder.starts = recent.get(at, NOT_RECENT), starts[at]
         ladder.boost = _RECENT if ladder.recent.claim else _FOCUS if ladder.island else 1.0
         ladder.recency = fade(at, size)
-        ladder.worth = weigh(ladder.told, emphasis)
+        ladder.worth = weigh(ladder.told)
         if not stays:
             _write_lines(ladder, task.measure)
         ladders.append(ladder)

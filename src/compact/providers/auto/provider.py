@@ -7,8 +7,9 @@ summary; those after it stand as messages, with long results cut to excerpts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from compact.messages import MOVING_TAIL, ROLES_NEVER_PRUNED, Fold, Message, Pass, exchanges, is_summary
@@ -17,8 +18,9 @@ from compact.providers.auto.composition import PASS, Composition
 from compact.providers.auto.settings import AutoSettings
 from compact.providers.auto.steady import steady_prefixes
 from compact.providers.provider import Applied, Capabilities, Rejected, Step, Steps, Task, propose
-from compact.summaries.model.strategy import Style
+from compact.summaries.model.strategy import DEFAULT, Style
 from compact.summaries.model.summarize import NoSummary, Request, Summary, summarize
+from compact.summaries.offline.emphasis import EVEN, describe_no_effect, emphasis_of
 from compact.summaries.offline.lines import tell_following
 
 _ROUNDS = 4
@@ -63,7 +65,10 @@ class AutoProvider:
         kept: frozenset[str] = frozenset()
         reachable = composition.within_reach
         for _ in range(_ROUNDS):
-            proposal = composition.summarized(summary, removed, read) if summary else composition.fitted()
+            if summary:
+                proposal = composition.summarized(summary, removed, read)
+            else:
+                proposal = _fitted(composition, settings, partial(Composition, task, target=target, kept=kept))
             if kept and reachable and not composition.reaches(proposal):
                 break
             verdict = yield from propose(replace(proposal, notes=(*proposal.notes, *notes)))
@@ -131,17 +136,28 @@ def _propose_steady(task: Task, settings: AutoSettings, target: int) -> Generato
     for steady in steady_prefixes(task, target):
         composition = Composition(task, settings, target, steady=steady)
         if composition.holds:
-            verdict = yield from propose(composition.fitted())
+            again = partial(Composition, task, target=target, steady=steady)
+            verdict = yield from propose(composition.fitted() if task.asks else _fitted(composition, settings, again))
             return isinstance(verdict, Applied)
     return False
 
 
 def _summarizable(task: Task, settings: AutoSettings, composition: Composition) -> tuple[Sequence[Message], int]:
-    """What a model's summary would stand for, and how long it may be; nothing where it would save too little."""
+    """Return the messages that a model's summary would cover, and its room; nothing where it would save too little."""
     room = _room(task, settings, composition)
     removed = composition.removed(room) if room else ()
     room = min(room, sum(map(task.measure.message, removed)) - LEAST_SAVED)
     return (removed, room) if room >= LEAST_ANSWER else ((), 0)
+
+
+def _fitted(composition: Composition, settings: AutoSettings, again: Callable[..., Composition]) -> Pass:
+    """The pass with an account that no model writes; it notes which settings for a model have no effect."""
+    found, same = composition.fitted(), False
+    if emphasis_of(settings.strategy) != EVEN:
+        usual = settings.model_copy(update={"strategy": DEFAULT, "prompt": ""})
+        same = again(settings=usual).fitted().edits == found.edits
+    notes = describe_no_effect(settings.strategy, prompt=bool(settings.prompt), same=same)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _room(task: Task, settings: AutoSettings, composition: Composition) -> int:

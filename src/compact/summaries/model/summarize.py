@@ -15,7 +15,8 @@ from compact.summaries.model.ladder import Good, Stop, Trouble
 from compact.summaries.model.material import Material, OnFailure, Request
 from compact.summaries.model.merging import fit, merge
 from compact.summaries.model.statements import Draft, render
-from compact.summaries.offline.emphasis import emphasis_of
+from compact.summaries.model.strategy import DEFAULT
+from compact.summaries.offline.emphasis import EVEN, describe_no_effect, emphasis_of
 from compact.summaries.offline.summarize import SHARE, summarize_offline
 
 __all__ = ["NoSummary", "OnFailure", "Request", "Summary", "summarize"]
@@ -92,7 +93,9 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
         if len(answers) > 1 and count(text) > material.limit:
             # Parts that are each small enough need not be so together.
             text = _write_offline(material, material.limit) or text
-        return Summary(text, tuple(notes), offline=True)
+        return Summary(
+            text, (*notes, *_notes_offline(material, min(material.limit, material.size // SHARE))), offline=True
+        )
     doubts = [doubt for answer in answers for doubt in answer.doubts]
     if doubts:
         removed = sum(doubt.removed for doubt in doubts)
@@ -113,20 +116,31 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
     return Summary(render(kept, strategy), tuple(notes))
 
 
-def _write_offline(material: Material, budget: int) -> str:
-    """The summary by our own code, all at once."""
+def _write_offline(material: Material, budget: int, strategy: str = "") -> str:
+    """The summary by our own code, all at once, by another strategy where one is named."""
     request, count = material.request, material.measure.text
-    emphasis = emphasis_of(request.strategy.name)
+    emphasis = emphasis_of(strategy or request.strategy.name)
     return summarize_offline(request.messages, budget=budget, count=count, kept=request.kept, emphasis=emphasis)
+
+
+def _notes_offline(material: Material, budget: int) -> tuple[str, ...]:
+    """Say which settings of the request had no effect, as no model wrote the summary."""
+    strategy = material.request.strategy
+    same = emphasis_of(strategy.name) != EVEN and (
+        _write_offline(material, budget) == _write_offline(material, budget, DEFAULT)
+    )
+    return describe_no_effect(strategy.name, prompt=strategy.custom, same=same)
 
 
 def _without(material: Material, stop: Stop) -> Generator[Event, None, Summary | NoSummary]:
     """What is done where no answer is usable."""
     request, count = material.request, material.measure.text
     if request.on_failure == "offline":
-        if text := _write_offline(material, min(request.budget, material.size // SHARE)):
+        budget = min(request.budget, material.size // SHARE)
+        if text := _write_offline(material, budget):
             yield Event("summary_created", {"tokens": count(text), "offline": True, "reason": stop.reason})
-            return Summary(text, (f"summarized without a model: {stop.reason}",), offline=True)
+            notes = _notes_offline(material, budget)
+            return Summary(text, (f"summarized without a model: {stop.reason}", *notes), offline=True)
     if request.on_failure == "prune":
         yield Event("summary_pruned", {"kind": stop.kind, "reason": stop.reason, "messages": len(request.messages)})
     return NoSummary(stop.kind, stop.reason, prune=request.on_failure == "prune")

@@ -38,11 +38,17 @@ class Emphasis:
     looks: float = 1.0
 
     def of_words(self, spoken: Utterance) -> float:
-        """For what somebody said."""
+        """For what somebody said; where reasons come first, for all of it that tells no decision and no reason."""
         if spoken.source is Source.TOOL:
             return self.runs
         by_user = spoken.source is Source.USER
-        return self._of_text(spoken.text, self.rules if spoken.binding else self.person if by_user else self.talk)
+        usual = self.rules if spoken.binding else self.person if by_user else self.talk
+        return usual if self.favours_reasons else self._of_text(spoken.text, usual)
+
+    @property
+    def favours_reasons(self) -> bool:
+        """Whether decisions and reasons come before all else but rules."""
+        return self.reasons > max(1.0, self.person, self.talk, self.changes, self.runs)
 
     def of_deed(self, action: Action) -> float:
         """For what was done; a refusal is a person's decision."""
@@ -59,8 +65,7 @@ class Emphasis:
         return max(map(self._of_part, line.replace(UNVERIFIED, "", 1).removeprefix("- ").split(" → ")))
 
     def _of_part(self, part: str) -> float:
-        part = part.removeprefix(AFTER_STEPS).removeprefix(_STORED)
-        first = part.partition(" ")[0].rstrip(":")
+        first = _first_word(part)
         if first == "user":
             rule = self.rules > self.person and binds(after_quote(part))
             return self._of_text(part, self.rules if rule else self.person)
@@ -73,6 +78,15 @@ class Emphasis:
 
     def _of_text(self, text: str, usual: float) -> float:
         return usual + (self.reasons - usual) * share_of_reasons(text) if self.reasons > usual else usual
+
+
+def is_assistants(part: str) -> bool:
+    """Return True if the part of a line says what the assistant said."""
+    return _first_word(part) == "assistant"
+
+
+def _first_word(part: str) -> str:
+    return part.removeprefix(AFTER_STEPS).removeprefix(_STORED).partition(" ")[0].rstrip(":")
 
 
 EVEN = Emphasis()
@@ -91,3 +105,15 @@ _EMPHASES = {
 def emphasis_of(strategy: str) -> Emphasis:
     """The emphasis of the strategy of that name; even where it has none of its own."""
     return _EMPHASES.get(strategy, EVEN)
+
+
+def describe_no_effect(strategy: str, *, prompt: bool, same: bool) -> tuple[str, ...]:
+    """Notes for the report of a summary that no model wrote: what was set for it in vain.
+
+    `prompt` says that a prompt was given, and `same` that the default strategy gives the same text.
+    """
+    notes = ("the prompt had no effect: no model wrote the summary",) if prompt else ()
+    if same and emphasis_of(strategy) != EVEN:
+        why = "without a model it only chooses what comes first, and here the default chooses the same"
+        notes = (*notes, f"the strategy {strategy} had no effect: {why}")
+    return notes

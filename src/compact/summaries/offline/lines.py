@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,10 +14,11 @@ from compact.history.plans import Plan, checked_in, drop_repeated, planned_by, r
 from compact.history.quoting import in_quotes, quote
 from compact.history.reading import Reading, Utterance, read
 from compact.history.rules import RulesFile
-from compact.history.speech import QUESTION_MARKS, answers, common_words, leans, without_announcements
+from compact.history.speech import QUESTION_MARKS, answers, leans, without_announcements
 from compact.messages import Exchange, Message, exchanges
 from compact.quantities import counted
 from compact.summaries.offline.calls import QUESTIONS, TELLS_MORE, describe_call, describe_record, distinct
+from compact.summaries.offline.emphasis import EVEN, Emphasis
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.records import (
     JOIN,
@@ -27,12 +27,12 @@ from compact.summaries.offline.records import (
     field_key,
     keys_with,
     load_record,
-    names_in,
     pick,
     place_words,
     scalars_in,
     words_in,
 )
+from compact.summaries.offline.requests import LONGEST_RESULT, QUESTION, find_asked, words_of_request
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 USER, ASSISTANT, TOOL = "- user", "- assistant", "- tool"
@@ -45,19 +45,9 @@ _GREETING = 120
 _FOLLOWING = 60
 _TAKEN_UP = 1_000
 _LONGEST_REQUEST = 4_000
-_QUESTION = 600
 _LONGEST_QUESTION, _SHORT_ANSWER = 120, 100
-_INFLECTED = 6
 _SHORT_VALUE = 80
 """Characters of a result that is one value, such as the id of a customer."""
-_SHORT_NUMBER, _LONG_NUMBER = 3, 5
-"""Shorter ones are as likely numbers of lines, the more so in a long request."""
-_LONGEST_RESULT = 20_000
-_RARE = 3
-"""A word that more results have says nothing about any of them."""
-_MOST_ASKED = 60
-_SPACELESS = "\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3"
-_ASKED_WORD = re.compile(rf"[^\W{_SPACELESS}]{{4,40}}|[{_SPACELESS}]{{2,8}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +99,7 @@ class Told:
     records: Mapping[int, Record] = field(default_factory=dict, repr=False)
     vocabulary: Vocabulary = field(default=NO_WORDS, repr=False)
     rules: Sequence[RulesFile] = ()
+    emphasis: Emphasis = EVEN
     speeches: dict[int, Speech] = field(default_factory=dict, repr=False)
     mentions: dict[int, Mentions] = field(default_factory=dict, repr=False)
 
@@ -192,7 +183,7 @@ class Told:
         """The words of the latest request that a result has, and that the call was not given."""
         if action.outcome.failed or action.superseded or not self.question or action.kind in CHANGES:
             return set()
-        result = action.result[:_LONGEST_RESULT].lower()
+        result = action.result[:LONGEST_RESULT].lower()
         wanted = {word for word in self.asked if word in result}
         given = str(action.call.raw).lower() if wanted else ""
         return {word for word in wanted if word not in given}
@@ -229,7 +220,9 @@ class Told:
         if spoken.speaker:
             who = f"- {spoken.speaker}" if spoken.source is Source.TOOL else f"{who} ({spoken.speaker})"
         by_person = spoken.source is Source.USER
-        text = self.speech(spoken).quote(room.words, room.rules if spoken.binding else 0)
+        text = self.speech(spoken).quote(
+            room.words, room.rules if spoken.binding or self.emphasis.favours_reasons else 0
+        )
         text = "" if self.actions and not by_person and len(text) < _REMARK else text
         beside = f" (with {spoken.beside}, no longer shown)" if spoken.beside else ""
         if question := self.answered(spoken, text):
@@ -251,7 +244,11 @@ class Told:
         if not by_person:
             words = retell_checks(words, plan) if (plan := self.lists.get(id(spoken))) else words
             words = without_announcements(words) if self.actions else words
-        made = self.speeches[id(spoken)] = Speech(words, self.vocabulary, by_person=by_person)
+        given = () if by_person else self.vocabulary.references_given_in(spoken.text)
+        beside = (1.0 if by_person else self.emphasis.talk) if self.emphasis.favours_reasons else None
+        made = self.speeches[id(spoken)] = Speech(
+            words, self.vocabulary, by_person=by_person, references=given, beside_reasons=beside
+        )
         return made
 
 
@@ -259,8 +256,10 @@ def _pick(action: Action, wanted: AbstractSet[str], room: Room) -> str:
     return quote(pick(action.result, wanted, room.found), room.found)
 
 
-def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading) -> list[Told]:
-    """What each exchange holds, in order; the reading is of these messages."""
+def tell(
+    messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading, emphasis: Emphasis = EVEN
+) -> list[Told]:
+    """What each exchange holds, in order, and what of it matters; the reading is of these messages."""
     said: defaultdict[int, list[Utterance]] = defaultdict(list)
     acted: defaultdict[int, list[Action]] = defaultdict(list)
     first = next((spoken.index for spoken in reading.utterances if spoken.source is Source.USER), 0)
@@ -270,7 +269,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
     for action in reading.actions:
         acted[action.index].append(action)
     request = next((said.text for said in reversed(reading.utterances) if said.source is Source.USER), "")
-    asked, short = _asked(reading, request[:_LONGEST_REQUEST]), len(request) <= _QUESTION
+    asked, short = find_asked(reading, request[:_LONGEST_REQUEST]), len(request) <= QUESTION
     groups, plan = list(groups), reading.plan
     planned = plan.index if plan else -1
     lists, records = _lists(reading), _records(reading, request)
@@ -292,6 +291,7 @@ def tell(messages: Sequence[Message], groups: Iterable[Exchange], reading: Readi
             records,
             vocabulary,
             rules.get(group[0], ()),
+            emphasis,
         )
         for group, spoken, next_words, comments, question in zip(
             groups, words, _taken_up(words), _comments(words), _questions(words), strict=True
@@ -356,7 +356,7 @@ def _questions(said: Sequence[Sequence[Utterance]]) -> Iterator[str]:
 def _records(reading: Reading, request: str) -> dict[int, Record]:
     """The records that calls returned, by the id of the call; each result is parsed once."""
     seen: set[str] = set()
-    words = _words_of(request)
+    words = words_of_request(request)
     found: dict[int, Record] = {}
     for action in reading.actions:
         if value := load_record(action.result):
@@ -364,29 +364,6 @@ def _records(reading: Reading, request: str) -> dict[int, Record]:
             found[id(action)] = Record(value, keys & seen, keys_with(value, words))
             seen |= keys - {""}
     return found
-
-
-def _asked(reading: Reading, text: str) -> frozenset[str]:
-    """The names of the latest request, and the stems of its words where it is short; all in lower case."""
-    short = len(text) <= _QUESTION
-    least = _SHORT_NUMBER if short else _LONG_NUMBER
-    names = {name.lower() for name in names_in(text) if not (name.isdigit() and len(name) < least)}
-    words = _words_of(text) - names
-    chosen = sorted(words, key=lambda word: (-len(word), word))[:_MOST_ASKED]
-    results = [action.result[:_LONGEST_RESULT].lower() for action in reading.actions] if chosen else []
-    rare = [word for word in chosen if sum(word in result for result in results) <= _RARE]
-    return frozenset([*sorted(names)[:_MOST_ASKED], *rare])
-
-
-def _words_of(request: str) -> set[str]:
-    """The stems of the words of a short request that say what it is about."""
-    said = {word.lower() for word in _ASKED_WORD.findall(request)} if len(request) <= _QUESTION else set()
-    return {_stem(word) for word in said - common_words()}
-
-
-def _stem(word: str) -> str:
-    """The word without what an inflection may change."""
-    return word[:-2] if len(word) > _INFLECTED and word.isalpha() else word
 
 
 def tell_following(messages: Sequence[Message]) -> str:

@@ -7,15 +7,15 @@ delete it. So a passage is a sentence, or an item with the line that leads in to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, groupby, takewhile
+from itertools import accumulate, compress, groupby, takewhile
 from typing import NamedTuple
 
 from compact.facts import Strength, directives_in, sentences_in
 from compact.history.quoting import quote, shorten, shorten_middle, shorten_to_clause
 from compact.history.reading import binds
-from compact.history.speech import QUESTION_MARKS, asks, corrects, explains, leans, recounts
+from compact.history.speech import QUESTION_MARKS, asks, corrects, decides, explains, leans, recounts
 from compact.summaries.offline.vocabulary import NO_WORDS, Vocabulary
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
@@ -34,6 +34,10 @@ _NAMED = re.compile(r"\d|`|\w[_/]\w|\w\.\w|[a-z][A-Z]")
 _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
 _LEANS, _MOST_LEANT_ON = 0.8, 2
+_REASONED, _NEAR_REASON = 2.0, 6
+"""What a decision or its reason is worth to a log of decisions, and within how many passages the two are sought."""
+_REFERENCE = 1.0
+"""What an id or a reference number is worth beside being something that is named."""
 _SLACK = 4
 """The part of its room that a quote may take beyond it."""
 _TELLS_ENOUGH = 0.8
@@ -62,10 +66,25 @@ class Passage(NamedTuple):
 class Speech:
     """What somebody said at once; quotes of any length are made of it."""
 
-    def __init__(self, text: str, vocabulary: Vocabulary = NO_WORDS, *, by_person: bool = True) -> None:
+    def __init__(
+        self,
+        text: str,
+        vocabulary: Vocabulary = NO_WORDS,
+        *,
+        by_person: bool = True,
+        references: Sequence[str] = (),
+        beside_reasons: float | None = None,
+    ) -> None:
+        """Read what was said; `references` are the ids and numbers that nobody gave before.
+
+        With `beside_reasons`, decisions come before other sentences, each with its reason; where there are any, the
+        others have that share of their room.
+        """
         self._text = text
         self._vocabulary = vocabulary
         self._by_person = by_person
+        self._references = references
+        self._beside_reasons = beside_reasons
         self._quotes: dict[tuple[int, int], str] = {}
 
     def quote(self, longest: int, rules: int = 0) -> str:
@@ -85,10 +104,12 @@ class Speech:
             return quote(text, longest)
         found = self._passages
         others, longest = longest, max(longest, rules)
+        if self._beside_reasons is not None and any(self._reasoned):
+            others = int(others * self._beside_reasons)
         if len(found) < 2:
             return shorten_middle(quote(text, 4 * longest), longest)
         weights = self._weights
-        directs = [one or bool(each.lead) for one, each in zip(self._directs, found, strict=True)] if rules else []
+        first = self._first if rules else []
         chosen: set[int] = set()
         order = sorted(range(len(found)), key=lambda at: (-weights[at], at))
         # A little more room is better than half of what says most.
@@ -100,7 +121,7 @@ class Speech:
                 missing = [one for one in needed if one not in chosen]
                 leads = (len(found[one].lead) for one in missing if one - 1 not in chosen)
                 price = sum(len(found[one].text) + len(_GAP) for one in missing) + sum(leads)
-                rule = bool(directs) and (directs[at] or at == order[0])
+                rule = bool(first) and (first[at] or at == order[0])
                 if price <= (left if rule else min(left, others)) + slack * best:
                     chosen.update(missing)
                     left -= price
@@ -125,9 +146,24 @@ class Speech:
         while first and self._leaning[first] and at - first < _MOST_LEANT_ON:
             first -= 1
         opener, own = self._openers[first], list(range(first, at + 1))
-        if not 0 < opener < first:
+        if (other := self._other_half(at)) is not None:
+            return [sorted({*own, other})]
+        if not 0 < opener < first or self._reasoned[at]:
             return [own]
         return [[opener, *own], own] if best else [[opener, *own]]
+
+    def _other_half(self, at: int) -> int | None:
+        """Return the place of the reason for a decision, or of the decision that a reason is given for."""
+        if not self._reasoned[at] or all(self._decided_why[at]):
+            return None
+        decided = self._decided_why[at][0]
+        near = range(at + 1, at + 1 + _NEAR_REASON) if decided else range(at - 1, at - 1 - _NEAR_REASON, -1)
+        for place in near:
+            if not 0 <= place < len(self._passages) or self._decided_why[place] == self._decided_why[at]:
+                return None  # another decision, or another reason, comes first
+            if self._reasoned[place]:
+                return place
+        return None
 
     def quote_rules(self, longest: int, rest: int) -> str:
         """What of a file directs, in at most so many characters; and what else it says, up to `rest` in all."""
@@ -146,8 +182,44 @@ class Speech:
     def share_of_rules(self) -> float:
         """The part of the text that gives rules: beside one that does, so does all that directs or is listed."""
         found = self._passages
-        rules = [each for each, directs in zip(found, self._directs, strict=True) if each.lead or directs]
-        return sum(len(each.whole) for each in rules) / max(sum(len(each.whole) for each in found), 1)
+        return self._share([bool(each.lead) or directs for each, directs in zip(found, self._directs, strict=True)])
+
+    @property
+    def share_of_reasons(self) -> float:
+        """The part of the text that tells decisions and reasons."""
+        return self._share(self._reasoned)
+
+    @property
+    def share_of_references(self) -> float:
+        """The part of the text that gives ids and reference numbers for the first time."""
+        return self._share(self._refers)
+
+    def _share(self, chosen: Sequence[bool]) -> float:
+        sizes = [len(each.whole) for each in self._passages]
+        return sum(compress(sizes, chosen)) / max(sum(sizes), 1)
+
+    @cached_property
+    def _first(self) -> list[bool]:
+        """Which passages may take more room than others: rules, with their leads, and decisions with their reasons."""
+        if self._beside_reasons is not None and not self._by_person:
+            return self._reasoned
+        found = zip(self._directs, self._passages, self._reasoned, strict=True)
+        return [directs or bool(each.lead) or reasoned for directs, each, reasoned in found]
+
+    @cached_property
+    def _reasoned(self) -> list[bool]:
+        """Which passages tell a decision or a reason, where that matters."""
+        return [self._beside_reasons is not None and any(each) for each in self._decided_why]
+
+    @cached_property
+    def _decided_why(self) -> list[tuple[bool, bool]]:
+        """For each passage, whether it tells a decision, and whether it gives a reason."""
+        return [(decides(each.whole), explains(each.whole)) for each in self._passages]
+
+    @cached_property
+    def _refers(self) -> list[bool]:
+        """Which passages give ids or reference numbers that nobody gave before."""
+        return [any(code in each.text for code in self._references) for each in self._passages]
 
     @cached_property
     def _directs(self) -> list[bool]:
@@ -185,8 +257,10 @@ class Speech:
         """What each passage is worth."""
         found = self._passages
         weights = [
-            _weight(passage, self._vocabulary) - _LEANS * leaning
-            for passage, leaning in zip(found, self._leaning, strict=True)
+            _weight(passage, self._vocabulary) - _LEANS * leaning + _REASONED * reasoned + _REFERENCE * refers
+            for passage, leaning, reasoned, refers in zip(
+                found, self._leaning, self._reasoned, self._refers, strict=True
+            )
         ]
         if found and self._by_person:
             weights = [

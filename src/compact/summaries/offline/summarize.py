@@ -88,14 +88,14 @@ def _told(
     groups, reading = exchanges(messages), read(messages)
     statements: list[_Statement] = []
     files: list[RulesFile] = []
-    for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading), strict=True)):
+    for at, (group, told) in enumerate(zip(groups, tell(messages, groups, reading, emphasis), strict=True)):
         members = [messages[index] for index in group]
         if all(message.id in kept for message in members) or any(map(_stands_for_others, members)):
             continue
         files += told.rules
         if told.said or told.actions:
             texts = tuple(map(told.line, ROOMS))
-            statements.append(_Statement(texts, weigh(told, emphasis), fade(at, len(groups)), len(members)))
+            statements.append(_Statement(texts, weigh(told), fade(at, len(groups)), len(members)))
     return statements, files
 
 

@@ -15,6 +15,16 @@ _WITHIN = re.compile(r"[\d_]|[a-z][A-Z]")
 _CAPITAL = re.compile(r"[^\W\d_a-z](?<=[^.!?:\s]\s.)\w+")
 _ASCII_CAPITAL = re.compile(r"[A-Z](?<=[^.!?:\s]\s.)\w+")
 _LATIN, _OTHER_SCRIPT = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff]")
+_DIGIT = re.compile(r"\d")
+# A number of many digits, or four and more with letters; no amounts, dates, versions or paths.
+_REFERENCE = re.compile(
+    r"(?<![\w./\\$€£-])(?:"
+    r"#?[A-Z]{0,12}[-_]?(?!\d*000\b)(?<=[A-Z#_-])\d{4,20}|(?!\d*000\b)\d{6,20}"
+    r"|(?=[A-Z]*\d)(?=\d*[A-Z])(?=(?:[A-Z]*\d){2})[A-Z0-9]{6,20}"
+    r"|(?=[0-9-]*[A-Z])(?=(?:[A-Z-]*\d){4})[A-Z0-9]{2,12}(?:-[A-Z0-9]{1,12}){1,5}"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r")(?![\w/\\%-]|[.,]\d)"
+)
 _CALLED = re.compile(r"\b([A-Za-z_]\w{2,60})\(\)")
 _QUOTED = re.compile(r"`(\w{3,60})(?:\(\))?`")
 _NAMED = 3.0
@@ -35,9 +45,13 @@ class Vocabulary:
         """`said` are the texts of each exchange."""
         self._counts: Counter[str] = Counter()
         self._texts: Counter[str] = Counter()
+        self._given: dict[str, str] = {}
         exchanges = 0
         for texts in said:
             exchanges += any(texts)
+            for text in texts:
+                for code in references_in(text):
+                    self._given.setdefault(code, text)
             self._counts.update(set().union(*map(words_of, texts)))
             self._texts.update(text for text in texts if len(text) <= _LONGEST_PHRASE)
         rare = max(_RARE, exchanges * _TOPIC)
@@ -56,6 +70,10 @@ class Vocabulary:
         named = fsum(worth.get(name, 0.0) for name in set(map(str.lower, _names(start, tokens))))
         # Sets have another order in every process; exact sums do not depend on it.
         return (fsum(worth.values()) + (_NAMED - 1) * named) / max(self._texts[text], 1)
+
+    def references_given_in(self, text: str) -> list[str]:
+        """The ids and reference numbers that this text was the first to give."""
+        return [code for code in references_in(text) if self._given.get(code) == text]
 
     def rare_words(self, text: str) -> set[str]:
         """The longer words of a text that a few exchanges have."""
@@ -88,6 +106,12 @@ def _names(text: str, tokens: Iterable[str]) -> list[str]:
 @lru_cache(1 << 14)
 def _is_name(word: str) -> bool:
     return _WITHIN.search(word) is not None
+
+
+@lru_cache(1 << 12)
+def references_in(text: str) -> tuple[str, ...]:
+    """The ids and reference numbers of a text, as people are given them: HOTEL-83721, #W2378156, XK4T9Q."""
+    return tuple(dict.fromkeys(_REFERENCE.findall(text[:_LONGEST]))) if _DIGIT.search(text) else ()
 
 
 def words_of(text: str) -> set[str]:

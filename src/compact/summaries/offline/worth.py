@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import exp
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from compact.history.outcomes.outcome import Verdict
 from compact.history.quoting import after_quote
 from compact.history.reading import binds
 from compact.summaries.accounts import UNVERIFIED
-from compact.summaries.offline.emphasis import EVEN, Emphasis
+from compact.summaries.offline.emphasis import EVEN, Emphasis, is_assistants
 from compact.summaries.offline.lines import LONG, ROOMS, USER, Told
 from compact.summaries.offline.quotations import Speech
 from compact.summaries.offline.rules import is_rules
+from compact.summaries.offline.vocabulary import references_in
 
 OLDEST = 0.15
 LEAST_STEP = 8
@@ -23,6 +24,8 @@ LEAST_STEP = 8
 _BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 24.0, 5.0, 5.0, 1.2, 0.6
 _CARRIED_USER, _CARRIED = 7.5, 2.5
 """What a person's words and others are worth in an earlier account, which has left out what matters less."""
+_REFERENCE = 8.0
+"""What an id or a reference number is worth that the assistant gave: people come back to it, and cannot guess it."""
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
 _SUPERSEDED, _RUN_AGAIN = 0.3, 0.5
@@ -71,9 +74,9 @@ RULES = Worth(lines=(1e6, 2e6, 4e6), words=4e6, lasting=4e6)
 """What a file of the project's rules is worth: it is the last to leave an account."""
 
 
-def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
-    """What an exchange is worth to a strategy with that emphasis; what a later action does again is worth little."""
-    worth = NOTHING
+def weigh(told: Told) -> Worth:
+    """What an exchange is worth by its emphasis; what a later action does again is worth little."""
+    worth, emphasis = NOTHING, told.emphasis
     for spoken in told.said:
         stress = emphasis.of_words(spoken)
         if spoken.source is Source.TOOL:
@@ -83,13 +86,19 @@ def weigh(told: Told, emphasis: Emphasis = EVEN) -> Worth:
         weight = _BY_USER if by_user else _ON_THE_WAY if not spoken.closing else _COMMENT if told.comments else _CLOSING
         information, size = told.vocabulary.information(spoken.text), len(spoken.text)
         information += told.vocabulary.information(question) if (question := told.answered(spoken, spoken.text)) else 0
-        rules = told.speech(spoken).share_of_rules if spoken.binding else 0.0
-        if rules:
-            value = _said(stress * _BINDING, rules * information)
-            worth = worth.plus(value, (_shown(int(rules * size), max(room.rules, room.words)) for room in ROOMS))
-            worth = worth._replace(lasting=worth.lasting + value)
-        value = _said(stress * weight, (1 - rules) * information)
-        worth = worth.plus(value, _quoted(told.speech(spoken), int((1 - rules) * size), _TOLD * by_user))
+        speech, rest = told.speech(spoken), 1.0
+        if rules := speech.share_of_rules if spoken.binding else 0.0:
+            value, rest = _said(stress * _BINDING, rules * information), rest - rules
+            worth = worth.plus(value, _shown_first(rules * size))._replace(lasting=worth.lasting + value)
+        if refers := speech.share_of_references:
+            value = _said(max(stress, 1.0) * _REFERENCE, refers * information)
+            worth = worth.plus(value)._replace(lasting=worth.lasting + value)
+            rest -= refers
+        if emphasis.reasons > stress and (reasons := rest * speech.share_of_reasons):
+            value, rest = _said(emphasis.reasons * max(weight, _CLOSING), reasons * information), rest - reasons
+            worth = worth.plus(value, _shown_first(reasons * size))
+        value = _said(stress * weight, rest * information)
+        worth = worth.plus(value, _quoted(speech, int(rest * size), _TOLD * by_user))
     stresses = [(id(said), emphasis.of_words(said)) for said in told.said]
     stresses += [(id(action), emphasis.of_deed(action)) for action in told.actions]
     for key, stress in stresses:
@@ -124,9 +133,11 @@ def weigh_item(text: str, emphasis: Emphasis = EVEN) -> Worth:
     said = text.replace(UNVERIFIED, "", 1)
     words = after_quote(said)  # a rule is known by how its sentence begins
     rule = text.startswith(USER) and binds(words or said)
-    usual = _BINDING if rule else _CARRIED_USER if said.startswith(USER) else _CARRIED
-    value = _said(emphasis.of_line(text) * usual, len(text) / 4)
-    return NOTHING.plus(value)._replace(lasting=value if rule else 0.0)
+    refers = any(references_in(part) for part in said.removeprefix("- ").split(" → ") if is_assistants(part))
+    usual = _BINDING if rule else _REFERENCE if refers else _CARRIED_USER if said.startswith(USER) else _CARRIED
+    stress = max(emphasis.of_line(text), 1.0 if refers else 0.0)
+    value = _said(stress * usual, len(text) / 4)
+    return NOTHING.plus(value)._replace(lasting=value if rule or refers else 0.0)
 
 
 def fade(at: int, size: int) -> float:
@@ -152,6 +163,11 @@ def _deed(action: Action) -> float:
 def _said(weight: float, tokens: float) -> float:
     value: float = weight * tokens / (tokens + _LITTLE) ** 0.4
     return value
+
+
+def _shown_first(length: float) -> Iterator[float]:
+    """The shares of what a quote may take more room for that lines of each length show."""
+    return (_shown(int(length), max(room.rules, room.words)) for room in ROOMS)
 
 
 def _shown(length: int, room: int) -> float:
