@@ -25,9 +25,10 @@ from compact.app.recommending import dollars
 from compact.cli.console import AsJson, busy, print_json, screen, styled
 from compact.cli.options import grouped, read_settings
 from compact.cli.tables import Cell, Column, numeric, table_of
-from compact.errors import InvalidInput
+from compact.errors import InvalidConfiguration, InvalidInput
 from compact.messages import Json
-from compact.policies import Profile
+from compact.policies import EffectiveThreshold, Policy, Profile
+from compact.settings.compaction import gather
 
 
 class _OrName(TyperGroup):
@@ -223,11 +224,14 @@ def _probed(asked: Sequence[Standing]) -> dict[str, Probe | None]:
 
 
 def _show(shown: Sequence[Standing], probes: Mapping[str, Probe | None]) -> None:
-    screen().print(table_of([_row(standing, probes) for standing in shown]))
+    policy = _policy()
+    screen().print(table_of([_row(standing, probes, _in_force(standing, policy)) for standing in shown]))
     for standing in shown:
         if standing.source == "configured":
             _tell_remarks(standing)
-    screen().print("In, out: dollars per million tokens.")
+    screen().print(
+        "In, out: dollars per million tokens. Threshold: the share of the window that a conversation may use."
+    )
 
 
 def _tell_remarks(standing: Standing) -> None:
@@ -237,7 +241,9 @@ def _tell_remarks(standing: Standing) -> None:
         screen().print(f"{standing.profile.name}: {remark}")
 
 
-def _row(standing: Standing, probes: Mapping[str, Probe | None]) -> dict[str | Column, Cell]:
+def _row(
+    standing: Standing, probes: Mapping[str, Probe | None], in_force: EffectiveThreshold | None
+) -> dict[str | Column, Cell]:
     profile, model = standing.profile, standing.model
     return {
         "profile": profile.name,
@@ -248,8 +254,32 @@ def _row(standing: Standing, probes: Mapping[str, Probe | None]) -> dict[str | C
         numeric("in"): _price(model.prices and model.prices.input),
         numeric("out"): _price(model.prices and model.prices.output),
         numeric("window"): f"{model.context_window:,}" if model.source != "default" else "?",
+        numeric("threshold"): _threshold(in_force),
         **({"answer": _told(probes, profile.name)} if probes else {}),
     }
+
+
+def _policy() -> Policy | None:
+    """Return the policy that profiles without a threshold inherit from; None where something is wrong with it."""
+    try:
+        return gather().policy
+    except InvalidConfiguration:
+        return None  # `compact config show` is the place to say so
+
+
+def _in_force(standing: Standing, policy: Policy | None) -> EffectiveThreshold | None:
+    """Return the threshold of conversations with the profile's model; None where there are none, or it is unknown."""
+    if standing.source == "vendor" or standing.profile.use == "condensation":
+        return None
+    found = (policy or Policy()).effective_threshold(standing.profile.own_threshold)
+    return found if policy or found.source == "profile" else None
+
+
+def _threshold(in_force: EffectiveThreshold | None) -> str:
+    if in_force is None:
+        return ""
+    inherited = "" if in_force.source == "profile" else f" ({in_force.source})"
+    return f"{100 * in_force.share:.4g}%{inherited}"
 
 
 def _when(standing: Standing) -> str:
@@ -287,6 +317,7 @@ def _outcome(standing: Standing, probe: Probe | None) -> dict[str, Json]:
 
 def _facts(standing: Standing) -> dict[str, Json]:
     profile, model = standing.profile, standing.model
+    in_force = _in_force(standing, _policy())
     return {
         "name": profile.name,
         "vendor": profile.vendor,
@@ -296,6 +327,8 @@ def _facts(standing: Standing) -> dict[str, Json]:
         "use": profile.use,
         "priority": profile.priority,
         "threshold": profile.threshold,
+        "threshold_in_force": None if in_force is None else round(100 * in_force.share, 4),
+        "threshold_source": None if in_force is None else in_force.source,
         "key": standing.key,
         "credentials": standing.credentials,
         "ready": standing.ready,
