@@ -26,12 +26,11 @@ import os
 from pathlib import Path
 
 from compact import CompactConfig
-from compact.settings.compaction import load_config
 
 Path("compact.yaml").write_text("model: gpt-4o\\npolicy:\\n  trigger_pct: 0.85\\n  keep_recent_turns: 8\\n")
 os.environ["COMPACT_TRIGGER_PCT"] = "0.9"
 
-config = load_config(strategy="decision_log")
+config = CompactConfig.load(strategy="decision_log")
 assert config.policy.trigger_pct == 0.9  # the variable goes before the file
 assert config.policy.keep_recent_turns == 8
 assert config.policy.strategy == "decision_log"  # and a keyword before both
@@ -39,15 +38,15 @@ own = CompactConfig(model="gpt-4o").policy
 assert (own.trigger_pct, own.keep_recent_turns) == (0.85, 6)  # neither the variable nor the file
 ```
 
-| first | keywords | `load_config(model="gpt-4o", trigger_pct=0.9, storage={"adapter": "none"})` |
+| first | keywords | `CompactConfig.load(model="gpt-4o", trigger_pct=0.9, storage={"adapter": "none"})` |
 | --- | --- | --- |
 | then | environment | the variables below; those of the policy also as in `COMPACT_POLICY_TRIGGER_PCT` |
 | then | file | the one given, else `compact.yaml`, `compact.yml` or `compact.json` in the working directory |
 | last | default | the values below |
 
-`CompactConfig(...)` itself reads nothing. `load_config` reads the working directory only because it was called: a
-program that works in folders of others should name its file, `load_config("/etc/myapp/compact.yaml")`, for whoever
-writes the file says where transcripts and traces go.
+`CompactConfig(...)` reads nothing; `CompactConfig.load()` reads the environment, and the file in the working directory. A
+program that works in folders of others should name its file, `CompactConfig.load("/etc/myapp/compact.yaml")`, for
+whoever writes the file says where transcripts and traces go.
 
 In variables a list is JSON or has commas between its texts (`COMPACT_REDACTION_KEYS=badge,employee_id`), and a flag is
 `true` or `false`, `1` or `0`, `on` or `off`. An empty variable empties what is empty by default, such as

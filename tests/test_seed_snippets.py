@@ -20,7 +20,6 @@ from compact.models import Usage, cost
 from compact.models.model import Prices
 from compact.policies import Policy, threshold
 from compact.redaction import Redactor
-from compact.settings.compaction import load_config
 from compact.summaries.model.strategy import custom_strategy, find_strategy
 from tests.app.test_manager import talk
 
@@ -104,14 +103,14 @@ def test_a_variable_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.Mon
     path, value = ["policy.trigger_pct", "0.85"]
     group, name = path.split(".")
     file.write_text(f"model: gpt-4o\n{group}:\n  {name}: {value}\n")
-    assert load_config(file).policy.trigger_pct == 0.85
+    assert CompactConfig.load(file).policy.trigger_pct == 0.85
     variable, _, value = "COMPACT_TRIGGER_PCT=0.9".partition("=")
     monkeypatch.setenv(variable, value)
-    assert load_config(file).policy.trigger_pct == 0.9
+    assert CompactConfig.load(file).policy.trigger_pct == 0.9
     monkeypatch.delenv(variable)
     file.write_text(f"model: gpt-4o\n{group}:\n  {name}: 1.85\n")
     with pytest.raises(InvalidConfiguration, match=r"policy\.trigger_pct"):
-        load_config(file)
+        CompactConfig.load(file)
 
 
 PATTERNS = (r"(?i)api[_-]?key\s*[:=]\s*\S+", r"(?i)password\s*[:=]\s*\S+")

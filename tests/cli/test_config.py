@@ -11,7 +11,7 @@ from compact.app.presets import keep_presets
 from compact.cli.config import commands
 from compact.policies import CompactConfig
 from compact.providers import Preset
-from compact.settings.compaction import all_settings, load_config, variables_of
+from compact.settings.compaction import all_settings, variables_of
 from compact.settings.profiles import load_profiles, load_prompt, profiles_path
 from scripts.document_config import PAGE, SCHEMA, document, schema
 from tests.cli.conftest import Run
@@ -203,7 +203,7 @@ def test_a_file_that_cannot_be_read_is_told(run: Run) -> None:
 def test_a_new_file_holds_every_default_and_is_never_overwritten(run: Run) -> None:
     told = run("config", "init", "--model", "gpt-5")
     assert (told.status, told.err) == (0, "wrote compact.yaml\n")
-    assert load_config() == CompactConfig(model="gpt-5")
+    assert CompactConfig.load() == CompactConfig(model="gpt-5")
     text = Path("compact.yaml").read_text()
     assert [setting.path for setting in all_settings() if f"# {setting.meaning}\n" not in text] == ["seal_key"]
     again = run("config", "init")
@@ -240,7 +240,7 @@ def test_older_settings_become_a_file_with_remarks(run: Run) -> None:
     Path("old.json").write_text(json.dumps(OLD))
     told = run("config", "migrate", "old.json", "--model", "gpt-5", "-o", "compact.yaml", "--prompt", "lawyer")
     assert told.status == 0
-    assert load_config() == CompactConfig.model_validate({"model": "gpt-5", "policy": {"trigger_pct": 0.75}})
+    assert CompactConfig.load() == CompactConfig.model_validate({"model": "gpt-5", "policy": {"trigger_pct": 0.75}})
     remarks = Path("compact.yaml").read_text()
     assert "# profileThresholds: write `threshold: 60` below profile cheap" in remarks
     assert "# profileThresholds: 'most' of dear is no percentage" in remarks
@@ -260,7 +260,7 @@ def test_older_settings_are_kept_with_their_values(run: Run) -> None:
     told = run(
         "config", "migrate", "old.json", "--model", "gpt-5", "--apply", "--prompt", "lawyer", "-o", "compact.yaml"
     )
-    assert (told.status, load_config().policy.preset) == (0, "migrated-v2")
+    assert (told.status, CompactConfig.load().policy.preset) == (0, "migrated-v2")
     assert "# " not in Path("compact.yaml").read_text()  # nothing is left to do by hand
     assert load_profiles().profiles[0].threshold == 60
     assert load_profiles().profiles[0].prompt == "file:lawyer"

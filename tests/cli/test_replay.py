@@ -14,8 +14,7 @@ from compact.app.manager import CompactManager
 from compact.lab import tuning
 from compact.messages import Json
 from compact.models import find_model
-from compact.policies import Policy
-from compact.settings.compaction import load_config
+from compact.policies import CompactConfig, Policy
 from tests.cli.conftest import Run
 from tests.lab.test_replaying import session
 from tests.lab.test_tuning import recalling
@@ -155,7 +154,7 @@ def test_tuning_writes_a_configuration_that_a_manager_takes(run: Run, looking_ba
     assert "Chosen: v2 at" in told.out
     assert "plays in all" in told.out
     assert run("config", "check", file).status == 0
-    config = load_config(file, profile="offline", storage={"path": str(tmp_path / "kept")})
+    config = CompactConfig.load(file, profile="offline", storage={"path": str(tmp_path / "kept")})
     assert (config.model, config.max_context_tokens, config.policy.recipe) == ("claude-sonnet-4-5", 12_000, "v2")
     messages = [dict(message.wire) for message in recalling(24).messages]
     with CompactManager(config) as manager:

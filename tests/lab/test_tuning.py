@@ -18,8 +18,7 @@ from compact.lab.replaying import Terms
 from compact.lab.tuning import Rehearsal, Trial, best_of_each, settings_of, tune
 from compact.messages import Conversation, Json
 from compact.models import find_model
-from compact.policies import Policy
-from compact.settings.compaction import load_config
+from compact.policies import CompactConfig, Policy
 
 WINDOW = 12_000
 SONNET = find_model("claude-sonnet-4-5")
@@ -111,7 +110,7 @@ def test_a_manager_sends_what_was_measured(rehearsal: Rehearsal, tmp_path: Path,
     chosen = {"model": SONNET.id, "max_context_tokens": WINDOW, "policy": settings_of(policy)}
     file.write_text(json.dumps({**chosen, **elsewhere}))
     log: list[Any] = [dict(message.wire) for message in rehearsal.session.messages]
-    with CompactManager(load_config(file)) as manager:
+    with CompactManager(CompactConfig.load(file)) as manager:
         for one in trial.played.sent:
             sent = manager.preflight("s", log[: one.position])
             assert count(parse(sent), model=SONNET.id).total == one.tokens

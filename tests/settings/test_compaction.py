@@ -1,4 +1,4 @@
-"""`load_config`: from keywords, the environment, a file and the defaults, in this order."""
+"""`CompactConfig.load`: from keywords, the environment, a file and the defaults, in this order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from compact.errors import InvalidConfiguration
 from compact.policies import CompactConfig, Policy, StorageSettings
 from compact.policies.fields import schema_of, settings_of
-from compact.settings.compaction import OTHERS, all_settings, find_file, gather, load_config, variables_of
+from compact.settings.compaction import OTHERS, all_settings, find_file, gather, variables_of
 
 # A value that differs from the default, for every setting there is: a new one must be added here.
 SAMPLES: dict[str, Any] = {
@@ -89,12 +89,12 @@ def written(value: Any) -> str:
 
 def test_scenario_yaml_configuration_loading() -> None:
     Path("compact.yaml").write_text("model: gpt-4o\npolicy:\n  trigger_pct: 0.8\n  roles_never_prune: [system]\n")
-    config = load_config()
+    config = CompactConfig.load()
     assert (config.model, config.policy.trigger_pct) == ("gpt-4o", 0.8)
     assert config.policy.roles_never_prune == ("system",)
     Path("compact.yaml").write_text("model: gpt-4o\npolicy:\n  trigger_pct: 1.5\n")
     with pytest.raises(InvalidConfiguration) as raised:
-        load_config()
+        CompactConfig.load()
     assert raised.value.field == "policy.trigger_pct"
     assert raised.value.problem == ("must be a share from 0.05 to 1 (5% to 100%), or -1 to inherit; from compact.yaml")
 
@@ -102,11 +102,11 @@ def test_scenario_yaml_configuration_loading() -> None:
 def test_scenario_environment_variable_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("compact.yaml").write_text("model: gpt-4o\npolicy:\n  trigger_pct: 0.85\n")
     monkeypatch.setenv("COMPACT_TRIGGER_PCT", "0.9")
-    assert load_config().policy.trigger_pct == 0.9
+    assert CompactConfig.load().policy.trigger_pct == 0.9
 
 
 def test_scenario_sensible_defaults() -> None:
-    policy = load_config(model="gpt-4o").policy
+    policy = CompactConfig.load(model="gpt-4o").policy
     assert (policy.trigger_pct, policy.hard_cap_buffer) == (0.85, 1500)
     assert (policy.keep_recent_turns, policy.keep_tool_io_pairs) == (6, 4)
     assert (policy.roles_never_prune, policy.strategy) == (("system", "developer"), "task_state")
@@ -142,7 +142,7 @@ def test_a_secret_is_never_shown_and_belongs_into_no_file() -> None:
     assert unset.shown == ""
     Path("compact.yaml").write_text(f"model: gpt-4o\nseal_key: {key}\n")
     with pytest.raises(InvalidConfiguration, match="belongs into no file: set COMPACT_SEAL_KEY") as raised:
-        load_config()
+        CompactConfig.load()
     assert key not in str(raised.value)
     with pytest.raises(InvalidConfiguration, match="at least 16 characters") as raised:
         CompactConfig(model="gpt-4o", seal_key=SecretStr("short"))
@@ -182,15 +182,15 @@ def test_the_highest_level_that_gives_a_value_holds(given_at: dict[str, set[str]
 
 
 def test_keywords_may_be_flat_groups_or_models() -> None:
-    assert load_config(model="m", trigger_pct=0.7).policy.trigger_pct == 0.7
-    assert load_config(model="m", policy={"trigger_pct": 0.7}).policy.trigger_pct == 0.7
-    config = load_config(model="m", policy=Policy(trigger_pct=0.7), storage=StorageSettings(adapter="none"))
+    assert CompactConfig.load(model="m", trigger_pct=0.7).policy.trigger_pct == 0.7
+    assert CompactConfig.load(model="m", policy={"trigger_pct": 0.7}).policy.trigger_pct == 0.7
+    config = CompactConfig.load(model="m", policy=Policy(trigger_pct=0.7), storage=StorageSettings(adapter="none"))
     assert config == CompactConfig(model="m", policy=Policy(trigger_pct=0.7), storage=StorageSettings(adapter="none"))
 
 
 def test_a_group_given_as_a_model_leaves_what_it_does_not_set_to_the_file() -> None:
     Path("compact.yaml").write_text("policy: {keep_recent_turns: 9}\n")
-    policy = load_config(model="m", policy=Policy(trigger_pct=0.7)).policy
+    policy = CompactConfig.load(model="m", policy=Policy(trigger_pct=0.7)).policy
     assert (policy.trigger_pct, policy.keep_recent_turns) == (0.7, 9)
 
 
@@ -268,7 +268,7 @@ def test_a_problem_of_several_settings_names_where_each_was_given() -> None:
 
 def test_without_a_model_the_error_says_where_to_name_it() -> None:
     with pytest.raises(InvalidConfiguration, match=r"model: is needed\. Name the model in compact.yaml"):
-        load_config()
+        CompactConfig.load()
     assert gather(environment={}).lacks_model
     assert gather(environment={}).problems() == ()
 
@@ -280,7 +280,7 @@ def test_a_variable_that_is_no_setting_is_a_warning(monkeypatch: pytest.MonkeyPa
         "COMPACT_ZZZ is no setting",
     )
     monkeypatch.setenv("COMPACT_ZZZ", "1")
-    assert load_config(model="m").model == "m"
+    assert CompactConfig.load(model="m").model == "m"
 
 
 def test_files_are_found_by_their_names_and_one_at_a_time(workplace: Path) -> None:
@@ -288,14 +288,14 @@ def test_files_are_found_by_their_names_and_one_at_a_time(workplace: Path) -> No
     for name in ("compact.json", "compact.yml", "compact.yaml"):
         path = workplace / name
         path.write_text('{"$schema": "compact.schema.json", "model": "m", "profile": "%s"}' % name)  # noqa: UP031
-        assert load_config().profile == name
+        assert CompactConfig.load().profile == name
         path.unlink()
     (workplace / "compact.yaml").touch()
-    assert load_config(model="m") == CompactConfig(model="m")
+    assert CompactConfig.load(model="m") == CompactConfig(model="m")
     (workplace / "compact.json").write_text("{}")
     with pytest.raises(InvalidConfiguration, match=r"compact.yaml and compact.json both exist"):
-        load_config(model="m")
-    assert load_config(workplace / "compact.json", model="m").model == "m"
+        CompactConfig.load(model="m")
+    assert CompactConfig.load(workplace / "compact.json", model="m").model == "m"
 
 
 @pytest.mark.parametrize(
@@ -310,15 +310,15 @@ def test_files_are_found_by_their_names_and_one_at_a_time(workplace: Path) -> No
 def test_a_file_that_cannot_be_read_is_told(text: str, told: str) -> None:
     Path("mine.yaml").write_text(text)
     with pytest.raises(InvalidConfiguration, match=told) as raised:
-        load_config("mine.yaml")
+        CompactConfig.load("mine.yaml")
     assert raised.value.field == "mine.yaml"
     with pytest.raises(InvalidConfiguration, match="cannot be read"):
-        load_config("missing.yaml")
+        CompactConfig.load("missing.yaml")
 
 
 def test_headings_without_settings_are_no_mistake() -> None:
     Path("compact.yaml").write_text("model: m\npolicy:\n  # trigger_pct: 0.9\nstorage:\n")
-    assert load_config() == CompactConfig(model="m")
+    assert CompactConfig.load() == CompactConfig(model="m")
 
 
 def test_the_schema_describes_every_setting_and_requires_none() -> None:
@@ -344,7 +344,7 @@ def test_the_schema_describes_every_setting_and_requires_none() -> None:
 def test_a_setting_that_is_given_twice_is_refused(name: str, text: str, told: str) -> None:
     Path(name).write_text(text)
     with pytest.raises(InvalidConfiguration, match=f"^{told}"):
-        load_config(name)
+        CompactConfig.load(name)
 
 
 @pytest.mark.parametrize("model", ["", "  "])

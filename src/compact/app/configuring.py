@@ -68,7 +68,7 @@ def template(model: str) -> str:
     """A compact.yaml with every setting, its default and its meaning."""
     groups = meanings_of_groups(CompactConfig)
     lines = [
-        "# How a CompactManager works, for load_config. Any line but the model's may go: shown are the defaults.",
+        "# How a CompactManager works, for CompactConfig.load. Any line but the model's may go: all are defaults.",
         "# COMPACT_* variables go before this file; `compact config show` tells what holds.",
     ]
     for group, meaning in groups.items():

@@ -72,7 +72,7 @@ class CompactManager(Closeable):
             raise InvalidConfiguration(
                 f"must be a CompactConfig, not {type(config).__name__}",
                 field="config",
-                remedy='Pass CompactConfig(model="gpt-4o"), or what load_config gives.',
+                remedy='Pass CompactConfig(model="gpt-4o"), or CompactConfig.load().',
             )
         self.threshold = threshold or threshold_for(config.policy, config.model)
         """From which share of the window on sessions are compacted, down to which, and where that was set."""

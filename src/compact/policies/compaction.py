@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
@@ -203,6 +204,17 @@ class CompactConfig(Configuration):
     """Whether models have the tool `compact_recall` although the requests given here do not list it."""
     background: bool | None = None
     """Prepare a compaction while the model answers, from nine tenths of the trigger on; usual if one summarizes."""
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, **overrides: Any) -> CompactConfig:
+        """Read the configuration: keywords go before `COMPACT_*` variables, these before the file, it before defaults.
+
+        The file is the one given, else compact.yaml, compact.yml or compact.json in the working directory, if there is
+        one. Keywords are named as the settings; those of the policy may stand alone: `load(trigger_pct=0.9)`.
+        """
+        from compact.settings.compaction import gather  # the layer that reads files is above this one
+
+        return gather(path, overrides=overrides).config()
 
     @model_validator(mode="after")
     def _keeps_what_it_prunes(self) -> CompactConfig:

@@ -209,17 +209,10 @@ class Gathered:
         text = ". Also ".join([first.words, *map(str, others)])
         remedy = "Correct it there; `compact config show` tells where every value comes from."
         if self.lacks_model:
-            remedy = f"Name the model in {NAMES[0]}, as COMPACT_MODEL, or in the program: load_config(model=...)."
+            remedy = (
+                f"Name the model in {NAMES[0]}, as COMPACT_MODEL, or in the program: CompactConfig.load(model=...)."
+            )
         return InvalidConfiguration(text, field=first.path, remedy=remedy)
-
-
-def load_config(path: str | Path | None = None, **overrides: Any) -> CompactConfig:
-    """The configuration: keywords before the environment before the file before the defaults.
-
-    The file is the one given, else compact.yaml, compact.yml or compact.json in the working directory, if there is one.
-    Keywords are named as in `CompactConfig`; those of the policy may stand alone: `load_config(trigger_pct=0.9)`.
-    """
-    return gather(path, overrides=overrides).config()
 
 
 def gather(
