@@ -51,11 +51,14 @@ def compact_input_filter(
     if not isinstance(session_id, str) and callable(getattr(session_id, "run_compaction", None)):
         warnings.warn(_OWN_COMPACTION.format(name=type(session_id).__name__), stacklevel=2)
 
+    tools = _Tools()
+
     async def compact_input(data: CallModelData[Any]) -> ModelInputData:
         given, items = data.model_data, data.model_data.input
         with going_on(session_id, strict=strict):
             session, limit = _named(session_id, data), data.agent.model_settings.max_tokens
-            body = _body(given.input, given.instructions, _tools(data.agent)) | {"max_output_tokens": limit}
+            offered = await tools.offered(data.agent, data.context)
+            body = _body(given.input, given.instructions, offered) | {"max_output_tokens": limit}
             try:
                 items = await manager.apreflight(session, body)
             except InsufficientBudget:
@@ -132,10 +135,29 @@ def _named(session_id: str | Session | Callable[[Any], str], call: object) -> st
     return session_id(call) if callable(session_id) else usable_id(session_id.session_id)
 
 
-def _tools(agent: Any) -> list[Wire]:
-    """The agent's functions, for their size; those of MCP servers are not known here."""
-    known = [tool for tool in agent.tools if hasattr(tool, "params_json_schema")]
-    return [responses_tool(tool.name, tool.description, tool.params_json_schema) for tool in known]
+class _Tools:
+    """The functions that a model is offered, for their size: the agent's own, handoffs, and those of MCP servers.
+
+    Servers are asked once, as long as the agent stays the same: the run asks them, too.
+    """
+
+    def __init__(self) -> None:
+        self._agent: Any = None
+        self._served: list[Any] = []
+
+    async def offered(self, agent: Any, context: object) -> list[Wire]:
+        """The tools as they are sent, those left out that the vendor itself runs."""
+        from agents import Agent, RunContextWrapper, handoff
+
+        if self._agent is not agent:
+            self._served = await agent.get_mcp_tools(RunContextWrapper(context)) if agent.mcp_servers else []
+            self._agent = agent
+        functions = (tool for tool in (*agent.tools, *self._served) if hasattr(tool, "params_json_schema"))
+        wires = [responses_tool(tool.name, tool.description, tool.params_json_schema) for tool in functions]
+        handoffs = (handoff(each) if isinstance(each, Agent) else each for each in agent.handoffs)
+        return wires + [
+            responses_tool(each.tool_name, each.tool_description, each.input_json_schema) for each in handoffs
+        ]
 
 
 def _body(items: Sequence[Any], instructions: str | None = None, tools: Sequence[Wire] = ()) -> Wire:
