@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from compact import formats, models, settings
 from compact.errors import InvalidConversation, InvalidInput
-from compact.messages import Conversation, Json, common_prefix, freeze
+from compact.messages import Conversation, Json, common_prefix, dump_objects, freeze
 from compact.tokens import Count, CountCache, Counter, Meter, load_encoding
 
 ModelSource: TypeAlias = Literal["option", "request", "default"]
@@ -78,7 +78,7 @@ def count_tokens(
         return count(formats.parse(messages), model=model).total
     if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
         return count(formats.parse(messages), model=model).total  # says what is wrong with it
-    return _recent.count(counter_for(model), list(messages), system, tools)
+    return _recent.count(counter_for(model), *map(dump_objects, (list(messages), system, tools)))
 
 
 @lru_cache(maxsize=64)

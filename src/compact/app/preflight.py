@@ -13,7 +13,7 @@ from compact.engine.sessions import Session
 from compact.engine.telling import lowered_event
 from compact.errors import InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import Format
-from compact.messages import Json
+from compact.messages import Json, dump_objects
 from compact.policies import AnswerRoom, Room
 from compact.policies.room import read_answer_room
 from compact.ports import Event
@@ -113,4 +113,5 @@ def listed(given: Sequence[Json], what: str = "messages") -> list[Json]:
             field=what,
             remedy=f"Pass the {what} of the request.",
         )
-    return list(given)
+    items: list[Json] = dump_objects(list(given))
+    return items

@@ -11,7 +11,17 @@ from compact.formats.format import Evidence, Format, Request, require_object
 from compact.formats.gemini import FORMAT as GEMINI
 from compact.formats.openai_chat import FORMAT as OPENAI_CHAT
 from compact.formats.openai_responses import FORMAT as OPENAI_RESPONSES
-from compact.messages import Conversation, Json, Message, Tool, Violation, turns_of, wires_of, without_meta
+from compact.messages import (
+    Conversation,
+    Json,
+    Message,
+    Tool,
+    Violation,
+    dump_objects,
+    turns_of,
+    wires_of,
+    without_meta,
+)
 from compact.messages.conversation import once
 
 FORMATS: Mapping[str, Format] = {format.name: format for format in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}
@@ -80,7 +90,7 @@ def parse(
 ) -> Conversation:
     """The conversation that the messages, or a whole request body, hold.
 
-    The given objects are kept, not copied: do not change them afterwards.
+    Dicts are kept, not copied: do not change them afterwards. Objects of the vendors' libraries are dumped.
     """
     if isinstance(messages, Mapping):
         return _parse_body(messages, format)
@@ -90,12 +100,14 @@ def parse(
             field="messages",
             remedy="Decode JSON first, and pass the list.",
         )
+    messages, system, tools = map(dump_objects, (messages, system, tools))
     chosen = format_named(format) if format else detect(messages, system=system, tools=tools)
     return _parse(chosen, messages, system, tools)
 
 
 def parts_of(body: Mapping[str, Json], name: str | None = None) -> tuple[Format, list[Json], Json, Json]:
     """The format of a request body, its messages, its system prompt and its tools."""
+    body = dump_objects(body)
     chosen = format_named(name) if name else _detect_body(body)
     messages = body.get(chosen.messages_key)
     if chosen is OPENAI_RESPONSES and isinstance(messages, str):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from compact.formats import FORMATS
 from compact.integrations.sending import bare
+from compact.messages import dump_objects
 
 if TYPE_CHECKING:
     from compact import CompactManager
@@ -38,7 +39,7 @@ def before_model_call(manager: CompactManager) -> Callable[[Context], None]:
     """
 
     def compact(ctx: Context) -> None:
-        wires = _plain(ctx.messages)
+        wires = dump_objects(ctx.messages)
         done = manager.prepare(ctx.session_id, wires, max_tokens=getattr(ctx, "max_tokens", None))
         ctx.messages = _own(done.messages, wires, ctx.messages)
         if done.max_tokens is not None:
@@ -109,8 +110,8 @@ def _changed(given: Mapping[str, Any], key: str, request: Mapping[str, Any], don
 
 def _request(given: Mapping[str, Any], key: str, *, anthropic: bool) -> dict[str, Any]:
     """What is sent, as far as it takes room, with the name of its format: plain text is the same in all of them."""
-    tools = _plain(given["tools"]) if isinstance(given.get("tools"), list | tuple) else []
-    request: dict[str, Any] = {key: _plain(given[key]), "tools": tools}
+    tools = dump_objects(given["tools"]) if isinstance(given.get("tools"), list | tuple) else []
+    request: dict[str, Any] = {key: dump_objects(given[key]), "tools": tools}
     name = "anthropic-messages" if anthropic else "openai-responses" if key == "input" else "openai-chat"
     if anthropic:
         system = given.get("system")
@@ -126,18 +127,3 @@ def _limits(given: Mapping[str, Any], format: str) -> dict[str, Any]:
     places = (*FORMATS[format].answer_paths, FORMATS[format].thinking_path)
     names = {str(path[0]) for path in places if path}
     return {name: given[name] for name in names if isinstance(given.get(name), int | dict)}
-
-
-def _plain(value: Any) -> Any:
-    """The value without the clients' models: the very object where there are none."""
-    if isinstance(value, str | int | float | None):
-        return value
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_none=True, by_alias=True)
-    if isinstance(value, Mapping):
-        plain: Any = {key: _plain(item) for key, item in value.items()}
-        return value if isinstance(value, dict) and all(plain[key] is value[key] for key in plain) else plain
-    if isinstance(value, Sequence):
-        items = [_plain(item) for item in value]
-        return value if isinstance(value, list) and all(a is b for a, b in zip(items, value, strict=True)) else items
-    return value

@@ -64,6 +64,7 @@ from compact.messages.references import (
 )
 from compact.messages.repairs import mend
 from compact.messages.resolve import followed, has_references, printed, unfold, unresolved
+from compact.messages.sdk_objects import dump_objects
 from compact.messages.seals import (
     RECALL_TOOL,
     Frame,
@@ -169,6 +170,7 @@ __all__ = [
     "current_step",
     "cut_handle",
     "digest_of",
+    "dump_objects",
     "exchanges",
     "fingerprint",
     "followed",
