@@ -29,7 +29,7 @@ class Served(MCPServer):
 
     async def list_tools(self, *_: Any, **__: Any) -> list[Tool]:
         self.asked += 1
-        return [Tool(name="find_orders", description="Finds orders.", inputSchema=SCHEMA)]
+        return [Tool(name="find_orders", description="Finds orders.", input_schema=SCHEMA)]
 
     async def connect(self) -> None: ...
 

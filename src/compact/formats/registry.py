@@ -100,9 +100,10 @@ def parse(
             field="messages",
             remedy="Decode JSON first, and pass the list.",
         )
-    messages, system, tools = map(dump_objects, (messages, system, tools))
-    chosen = format_named(format) if format else detect(messages, system=system, tools=tools)
-    return _parse(chosen, messages, system, tools)
+    wires: Sequence[Json] = dump_objects(messages)
+    system, tools = dump_objects(system), dump_objects(tools)
+    chosen = format_named(format) if format else detect(wires, system=system, tools=tools)
+    return _parse(chosen, wires, system, tools)
 
 
 def parts_of(body: Mapping[str, Json], name: str | None = None) -> tuple[Format, list[Json], Json, Json]:
