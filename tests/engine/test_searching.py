@@ -169,3 +169,18 @@ def test_the_argument_that_tells_most_is_named(arguments: str, path: str) -> Non
     assert "msg-1" in index
     assert "msg-0" not in index
     assert index.handles[0] == fold.handle
+
+
+def test_a_text_is_found_as_it_stands_whatever_its_case_and_spaces() -> None:
+    pieces = [piece("The  Port\nis 8099."), piece("8099 is the port."), piece("nothing")]
+    assert [hit.snippet for hit in Index(pieces).find("port is 8099")] == ["The Port is 8099."]
+    assert [hit.snippet for hit in Index(pieces).find("8099")] == ["The Port is 8099.", "8099 is the port."]
+    with pytest.raises(InvalidInput, match="must hold a word"):
+        Index(pieces).find("  ")
+
+
+def test_every_message_of_the_log_is_found_and_what_was_removed_has_a_handle() -> None:
+    conversation = parse([{"role": "user", "content": f"alpha {number}"} for number in range(3)], format="openai-chat")
+    fold = Fold(("1",), None, EditKind.OTHER)
+    removed = Removed(conversation.messages, [apply_plan(conversation, (Pass("p", (fold,)),))[1]])
+    assert [(hit.position, hit.handle) for hit in removed.find("ALPHA")] == [(0, ""), (1, "msg-1"), (2, "")]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from compact import formats
 from compact.errors import InvalidConversation, UnknownFormat
-from compact.formats.logs import read_log
+from compact.formats.logs import Log, read_log
 from compact.messages import Conversation, Json, wires_of
 from compact.ports import Usage
 
@@ -32,12 +32,17 @@ def read_transcript(data: bytes, *, format: str | None = None, name: str = "file
         raise type(error)(error.problem, field=field, remedy=error.remedy) from None
 
 
+def read_agent_log(data: bytes, *, name: str = "file") -> Log | None:
+    """The agent's own log in a file's bytes, with the places where it compacted; None where it is none."""
+    return read_log(_decode(data, name))
+
+
 def read_usages(data: bytes, conversation: Conversation, *, name: str = "file") -> Mapping[int, Usage]:
-    """What the vendor reported for the requests of a log, by the position of the answer; nothing for other files.
+    """The usage that the vendor reported for requests of a log, by position of the answer; empty for other files.
 
     `conversation` is what was read of the same bytes.
     """
-    log = read_log(_decode(data, name))
+    log = read_agent_log(data, name=name)
     if log is None or len(log.messages) != len(conversation):
         return {}
     return {at: usage for at, usage in log.usages.items() if usage.total_input}

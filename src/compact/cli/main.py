@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     ),
     "plan": "Compare all recipes on a conversation; nothing is written.",
     "diff": "Show what differs between two conversations, message by message and line by line.",
+    "explain": "Say what became of each message that holds a text, and at which compaction: why it was forgotten.",
     "restore": "Bring back what a condensation removed.",
     "presets": "List the presets, show one with its settings, and import and export them.",
     "cost": "Compare what condensing would cost and save, with every recipe and every model that might summarize.",

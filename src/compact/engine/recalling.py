@@ -166,6 +166,15 @@ class Removed:
         """The pieces that contain all the words, whatever their case, the best first."""
         return self._index.search(text, limit)
 
+    def find(self, text: str) -> list[Hit]:
+        """The messages of the log that hold the text as it stands, removed or not, in order.
+
+        Their handles recall them; that of a message which is shown as it was given is empty.
+        """
+        changed = self._found.changed
+        names = (f"msg-{at}" if at in changed else "" for at in range(len(self._log)))
+        return Index(self._piece(_Spot(at), name) for at, name in enumerate(names)).find(text)
+
     @cached_property
     def _found(self) -> _Found:
         return _read(self._log, self._plans)

@@ -56,6 +56,17 @@ class Hits(list[Hit]):
     unread: tuple[CompactError, ...] = ()
 
 
+class Phrase:
+    """A text to be found as it stands, whatever its case and its spaces; InvalidInput where it has no word."""
+
+    def __init__(self, text: str) -> None:
+        self._pattern = re.compile(r"\s+".join(map(re.escape, _words(text, once=False))), re.IGNORECASE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Where the phrase is in a text for the first time."""
+        return self._pattern.search(text)
+
+
 class Index:
     """Texts with their cases folded. Words are found inside other words too: paths and names are full of them."""
 
@@ -81,6 +92,16 @@ class Index:
             for one in found
         ]
 
+    def find(self, text: str) -> list[Hit]:
+        """Every piece that holds the text as it stands, whatever its case and spaces, in their order."""
+        phrase = Phrase(text)
+        found = ((one, phrase.search(one.text)) for one in self._pieces)
+        return [
+            Hit(one.handle, one.position, one.role, one.tool, one.path, _excerpt(one.text, at))
+            for one, at in found
+            if at
+        ]
+
     def _score(self, folded: str, words: list[str], phrase: str) -> float:
         """More for words that come often in little text, that stand alone, and that stand together."""
         length = 1 - _LENGTH_MATTERS + _LENGTH_MATTERS * len(folded) / self._mean
@@ -93,9 +114,10 @@ class Index:
         return score
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, *, once: bool = True) -> list[str]:
     given: object = text  # it may come from a model
-    words = list(dict.fromkeys(given.casefold().split())) if isinstance(given, str) else []
+    words = given.casefold().split() if isinstance(given, str) else []
+    words = list(dict.fromkeys(words)) if once else words
     if not words:
         raise InvalidInput("must hold a word", field="text", remedy="Name a path, a command or a few words of it.")
     return words
@@ -107,7 +129,11 @@ def _stands_alone(folded: str, word: str) -> bool:
 
 
 def _snippet(text: str, words: list[str]) -> str:
-    found = next(filter(None, (re.search(re.escape(word), text, re.IGNORECASE) for word in words)), None)
+    found = (re.search(re.escape(word), text, re.IGNORECASE) for word in words)
+    return _excerpt(text, next(filter(None, found), None))
+
+
+def _excerpt(text: str, found: re.Match[str] | None) -> str:
     at = found.start() if found else 0
     start, end = max(0, at - _BEFORE), min(len(text), at + _AFTER)
     return f"{'…' * (start > 0)}{' '.join(text[start:end].split())}{'…' * (end < len(text))}"

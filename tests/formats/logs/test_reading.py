@@ -79,7 +79,7 @@ def test_claude_code_tells_where_it_compacted() -> None:
             claude("user", "This session is being continued.", isCompactSummary=True),
         ]
     )
-    assert log.boundaries == (2,)
+    assert (log.boundaries, log.accounts) == ((2,), ("This session is being continued.",))
     assert len(log.messages) == 3
 
 
@@ -101,7 +101,7 @@ def test_codex_items_are_unwrapped() -> None:
     assert (log.format, log.model, log.system) == ("openai-responses", "gpt-5.3-codex", "You are Codex.")
     assert [item["type"] for item in log.messages] == ["message", "function_call", "function_call_output", "message"]
     assert "id" not in log.messages[1]
-    assert log.boundaries == (3,)
+    assert (log.boundaries, log.accounts) == ((3,), ("So far: ok.",))
 
 
 def test_codex_older_logs_have_bare_items() -> None:

@@ -15,12 +15,14 @@ def read(content: Json) -> Log | None:
     if not any("sessionId" in row and row.get("type") in _SPEAKERS and "message" in row for row in rows):
         return None
     messages: list[Row] = []
-    boundaries: list[int] = []
+    boundaries: dict[int, str] = {}
     usages: dict[int, Usage] = {}
     model, last = "", ""
     for row in rows:
         if row.get("subtype") == "compact_boundary" or row.get("isCompactSummary"):
-            boundaries += [len(messages)] if messages and len(messages) not in boundaries else []
+            account = _account(row.get("message")) if row.get("isCompactSummary") else ""
+            if messages and not boundaries.get(len(messages)):
+                boundaries[len(messages)] = account
         message = row.get("message")
         if not isinstance(message, dict) or row.get("type") not in _SPEAKERS or _aside(row):
             continue
@@ -33,11 +35,18 @@ def read(content: Json) -> Log | None:
             last = id
             if isinstance(usage := message.get("usage"), dict) and (spoken := _last_spoken(messages)) is not None:
                 usages[spoken] = Usage.from_anthropic(usage)  # of several rows the last has all of the answer
-    return Log("Claude Code", ANTHROPIC, list(messages), model, boundaries=tuple(boundaries), usages=usages)
+    places, accounts = tuple(boundaries), tuple(boundaries.values())
+    return Log("Claude Code", ANTHROPIC, list(messages), model, None, places, accounts, usages)
 
 
 def _aside(row: Row) -> bool:
     return bool(row.get("isSidechain") or row.get("isApiErrorMessage") or row.get("isVisibleInTranscriptOnly"))
+
+
+def _account(message: Json) -> str:
+    """What the agent told its model of all that came before."""
+    blocks = _blocks(message) if isinstance(message, dict) else []
+    return "\n".join(text for block in blocks if isinstance(text := block.get("text"), str))
 
 
 def _model(message: Row) -> str:

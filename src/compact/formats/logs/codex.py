@@ -32,7 +32,7 @@ def read(content: Json) -> Log | None:
 
 def _wrapped(rows: list[Row]) -> Log:
     items: list[Json] = []
-    boundaries: list[int] = []
+    boundaries: dict[int, str] = {}
     usages: dict[int, Usage] = {}
     model, system = "", None
     for row in rows:
@@ -42,7 +42,7 @@ def _wrapped(rows: list[Row]) -> Log:
         elif row["type"] == "turn_context":
             model = _text(payload.get("model")) or model
         elif row["type"] == "compacted":
-            boundaries.append(len(items))
+            boundaries[len(items)] = _text(payload.get("message"))
             if (text := _text(payload.get("message"))) is not None:
                 part = {"type": "input_text", "text": text}
                 items.append({"type": "message", "role": "user", "content": [part]})
@@ -50,11 +50,11 @@ def _wrapped(rows: list[Row]) -> Log:
             items.append(_bare(payload))
         elif items and (usage := _usage(payload)):
             usages[len(items) - 1] = usage
-    return Log("Codex CLI", RESPONSES, items, model, system, tuple(boundaries), usages)
+    return Log("Codex CLI", RESPONSES, items, model, system, tuple(boundaries), tuple(boundaries.values()), usages)
 
 
 def _usage(payload: Row) -> Usage | None:
-    """What the last request took, where the event tells."""
+    """The usage of the last request, where the event gives it."""
     info = payload.get("info") if payload.get("type") == "token_count" else None
     last = info.get("last_token_usage") if isinstance(info, dict) else None
     if not isinstance(last, dict):

@@ -22,6 +22,7 @@ class Log:
     """A session as an agent has written it down: its messages in one wire format, without the agent's bookkeeping.
 
     `boundaries` are the positions at which the agent itself compacted: the model never saw both sides in one request.
+    `accounts` are what it put in the place of all messages before each of them; empty where the log does not say.
     `usages` are what the vendor reported, by the position of the answer that it came with.
     """
 
@@ -31,6 +32,7 @@ class Log:
     model: str = ""
     system: Json = None
     boundaries: tuple[int, ...] = ()
+    accounts: tuple[str, ...] = ()
     usages: Mapping[int, Usage] = field(default_factory=dict)
 
     @property

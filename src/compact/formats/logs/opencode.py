@@ -16,13 +16,14 @@ def read(content: Json) -> Log | None:
     if not rows or not all(isinstance(row.get("info"), dict) and isinstance(row.get("parts"), list) for row in rows):
         return None
     messages: list[Json] = []
-    boundaries: list[int] = []
+    boundaries: dict[int, str] = {}
     usages: dict[int, Usage] = {}
     model = ""
     for row in rows:
         info, parts = row["info"], rows_of(row["parts"])
         if any(part.get("type") == "compaction" for part in parts) or info.get("summary") is True:
-            boundaries.append(len(messages))
+            account = _said(parts) if info.get("summary") is True else ""
+            boundaries[len(messages)] = account or boundaries.get(len(messages), "")
         model = str(info.get("modelID") or model)
         if info.get("role") == "user":
             messages += [{"role": "user", "content": text}] if (text := _said(parts)) else []
@@ -32,7 +33,7 @@ def read(content: Json) -> Log | None:
                 if exchange and (usage := _usage(step)):
                     usages[len(messages)] = usage
                 messages += exchange
-    return Log("OpenCode", CHAT, messages, model, boundaries=tuple(boundaries), usages=usages)
+    return Log("OpenCode", CHAT, messages, model, None, tuple(boundaries), tuple(boundaries.values()), usages)
 
 
 def _steps(parts: list[Row]) -> Iterator[list[Row]]:
