@@ -44,8 +44,8 @@ assert (own.trigger_pct, own.keep_recent_turns) == (0.85, 6)  # neither the vari
 | then | file | the one given, else `compact.yaml`, `compact.yml` or `compact.json` in the working directory |
 | last | default | the values below |
 
-`CompactConfig(...)` reads nothing; `CompactConfig.load()` reads the environment, and the file in the working directory. A
-program that works in folders of others should name its file, `CompactConfig.load("/etc/myapp/compact.yaml")`, for
+`CompactConfig(...)` itself reads nothing. `CompactConfig.load()` reads the environment, and the file in the working
+directory. A program that works in folders of others should name its file, `CompactConfig.load("/etc/myapp/compact.yaml")`, for
 whoever writes the file says where transcripts and traces go.
 
 In variables a list is JSON or has commas between its texts (`COMPACT_REDACTION_KEYS=badge,employee_id`), and a flag is
