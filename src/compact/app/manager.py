@@ -238,7 +238,7 @@ class CompactManager(Closeable):
             session.projection = None
             own = self._follow(call, messages, system, tools)
             decision = self._decide(call)
-        fits, left = decision.used <= decision.budget, call.only_if_needed
+        fits, left = decision.fits, call.only_if_needed
         held = decision.triggered and fits and (left or self._keeper.undone(session.id))
         if decision.triggered and not held:
             self._compact(call, decision, note="")
@@ -315,7 +315,7 @@ class CompactManager(Closeable):
         before = session.current.conversation
         if not note and not self._rounds.admits(_round(session, decision)):
             return
-        outcome = None if note else self._prefetched(call, decision)
+        outcome = None if note or decision.is_large else self._prefetched(call, decision)
         outcome = outcome or self._reduced(call, decision, note)
         if not outcome.plan:
             return

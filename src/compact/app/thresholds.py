@@ -72,5 +72,6 @@ def room_for(config: CompactConfig, serving: Serving) -> tuple[Limits, AnswerRoo
     limits = limits_of(stored, profile) if stored else model.limits
     if window := config.max_context_tokens:
         limits = replace(model.resized(window).limits, window=window)
+    limits = replace(limits, size=model.limits.size)
     own, longest = profile and profile.max_output_tokens, (stored and stored.max_output) or model.max_output
     return limits, AnswerRoom(own) if own else AnswerRoom.usual(longest)

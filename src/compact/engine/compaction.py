@@ -12,6 +12,7 @@ from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, reas
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
+from compact.engine.media import drop_media
 from compact.engine.relays import find_reader
 from compact.engine.report import Report
 from compact.engine.telling import told_error
@@ -60,6 +61,7 @@ class Goal:
     `trigger` is from where on the session would be compacted again; None where nothing compacts it by itself.
     `most` takes the place of the budget where what must stay takes more: the answer then gets less than it asks for.
     `room` takes the place of a target that is not set, once the recipe's passes have run: `auto` makes room down to it.
+    `size` is the most bytes that images and files may leave of the request; None where they are no matter.
     """
 
     target: int | None = None
@@ -67,6 +69,7 @@ class Goal:
     trigger: int | None = None
     most: int | None = None
     room: int | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     if goal.budget is not None:
         goal = replace(goal, budget=_budget(conversation, goal, inputs))
     run_ = _Run(conversation, recipe, goal, inputs, ask)
+    if goal.size is not None:
+        run_.drop_media(goal.size)
     if goal.target is None or run_.judge.tokens > goal.target:
         run_.provider(goal.target, ask)
         refused = run_.refused
@@ -207,6 +212,12 @@ class _Run:
         stayed = "what it had done stays" if left < self._at_first else "nothing was changed"
         self.failure = f"{failure}; {f'{_AUTO.id} did the work' if self.stand_in else stayed}"
         self.judge.note(told_error(PROVIDER_FAILED, self.failure, _AUTO.id if continues else ""))
+
+    def drop_media(self, size: int) -> None:
+        """Take out images and files, the oldest first, until the request has so many bytes."""
+        conversation = self.judge.conversation
+        if proposal := drop_media(conversation, self._inputs.gauge.size(conversation) - size):
+            self.judge.decide(proposal)
 
     def skip(self, target: int) -> None:
         """Report that the conversation is within its target."""

@@ -15,7 +15,7 @@ from compact.formats import tools_of
 from compact.messages import RECALL_TOOL
 from compact.models import Limits
 from compact.policies import AnswerRoom, Decision, Room, should_condense
-from compact.policies.threshold import Threshold
+from compact.policies.threshold import USUAL_TARGET, Threshold
 from compact.ports import Observe
 from compact.providers import Recipe
 from compact.providers.provider import TAGGED, AccountStyle
@@ -56,26 +56,34 @@ class Compactor:
         """
         conversation = projection.conversation
         used = gauge.frame(conversation) + sum(gauge.roles(conversation).values())
-        decision = self.judge(used, answer)
+        size = gauge.size(conversation) if self.limits.size else 0
+        decision = self.judge(used, answer, size)
         if not (decision.triggered and decision.lowered < 1):
             return decision
         most = decision.trigger_at if self.target_share is None else (self._target(decision) + decision.trigger_at) // 2
         reachable = floor_of(conversation, gauge).total <= most
-        return decision if reachable else self.judge(used, answer, reachable=False)
+        return decision if reachable else self.judge(used, answer, size, reachable=False)
 
-    def judge(self, used: int, answer: AnswerRoom | None = None, *, reachable: bool = True) -> Decision:
-        """Decide whether so many tokens reach the threshold; without `reachable`, the answer gets what is left."""
+    def judge(self, used: int, answer: AnswerRoom | None = None, size: int = 0, *, reachable: bool = True) -> Decision:
+        """Decide whether so many tokens or bytes reach the threshold; without `reachable`, the answer gets the rest."""
         room = self.threshold.divide(self.limits, answer or self.answer)
-        return should_condense(used, replace(room, reachable=reachable), self.threshold)
+        return should_condense(used, replace(room, reachable=reachable), self.threshold, size)
 
     def goal(self, decision: Decision) -> Goal:
         """What a compaction comes down to, and what a request may take.
 
-        The target is lowered with the trigger: a compaction is not due again at once.
+        The target is lowered with the trigger: a compaction is not due again at once. Where only bytes triggered, all
+        tokens may stay.
         """
+        if decision.triggered and not decision.is_full and decision.is_large:
+            return Goal(decision.used, decision.budget, decision.trigger_at, decision.room.most, size=self._size())
+        size = self._size() if decision.is_large else None
         target = None if self.target_share is None else max(1, min(self._target(decision), decision.used - 1))
         room = None if self.room_share is None else int(self.window * self.room_share * decision.lowered)
-        return Goal(target, decision.budget, decision.trigger_at, decision.room.most, room)
+        return Goal(target, decision.budget, decision.trigger_at, decision.room.most, room, size)
+
+    def _size(self) -> int:
+        return int((self.limits.size or 0) * (self.target_share or self.room_share or USUAL_TARGET))
 
     def _target(self, decision: Decision) -> int:
         return int(self.window * (self.target_share or 0) * decision.lowered)
@@ -98,7 +106,8 @@ class Compactor:
         """Compact what the model sees of the session; `focus` says what matters, in a person's words, who starts it."""
         recipe, goal = self.recipe, self.goal(decision)
         if focus:
-            recipe, goal = recipe.changed(focus=focus), replace(goal, room=None)
+            wanted = replace(decision, triggered=False)
+            recipe, goal = recipe.changed(focus=focus), replace(self.goal(wanted), room=None)
         try:
             return compact(projection.conversation, recipe, goal, inputs, ask)
         except InsufficientBudget as error:  # the engine knows what is left for the input, and nothing of the answer
@@ -142,6 +151,8 @@ class Rounds:
         It was in vain if it freed less than a tenth of what it could have, or would have to be repeated at once. Gives
         what to report if it is the third in vain, or one more after that.
         """
+        if not now.decision.is_full and now.decision.is_large:
+            return None  # it was not about tokens
         before, target = now.decision.used, self._compactor.goal(now.decision).target or now.decision.trigger_at
         floor = floor_of(now.projection.conversation, now.gauge)
         possible = before - max(target, floor.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from operator import is_
 
@@ -20,6 +21,7 @@ class Gauge:
         self._tools = tools
         self._frame: int | None = None
         self._known: dict[int, tuple[Message, int]] = {}
+        self._sizes: dict[int, tuple[Message, int]] = {}
         self._added: tuple[tuple[Message, ...], Mapping[str, int]] = ((), {})
         self._totals: tuple[tuple[tuple[Message, ...], int], ...] = ()
 
@@ -42,6 +44,17 @@ class Gauge:
         # A pass is judged by what was before and after it, again and again.
         self._totals = ((messages, total), *self._totals[: _REMEMBERED - 1])
         return total
+
+    def size(self, conversation: Conversation, /) -> int:
+        """The bytes of the messages as they are sent."""
+        return sum(map(self._size, conversation.messages))
+
+    def _size(self, message: Message) -> int:
+        known = self._sizes.get(id(message))
+        if known is None:
+            size = len(json.dumps(message.wire, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+            known = self._sizes[id(message)] = (message, size)
+        return known[1]
 
     def frame(self, conversation: Conversation, /) -> int:
         """The tokens around the messages: system prompt, tools, and what asks the model to answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Literal
@@ -79,12 +80,14 @@ class Limits:
 
     `window` is the size that shares refer to: the input that fits beside the model's longest answer, or the window that
     a person has set. `input` is the most it takes as input, however short the answer. `total` is the most it takes as
-    input and answer together; None where the vendor counts them apart.
+    input and answer together; None where the vendor counts them apart. `size` is the most bytes of a request, where the
+    vendor states that.
     """
 
     window: int
     input: int
     total: int | None
+    size: int | None = None
 
     @classmethod
     def shared(cls, window: int) -> Limits:
@@ -94,6 +97,17 @@ class Limits:
     def input_beside(self, answer: int) -> int:
         """The most input that leaves so many tokens to the answer."""
         return self.input if self.total is None else min(self.input, self.total - answer)
+
+
+_SIZES: Mapping[str, int] = {
+    "anthropic": 32_000_000,
+    "azure": 50_000_000,
+    "bedrock": 20_000_000,
+    "google": 20_000_000,
+    "openai": 50_000_000,
+    "vertex": 20_000_000,
+}
+"""The largest request of each vendor in bytes, as far as they document one; images and files count in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,8 @@ class Model:
     def limits(self) -> Limits:
         """How many tokens a request may have."""
         window = self.context_window
-        return Limits(self.max_input, min(self.stated_input or window, window), None if self.apart else window)
+        total = None if self.apart else window
+        return Limits(self.max_input, min(self.stated_input or window, window), total, _SIZES.get(self.vendor))
 
     def resized(self, window: int) -> Model:
         """The model with another window, which a person has set.

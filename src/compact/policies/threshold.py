@@ -22,6 +22,7 @@ INHERIT = -1
 """The threshold of what has none of its own."""
 LEAST_SHARE = MIN_CONDENSE_THRESHOLD / 100
 USUAL_TARGET = 0.5
+_MB = 1_000_000
 _USUAL_TRIGGER = 0.85
 _RANGE = f"{MIN_CONDENSE_THRESHOLD}% to {MAX_CONDENSE_THRESHOLD}%"
 
@@ -117,7 +118,8 @@ PROVIDERS = Threshold(share=1.0, buffer_share=TOKEN_BUFFER_PERCENTAGE, reserved_
 class Decision:
     """Whether to condense, why, and every number that led there.
 
-    `trigger_at` is the size from which on it triggers; `lowered` by what factor the answer's room lowers that.
+    `trigger_at` is the size from which on it triggers; `lowered` by what factor the answer's room lowers that. `size`
+    is that of the request in bytes, and `size_at` from where on that triggers; None where the vendor states no limit.
     """
 
     triggered: bool
@@ -127,6 +129,23 @@ class Decision:
     minimum: int
     room: Room
     lowered: float = 1.0
+    size: int = 0
+    size_at: int | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has as many tokens as triggers."""
+        return self.used >= self.trigger_at
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it has as many bytes as trigger."""
+        return self.size_at is not None and self.size >= self.size_at
+
+    @property
+    def fits(self) -> bool:
+        """Whether the request can be sent as it is."""
+        return self.used <= self.budget and self.size <= (self.room.limits.size or self.size)
 
     @property
     def window(self) -> int:
@@ -144,15 +163,19 @@ class Decision:
         return self.used / self.window if self.window else 1.0
 
 
-def should_condense(used: int, window: int | Room, threshold: Threshold) -> Decision:
-    """Whether a request of `used` tokens (the last message included) calls for condensing."""
+def should_condense(used: int, window: int | Room, threshold: Threshold, size: int = 0) -> Decision:
+    """Whether a request of `used` tokens and `size` bytes (the last message included) calls for condensing."""
     room = threshold.divide(window) if isinstance(window, int) else window
     marks = [mark for mark in (_share(threshold, room.limits.window), threshold.tokens) if mark is not None]
     mark, budget = min(marks, default=None), room.budget
     trigger_at = min([*marks, budget + 1])
     unlowered = min([*marks, replace(room, answer=AnswerRoom(0)).budget + 1])
+    most = room.limits.size
+    size_at = None if most is None else int(most * (threshold.share or 1))
     if not threshold.automatic:
         triggered, reason = False, "automatic condensing is off"
+    elif size_at is not None and size >= size_at and used < trigger_at:
+        triggered, reason = True, f"{size / _MB:,.1f} MB reach the threshold of {size_at / _MB:,.1f} MB"
     elif used < threshold.minimum and used <= room.most:
         triggered, reason = False, f"{used:,} tokens are below the minimum of {threshold.minimum:,}"
     elif mark is not None and used >= mark:
@@ -161,7 +184,8 @@ def should_condense(used: int, window: int | Room, threshold: Threshold) -> Deci
         triggered, reason = True, f"{used:,} tokens exceed the {budget:,} that buffer and reserved output leave"
     else:
         triggered, reason = False, f"{used:,} tokens are below the threshold of {trigger_at:,}"
-    return Decision(triggered, reason, used, trigger_at, threshold.minimum, room, trigger_at / max(1, unlowered))
+    lowered = trigger_at / max(1, unlowered)
+    return Decision(triggered, reason, used, trigger_at, threshold.minimum, room, lowered, size, size_at)
 
 
 Source: TypeAlias = Literal["profile", "model", "workspace", "global", "default"]
