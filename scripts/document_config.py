@@ -126,6 +126,14 @@ assert (fits.max_tokens, fits.compacted) == (None, False)
 assert greedy.max_tokens == 8_000 - 1_500 - greedy.tokens_after
 ```
 
+## Size in bytes
+
+Images and files take few tokens and many bytes, and vendors refuse requests that are too large: Anthropic above 32 MB,
+OpenAI above 50 MB, Google and Bedrock above 20 MB. So a manager and the gateway compact at `trigger_pct` of that size,
+too. Where only bytes are too many, the oldest images and files go, down to `target_pct` of it, and all text stays;
+those in the latest step, in the latest request and in protected messages are kept. `undo` brings them back. For models
+of other vendors no such limit is known.
+
 ## Files
 
 YAML is read safely: no tags, no aliases, no name twice, at most a megabyte. Keys of vendors have no place in the file;

@@ -145,6 +145,7 @@ def test_both_ways_to_write_the_address_work(narrow: Served) -> None:
 
 def test_what_the_server_refuses_is_told_in_the_vendors_form(narrow: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "LARGEST_BODY", 10)
+    monkeypatch.setattr(security, "LARGEST_UPLOAD", 10)
     for path in (CHAT, "/responses", "/v1/messages", "/v1/embeddings"):
         answers = [
             narrow.strange("POST", path, json={}, headers={"x-api-key": "wrong"}),

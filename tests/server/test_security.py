@@ -271,6 +271,7 @@ def test_bombs_a_body_that_says_it_is_too_large(served: Served) -> None:
 
 def test_bombs_a_body_in_chunks_that_grows_too_large(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "LARGEST_BODY", 100_000)
+    monkeypatch.setattr(security, "LARGEST_UPLOAD", 100_000)
     for path in ("/ingest", "/v1/chat/completions"):
         pieces = iter([b" " * 30_000] * 5)
         answer = served.ask("POST", path, content=pieces, headers={"content-type": "application/json"})

@@ -18,6 +18,7 @@ from compact.messages import Json
 from compact.server.gateway.error_bodies import server_error, vendor_error
 from compact.server.gateway.relaying import Gateway
 from compact.server.gateway.sending import Call
+from compact.server.security import uploaded
 from compact.server.state import state_of
 
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ _BODY: Final[dict[str, Any]] = {
 }
 
 
-async def _call(request: Request, path: str) -> Call:
+def _call(request: Request, path: str, content: bytes) -> Call:
     headers = [(name.lower(), value) for name, value in request.headers.items()]
-    content = await request.body()
     query = request.scope["query_string"].decode("latin-1")
     return Call(request.method, path, query, headers, content)
 
@@ -47,7 +47,7 @@ async def _call(request: Request, path: str) -> Call:
 async def _converse(request: Request, path: str, format: str) -> Response:
     gateway = cast("Gateway", request.app.state.gateway)
     session = _written(request.headers.get("x-compact-session", "")).strip()
-    call = await _call(request, path)
+    call = _call(request, path, await uploaded(request))  # with its images, a history outgrows what vendors take
     return await _unless_gone(request, gateway.converse(call, format, session))
 
 
@@ -124,7 +124,7 @@ async def others(request: Request) -> Response:
     path = _path(request.scope)
     if _GEMINIS.search(path):
         raise unknown_path(request.scope)
-    call = await _call(request, path)
+    call = _call(request, path, await request.body())
     return await _unless_gone(request, gateway.pass_through(call, _format(path, request.headers)))
 
 
