@@ -12,6 +12,7 @@ import pytest
 
 import compact
 from compact.app import Condensation, count, counter_for, read_transcript
+from compact.app.costing import price
 from compact.app.estimating import Asking, foresee
 from compact.app.pricing import Summarizer
 from compact.app.recipes import list_recipes, resolve_recipe
@@ -203,3 +204,8 @@ def test_a_short_conversation_is_worth_no_question(recipe: str) -> None:
         said.append({"role": "assistant", "content": f"{number}\n{lines}"})
         said.append({"role": "user", "content": "Go on."})
     assert compact.estimate(said, recipe=recipe).asks == 0
+
+
+def test_an_answer_is_no_longer_than_the_profile_lets_it(session: Conversation) -> None:
+    asks = foresee(Condensation(session, "gpt-4o", 0.4), resolve_recipe("native")).asks
+    assert price(asks, [Summarizer("p", "gpt-4o-mini", 100)], "native").output == 100
