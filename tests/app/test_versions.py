@@ -125,7 +125,7 @@ def test_v3_has_each_candidate_of_v2_summarized_by_itself_five_at_a_time() -> No
     result = condense(messages, recipe="v3", ask=model)
     assert max(map(len, model.batches)) == 5
     assert sum(map(len, model.batches)) == 8
-    assert {question.max_tokens for batch in model.batches for question in batch} == {100}
+    assert {question.wished for batch in model.batches for question in batch} == {100}
     original = messages[3]["content"]
     marked = f"⟨ Summarized by LLM ⟩\n\n{WORDS}\n\n⟨ Original was {len(original)} chars ⟩"
     assert result.messages[3]["content"] == marked
@@ -185,7 +185,7 @@ def test_v3_cuts_as_far_as_v2_is_told_to() -> None:
 def test_v3_asks_for_summaries_of_the_length_that_is_set() -> None:
     model = Model(Completion(WORDS))
     condense(EXAMPLE, recipe="v3", config={**KEEP_TWO, "max_tokens": 60}, ask=model)
-    assert [question.max_tokens for batch in model.batches for question in batch] == [60, 60]
+    assert [question.wished for batch in model.batches for question in batch] == [60, 60]
 
 
 def test_an_error_of_v3_names_the_flat_setting() -> None:
