@@ -43,7 +43,7 @@ def test_a_summary_says_who_wrote_it_by_which_strategy_and_how_long_that_took(ma
         return wrote(asks)
 
     gate = Flag()
-    make(ask=slowly, policy={"provider": "native"}).preflight("s", talk(20))
+    make(ask=slowly, max_asks=9, policy={"provider": "native"}).preflight("s", talk(20))
     event = make.watcher.last("summary_created")
     assert (event.properties["strategy"], event.properties["written_by"]) == ("brief", ["gpt-4o-mini"])
     assert "why_offline" not in event.properties
