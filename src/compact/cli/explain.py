@@ -57,7 +57,7 @@ class Options:
 
 @grouped
 def explain(options: Options) -> None:
-    """Say what became of each message that holds a text: kept, shortened, summarized or omitted, and when.
+    """Say what became of each message that holds a text, and at which compaction: why it was forgotten.
 
     Where an agent's log says that the agent compacted by itself, those compactions count, unless a recipe or a target
     is given. Any other transcript is condensed as `compact condense` would do it without a model, and nothing is
