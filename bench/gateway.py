@@ -24,6 +24,7 @@ from typing import Any, TextIO
 
 import httpx2
 
+_ROOT = Path(__file__).parents[1]
 TOKEN = "bench-token-of-32-characters-....".ljust(32, ".")
 MODEL = "gpt-4.1"
 SESSIONS = 200
@@ -167,11 +168,14 @@ class Part:
 
 @contextmanager
 def process(*role: str, folder: Path | None = None) -> Iterator[Part]:
-    """A part that runs in a process of its own, until its standard input ends; of another checkout if one is given."""
+    """A part in a process of its own, until its standard input ends; with the product of another checkout if given.
+
+    What is around the product is this module's in any case: that of an earlier checkout may lack what is measured.
+    """
     command = [sys.executable, "-m", "bench.gateway", "--as", *role]
-    paths = {"PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}"} if folder else {}
+    path = {"PYTHONPATH": str(folder / "src")} if folder else {}
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env=os.environ | paths
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT, env=os.environ | path
     ) as running:
         assert running.stdout is not None
         assert running.stdin is not None
