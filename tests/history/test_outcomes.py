@@ -181,6 +181,8 @@ def test_a_status_counts_where_the_command_lets_it_through(command: str, answer:
         ("git diff", "+raise ValueError('failed')\n-FAIL\tpkg\t0.1s"),
         ("git status", 'Changes not staged for commit:\n  modified: a.py\n\nno changes added to commit (use "git add")'),
         ("gh pr view 3", "## Done\nAll tests passed. error: none"),
+        ("make part_7", "part_7 was built\nError: (none)"),
+        ("make part_7", "part_7 was built\nerror: none"),
         ("gh run view 9 --log | tail", "##[error]Process completed with exit code 1."),
         ("python report.py", "compiled with 0 errors, 0 failed"),
         ("python report.py", "warning: error handling is deprecated"),
