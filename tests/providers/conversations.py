@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from compact.app import counter_for
@@ -54,6 +55,17 @@ def user(text: str) -> dict[str, Any]:
 
 def assistant(text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": text}
+
+
+def measured(number: int, lines: int = 25) -> str:
+    """An answer full of names and values, which is worth as much in a long quote as in its own message."""
+    rng = Random(number)
+    names = ["parser", "scheduler", "cache", "index", "queue", "socket", "buffer", "kernel"]
+    return "\n".join(
+        f"[{number}:{at}] {rng.choice(names)}.{rng.choice(names)}_{rng.randrange(10**6)} took {rng.randrange(1000)} ms "
+        f"{rng.getrandbits(64):016x}"
+        for at in range(lines)
+    )
 
 
 def step(id: str, tool: str, arguments: dict[str, Any] | str, answer: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from compact.ports import Answer, Ask, Failure
 from compact.providers import Recipe
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.summaries.accounts import NO_ROOM
-from tests.providers.conversations import WINDOW, assistant, gauge_for, step, tokens_of, user
+from tests.providers.conversations import WINDOW, assistant, gauge_for, measured, step, tokens_of, user
 from tests.providers.sessions import account, fill, session, talk
 
 SEEDS = st.integers(0, 2**32)
@@ -290,6 +290,18 @@ def test_a_target_near_what_is_fixed_still_compacts_a_conversation_far_below_its
     fixed, trigger = floor_of(before, gauge_for(before)).total, 20 * tokens_of(before)
     left = tokens_of(run(before, Goal(fixed + 50, trigger, trigger)).conversation)
     assert left <= fixed + 0.25 * (tokens_of(before) - fixed)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4, 0.5, 0.6])
+def test_long_lines_of_answers_do_not_take_the_room_of_the_last_turns(share: float) -> None:
+    turns = [each for at in range(20) for each in (user(f"Go on with part {at}."), assistant(measured(at)))]
+    before = parse([user("Begin."), assistant("Ready."), *turns, user("And now?")])
+    target = int(tokens_of(before) * share)
+    places = kept(before, fill(before, target).conversation)
+    shown = sum(tokens_of(before.with_messages([before.messages[at]])) for at in places)
+    turn = tokens_of(before.with_messages(before.messages[-3:-1]))
+    recent = tokens_of(before.with_messages(before.messages[-11:]))
+    assert shown > min(recent, (target - 1_000) // 2) - turn
 
 
 def test_short_turns_are_whole_at_a_small_target_too() -> None:

@@ -139,10 +139,15 @@ class Spent:
         ladder, now = self._ladders[step.at], self._levels[step.at]
         if step.level > now:
             self._levels[step.at] = step.level
-            price = max(0, ladder.cost(step.level) - ladder.cost(now))
-            self.total += price
-            self.recent += price if ladder.recent.claim else 0
+            self.total += max(0, ladder.cost(step.level) - ladder.cost(now))
+            if ladder.recent.claim:
+                self.recent += max(0, ladder.cost(_counted(step.level)) - ladder.cost(_counted(now)))
         yield step
+
+
+def _counted(level: Level) -> Level:
+    """Return the level that counts as showing the exchange: longer lines do not stand for its messages."""
+    return level if level >= Level.CUT else min(level, Level.SHORT)
 
 
 def _deferred(steps: Sequence[Step], ladders: Sequence[Ladder], spent: int, huge: AbstractSet[int]) -> list[Step]:
