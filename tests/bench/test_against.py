@@ -13,12 +13,11 @@ from bench import against
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_checkout_without_benchmarks_is_measured_in_every_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_without_benchmarks_is_measured_in_every_format(tmp_path: Path) -> None:
     (tmp_path / "src").symlink_to(ROOT / "src")
-    monkeypatch.setattr(against, "_ALL", 7)
     out = StringIO()
-    against.run(out, tmp_path, 2_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(against, "_ALL", 7)
+        against.run(out, tmp_path, 2_000)
     figures = r"(\w+), 2,000 tokens: here \+-?[\d.]+ ms, there \+-?[\d.]+ ms"
     assert re.findall(figures, out.getvalue()) == list(against.FORMATS)
