@@ -7,8 +7,9 @@ import re
 import pytest
 
 from compact.redaction import MARK, Finding, Redactor
-from compact.redaction.prefilter import prefilter, trie, with_automaton, with_expressions
+from compact.redaction.prefilter import prefilter, with_automaton, with_expressions
 from compact.redaction.rules import Rule
+from compact.redaction.tries import trie
 from compact.redaction.views import decoded, flatten
 
 REDACTOR = Redactor()

@@ -6,17 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from compact.redaction.names import parts_of
 from compact.redaction.rules import Fields
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_OTHER = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"_?[0-9]{1,3}\Z")
 _LONGEST = 200
-
-
-def parts_of(name: str) -> str:
-    """A field's name in lower case with its parts joined by underscores: `apiKey`, `API-KEY` → `api_key`."""
-    return _OTHER.sub("_", _HUMP.sub("_", name).lower()).strip("_")
 
 
 def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], bool]:

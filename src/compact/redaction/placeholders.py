@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from compact.messages import Json
-from compact.redaction.prefilter import trie
 from compact.redaction.redactor import Redactor
 from compact.redaction.scan import PLACEHOLDER
+from compact.redaction.tries import trie
 from compact.redaction.words import is_ordinary
 
 _START = 4

@@ -20,6 +20,8 @@ class Place:
     start: int
     end: int
     quoted: bool
+    link: str = ""
+    """How name and value are linked: `said` by words, `pair` by a comma or the like, else by a sign."""
 
     @property
     def value(self) -> str:
@@ -53,9 +55,18 @@ _MIXED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])", re.DOTALL)
 _OPTION = re.compile(r"(?:\A|[\s\"'\[,(=])--?[A-Za-z][\w-]*\Z|(?:\A|[\s\"'\[,(=])--?\Z", re.ASCII)
 _KEY = re.compile(r"[\"'][\w.-]*\Z", re.ASCII)
 _LONGEST_NAME = 100  # what is longer is no word for a thing
-_REST = re.compile(r"[^\s\"'`,;&<>|\\]*")
-_CLOSERS = ")]}.:"
-_ENDS = ("", " ", "\n", "\r", "&", ";", '"', "'")
+_TAIL = re.compile(
+    r"""(?: [^\s"'`,;&<>|\\，。；、！？）」』】》”»]
+      | [,;|] (?![\w.-]{1,40}\\{0,7}["']?[ ]?[=:]) (?=[^\s"'`,;|&<>\\(){}\[\]])
+      | & (?![\w.%\[\]-]{1,40}=|\w{2,6};|\#) (?=[^\s"'`,;|&<>\\])
+      | [<>] (?=[^\s/"'`<>\\A-Za-z!])
+      | \\ (?=[A-Za-z0-9@\#$%^*!?+~])
+      | (?<=[A-Za-z0-9])["'`] (?=[A-Za-z0-9]) ){0,4096}""",
+    re.VERBOSE,
+)
+"""What belongs to a value without quotes behind the first sign that mostly ends one."""
+_CLOSERS = ")]}.:*"
+_ENDS = ("", " ", "\n", "\r", "\v", "&", ";", '"', "'")
 _LINE = 120  # as much of a line as is looked at
 _SIGN = re.compile(r"(=>|:=|={1,3}|:)\*{0,2}[ \t]*\Z")
 _QUOTE = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")
@@ -63,13 +74,27 @@ _CALLED = re.compile(r"[\w\]>]\((?:[^()]|\([^()]*\))*\Z")  # connect(user=user, 
 _OPENED = re.compile(r"\{[^{}]*\Z")  # { user, password:
 _OWN_LINE = re.compile(r"[^A-Za-z(]*\w*")
 _NEXT = (",", ";", ")", "),", ");", "})", "});")  # what ends an argument or a field that has a line of its own
-_DESCRIBED = re.compile(r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b")  # api_key: Mistral API key
+_DESCRIBED = re.compile(r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b(?!\W{0,3}[:=])")  # api_key: Mistral API key
 _TYPED = re.compile(r"[ \t]+(?:=|\|[ ](?:None|null|undefined|str|string|bytes)\b)")  # password: Name = …
 _DECLARED = re.compile(
     r"\b(?:(?:self|this|cls)\.|(?:const|let|var|val|final|static|string|auto|mut)[ ])\w*\Z", re.IGNORECASE
 )
 _UNPACKED = re.compile(r"\W*(?:\w+,[ ]?)+\w*")  # user, password = pair
 _COMPUTED = re.compile(r";\s*\Z|[ \t]+(?:[=+?]|\|\||&&)")  # password = given + …
+_TEMPLATE = re.compile(r"\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
+_PROSE = _CLOSERS + "!?,"
+_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+_CHANGES = 0.34  # so many runs of letters and of digits to a character: names have one to four or more
+_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\w=|<REDACTED")
+_TERM = re.compile(
+    r"""0x[0-9a-f]+|(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
+        |level|step|line|version|rfc|iso|cp|latin|win|windows|vt|es|web|log)[-_]?[0-9]{1,5}(?:[-_./][A-Za-z0-9]{1,8})*
+      |[0-9]+(?:[.,:x/-][0-9]+)*[-_ ]?(?:px|ms|s|[kmgt]i?b|k|m|h|%|st|nd|rd|th|[ap]m|x|[a-z-]{4,20})?
+      |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{3,20}[0-9]{1,6}[!?.#*$%&@+-]{0,3}")  # hunter2, Sommer2024!
+_SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+]?")  # Tr!cky#Pass
 _WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
 
@@ -118,36 +143,43 @@ def _quoted(place: Place) -> int:
 
 
 def _whole(place: Place) -> int:
-    """The length of a value without quotes: patterns read only its beginning."""
-    value = place.value
-    if len(value) >= 256:
-        rest = _REST.match(place.text, place.end)
-        return len(value) + (len(rest[0]) if rest else 0)
-    return len(value.rstrip(_CLOSERS))
+    """The length of a value without quotes, of which patterns read only the beginning."""
+    tail = _TAIL.match(place.text, place.end)
+    end = tail.end() if tail else place.end
+    return len(place.text[place.start : end].rstrip(_CLOSERS))
 
 
 def _password(place: Place) -> int:
     """A password: whatever stands behind its name, save what is clearly code, a placeholder or a sentence."""
+    if place.link:
+        return _told(place, lenient=True)
     return _in_quotes(place, lenient=True) if place.quoted else _named(place)
 
 
 def _api_key(place: Place) -> int:
     """A key of an interface, which unlike a password holds no spaces, in quotes either."""
-    if not place.quoted:
-        return _named(place)
-    return 0 if " " in place.value else _in_quotes(place, lenient=True)
+    if place.quoted and " " in place.value:
+        return 0
+    return _password(place)
 
 
 def _named(place: Place) -> int:
     value = place.value.rstrip(_CLOSERS)
-    if len(value) < 3 or _is_blank(value) or _is_blank(place.value) or _is_code(place):
+    if len(value) < 3 or _is_blank(value) or _is_blank(place.value) or _is_code(place) or _is_next_name(place):
         return 0
     if _NAME.fullmatch(value) and (is_ordinary(value) or _is_variable(place, value)):
         return 0
     return _whole(place)
 
 
+def _is_next_name(place: Place) -> bool:
+    """Whether the value is empty, and what follows is another name: password: token: x."""
+    return place.value.endswith(":") and place.value[:-1].isalpha() and place.text[place.end : place.end + 1] in (" ", "\n")
+
+
 def _secret(place: Place) -> int:
+    if place.link:
+        return _told(place, lenient=False)
     if place.quoted:
         return _in_quotes(place, lenient=False)
     value = place.value.rstrip(_CLOSERS)
@@ -161,6 +193,62 @@ def _secret(place: Place) -> int:
     # CLIENT_SECRET=ABCDEFGH, as the shell and queries have it; in code a name would have spaces or a comma around it.
     settled = plain and place.text[place.start - 1] == "=" and value.isalpha() and len(value) >= 8
     return _whole(place) if settled and not (is_reference(value) or is_ordinary(value)) else 0
+
+
+def _told(place: Place, *, lenient: bool) -> int:
+    """A value behind words (the password is …), a comma or nothing but a space: what no word and no name looks like."""
+    value = place.value if place.quoted else place.value.rstrip(_PROSE)
+    if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
+        return 0
+    is_one = is_made_up(value) if place.link == "said" and (lenient or len(value) >= 8) else is_random(value)
+    return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
+
+
+def _whole_said(place: Place) -> int:
+    return len(place.text[place.start : place.start + _whole(place)].rstrip(_PROSE))
+
+
+def _short(place: Place) -> int:
+    """What stands behind a short name such as pw."""
+    if place.link:
+        return _told(place, lenient=place.link == "said")
+    value = place.value if place.quoted else place.value.rstrip(_CLOSERS)
+    if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
+        return 0
+    # DB_PASS=monkey, as the shell has it
+    plain = place.text[place.start - 1] == "=" and place.text[place.start - 2].isupper() and value.isalpha()
+    if not is_made_up(value) and not (plain and not is_reference(value) and not is_ordinary(value)):
+        return 0
+    return len(value) if place.quoted else _whole(place)
+
+
+def _vague(place: Place) -> int:
+    value = place.value if place.quoted else place.value.rstrip(_PROSE)
+    if len(value) < 12 or not (_MIXED.match(value) and is_random(value)) or _is_code(place):
+        return 0
+    return len(value) if place.quoted else _whole_said(place)
+
+
+def _strong(place: Place) -> int:
+    return len(place.value) if is_made_up(place.value) and not _is_placeholder(place.value) else 0
+
+
+def is_made_up(value: str) -> bool:
+    """Whether letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
+    if len(value) < 6 or _TERM.fullmatch(value) or _NOT_IN_ONE.search(value) or is_reference(value):
+        return False
+    return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
+
+
+def is_random(value: str) -> bool:
+    """Whether letters and digits change as often as no name has them."""
+    if _TERM.fullmatch(value) or _NOT_IN_ONE.search(value):
+        return False
+    if not _LETTER_AND_DIGIT.match(value):
+        return _dense(value)
+    runs = _RUNS.findall(value)
+    size = sum(map(len, runs))
+    return len(runs) >= _CHANGES * size or (size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value))
 
 
 def _is_code(place: Place) -> bool:
@@ -182,7 +270,7 @@ def _is_random(value: str) -> bool:
 def _in_quotes(place: Place, *, lenient: bool) -> int:
     value = place.value
     empty = _is_blank(value) if lenient else _is_placeholder(value)
-    if empty or value[0] in "${" or "${" in value or "{{" in value:
+    if empty or value[0] in "${" or _TEMPLATE.search(value):
         return 0
     if _KEY.search(place.text[max(0, place.anchor - 60) : place.anchor]):  # "api_key": "…", as JSON writes it
         return 0 if " " in value and _WORDY.match(value) and not lenient else len(value)
@@ -202,7 +290,7 @@ def _is_variable(place: Place, value: str) -> bool:
     """Whether a word is a name that code passes on rather than the value in a file of settings or a sentence."""
     sign = _SIGN.search(place.text[place.anchor : place.start])
     after = place.text[place.start + len(value) : place.end + _LINE].partition("\n")[0]
-    if _DESCRIBED.match(after) or (sign and sign[1] == ":" and _TYPED.match(after)):
+    if sign and sign[1] == ":" and (_DESCRIBED.match(after) or _TYPED.match(after)):
         return True
     if not is_identifier(value):
         return False
@@ -251,6 +339,9 @@ CHECKS: Mapping[str, Check] = {
     "password": _password,
     "quoted": _quoted,
     "secret": _secret,
+    "short": _short,
+    "strong": _strong,
     "token": _token,
     "userinfo": partial(_unless, "${<%"),
+    "vague": _vague,
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import TypeAlias
 
+from compact.redaction.names import lowered
 from compact.redaction.rules import Rule
+from compact.redaction.tries import trie
 
 Candidates: TypeAlias = list[tuple[int, tuple[Rule, ...]]]
 Prefilter: TypeAlias = Callable[[str], Candidates]
@@ -26,16 +28,16 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
     """Searches with an Aho–Corasick automaton (the package `ahocorasick_rs`)."""
     from ahocorasick_rs import AhoCorasick, Implementation
 
-    table = _by_anchor((anchor.lower(), rule) for rule in rules for anchor in rule.anchors)
+    table = _by_anchor((lowered(anchor), rule) for rule in rules for anchor in rule.anchors)
     groups = list(table.values())
     search = AhoCorasick(list(table), implementation=Implementation.DFA).find_matches_as_indexes
 
     def candidates(text: str) -> Candidates:
-        lowered = _lowered(text)
+        plain = lowered(text)
         try:
-            found = search(lowered, overlapping=True)
+            found = search(plain, overlapping=True)
         except UnicodeEncodeError:  # a lone surrogate, which is part of no anchor
-            found = search(lowered.encode("utf-8", "replace").decode(), overlapping=True)
+            found = search(plain.encode("utf-8", "replace").decode(), overlapping=True)
         if not found:
             return []
         hits = [(start, groups[index]) for index, start, _ in found]
@@ -55,7 +57,7 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
 
     def candidates(text: str) -> Candidates:
         hits: Candidates = []
-        for pattern, table, where in ((prefix, prefixes, text), (word, words, _lowered(text))):
+        for pattern, table, where in ((prefix, prefixes, text), (word, words, lowered(text))):
             found = pattern.search(where)
             while found:
                 hits.append((found.start(), table[found[0]]))
@@ -64,13 +66,6 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
         return hits
 
     return candidates
-
-
-def _lowered(text: str) -> str:
-    """The text with its ASCII letters in lower case: others may change their length, and are part of no anchor."""
-    if text.isascii():
-        return text.lower()
-    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def _by_anchor(pairs: Iterable[tuple[str, Rule]]) -> dict[str, tuple[Rule, ...]]:
@@ -82,16 +77,3 @@ def _by_anchor(pairs: Iterable[tuple[str, Rule]]) -> dict[str, tuple[Rule, ...]]
         if rule not in rules:
             rules.append(rule)
     return {anchor: tuple(rules) for anchor, rules in table.items()}
-
-
-def trie(anchors: Mapping[str, object]) -> str:
-    """A regular expression for any of the anchors, of which none begins with another."""
-    tails: dict[str, dict[str, object]] = {}
-    for anchor in anchors:
-        if not anchor:
-            return ""
-        tails.setdefault(anchor[0], {})[anchor[1:]] = None
-    if not tails:
-        return ""
-    branches = [re.escape(first) + trie(rest) for first, rest in sorted(tails.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from compact.redaction.names import any_spelling, built_in_names, lowered, parts_of, spellings
 from compact.redaction.plausible import CHECKS, Check, Place
+from compact.redaction.readers import READERS, Reader
+from compact.redaction.tries import trie
 
 _NEAR = 300
-_SECRET = ("v", "u", "w")
+_SECRET = ("v", "u", "w", "t")
 """The groups of a pattern that may hold the secret; without one it is the whole match."""
+_QUOTED = ("v", "t")
+_LINKS = ("said", "pair")
+"""The groups of a pattern that show how a name and its value are linked, other than by a sign."""
+_ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
+_FOLLOWED = ("=", ":", "\"", "'", "\\", " =", " :", "*", "：", "是", "为", " is ", " ist ", " est ", " es ", " è ", " é ", " |")
+"""What stands behind a short name, so that it need not be sought within words."""
 _FRAGMENT = re.compile(r"\{([a-z]+)\}")
 
 
@@ -29,20 +38,27 @@ class Rule:
     back: int = 0
     near: tuple[str, ...] = ()
     check: Check | None = None
+    reader: Reader | None = None
+    is_name: bool = False
+    """Whether the anchor names the secret. Within a secret that is found already it does not."""
 
-    def find(self, text: str, anchor: int) -> tuple[int, int] | None:
-        """The place of the secret whose anchor stands at `anchor`."""
+    def find(self, text: str, anchor: int) -> Iterable[tuple[int, int]]:
+        """The places of the secrets whose anchor stands at `anchor`."""
         if anchor < self.back:
-            return None
+            return ()
         found = self.pattern.match(text, anchor - self.back)
         if found is None or (self.near and not self._is_near(text, anchor)):
-            return None
-        group = next((name for name in _SECRET if name in self.pattern.groupindex and found[name] is not None), None)
+            return ()
+        if self.reader is not None:
+            return self.reader(found)
+        groups = found.groupdict()
+        group = next((name for name in _SECRET if groups.get(name) is not None), None)
         start, end = found.span(group) if group else found.span()
         if self.check is None:
-            return start, end
-        length = self.check(Place(text, found.start(), start, end, quoted=group == "v"))
-        return (start, start + length) if length else None
+            return ((start, end),)
+        link = next((name for name in _LINKS if groups.get(name) is not None), "")
+        length = self.check(Place(text, found.start(), start, end, quoted=group in _QUOTED, link=link))
+        return ((start, start + length),) if length else ()
 
     def _is_near(self, text: str, anchor: int) -> bool:
         before = text[max(0, anchor - _NEAR) : anchor + 1].lower()
@@ -66,8 +82,14 @@ def built_in() -> tuple[tuple[Rule, ...], Fields]:
     rules = [_prefix(entry, fragments) for entry in data["prefix"]] + [
         _word(entry, fragments) for entry in data["word"]
     ]
-    fields = data["fields"]
-    return tuple(rules), Fields(frozenset(fields["endings"]), tuple(fields["glued"]), frozenset(fields["harmless"]))
+    return tuple(rules), _fields(data["fields"])
+
+
+def _fields(data: Mapping[str, Any]) -> Fields:
+    kinds = built_in_names()
+    names = {parts_of(spelling) for kind in ("password", "key", "secret") for name in kinds[kind] for spelling in spellings(name)}
+    glued = {name for name in names if not name.isascii()}
+    return Fields(frozenset(data["endings"]) | names, (*data["glued"], *glued), frozenset(data["harmless"]))
 
 
 def _resolved(fragments: Mapping[str, str]) -> dict[str, str]:
@@ -81,24 +103,31 @@ def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
     return _FRAGMENT.sub(lambda name: fragments[name[1]], pattern)
 
 
-def _any(anchors: list[str]) -> str:
-    return f"(?:{'|'.join(re.escape(anchor) for anchor in sorted(anchors, key=len, reverse=True))})"
-
-
 def _prefix(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
-    pattern = f"(?<![A-Za-z0-9]){_any(entry['anchors'])}(?:{_filled(entry['pattern'], fragments)})"
-    return Rule(entry["kind"], tuple(entry["anchors"]), re.compile(pattern, re.ASCII | re.VERBOSE), any_case=False)
+    pattern = f"(?<![A-Za-z0-9]){trie(entry['anchors'])}(?:{_filled(entry['pattern'], fragments)})"
+    reader = READERS[entry["reader"]] if "reader" in entry else None
+    compiled = re.compile(pattern, re.ASCII | re.VERBOSE)
+    return Rule(entry["kind"], tuple(entry["anchors"]), compiled, any_case=False, reader=reader)
 
 
 def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
-    pattern = _filled(entry["pattern"], {**fragments, "anchor": _any(entry["anchors"])})
+    kinds = entry.get("names", ())
+    names = [name for kind in kinds for name in built_in_names()[kind]]
+    anchor = any_spelling(names) if names else trie(entry["anchors"])
+    anchors = [spelling for name in names for spelling in spellings(name)] or entry["anchors"]
+    if entry.get("alone"):
+        anchor = f"{_ALONE}{anchor}"
+        anchors = [name + sign for name in anchors for sign in _FOLLOWED]
+    pattern = _filled(entry["pattern"], {**fragments, "anchor": anchor})
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     return Rule(
         entry["kind"],
-        tuple(anchor.lower() for anchor in entry["anchors"]),
+        tuple(dict.fromkeys(map(lowered, anchors))),
         re.compile(pattern, flags),
         any_case=True,
         back=entry.get("back", 0),
         near=tuple(entry.get("near", ())),
         check=CHECKS[entry["check"]] if "check" in entry else None,
+        reader=READERS[entry["reader"]] if "reader" in entry else None,
+        is_name=bool(kinds),
     )

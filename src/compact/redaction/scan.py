@@ -58,13 +58,13 @@ class Scanner:
         found: list[Finding] = []
         done = 0
         for position, rules in self.candidates(view):
-            if position < done:
-                continue
+            within = position < done
             for rule in rules:
-                place = rule.find(view, position)
-                if place:
-                    done = max(done, place[1])
-                    found.append(Finding(rule.kind, *place))
+                if within and rule.is_name:  # the name is part of a secret
+                    continue
+                for start, end in rule.find(view, position):
+                    found.append(Finding(rule.kind, start, end))
+                    done = max(done, end) if rule.is_name and rule.reader is None else done
         if "Secret" in view and "kind:" in view:
             found += _in_manifests(view)
         if escapes and "%" in text:

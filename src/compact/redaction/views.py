@@ -13,10 +13,13 @@ _REACH = 1024  # how far before its first escape a piece of URL may begin
 
 
 def flatten(text: str) -> str:
-    r"""The text with line breaks and tabs that are written `\n`, `\r`, `\t` made real, at the same places."""
+    r"""The text with line breaks and tabs that are written `\n`, `\r`, `\t` made real, at the same places.
+
+    A line break that was written has a vertical tab before it: it may stand within a string.
+    """
     if "\\" not in text:
         return text
-    return text.replace("\\n", " \n").replace("\\r", " \r").replace("\\t", " \t")
+    return text.replace("\\n", "\v\n").replace("\\r", "\v\r").replace("\\t", " \t")
 
 
 @dataclass(frozen=True, slots=True)

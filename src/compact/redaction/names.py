@@ -1,0 +1,63 @@
+"""Names of secrets in several languages, in every way that they are written."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from compact.redaction.tries import trie
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_OTHER = re.compile(r"[\W_]+")
+_GAPS = (" ", "_", "-", "")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_GAP = "[ _-]?"
+_LOOSE = {"'": f"(?:['’]|{_GAP})", "ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "ß": "(?:ß|ss)"}
+
+
+@cache
+def built_in_names() -> Mapping[str, tuple[str, ...]]:
+    """The names of the data file beside this module, by class."""
+    data = tomllib.loads((files("compact.redaction") / "names.toml").read_text(encoding="utf-8"))
+    return {
+        kind: tuple(dict.fromkeys(name for names in languages.values() for name in names))
+        for kind, languages in data.items()
+    }
+
+
+def spellings(name: str) -> Iterator[str]:
+    """A name with and without gaps and accents; ASCII letters are in lower case."""
+    for gap in _GAPS if " " in name else ("",):
+        spaced = name.replace(" ", gap)
+        for accented in dict.fromkeys((spaced, spaced.translate(_UMLAUTS), _bare(spaced))):
+            quotes = dict.fromkeys((accented, accented.replace("'", "’"), accented.replace("'", gap)))
+            yield from dict.fromkeys(lowered(one) for each in quotes for one in (each, each.capitalize(), each.upper()))
+
+
+def any_spelling(names: Iterable[str]) -> str:
+    """A regular expression for the names in all their spellings, in any case."""
+    pattern = trie(names).replace("\\ ", _GAP)
+    loose = {letter: f"[{letter}{_bare(letter)}]" for letter in pattern if _bare(letter) != letter} | _LOOSE
+    return f"(?u:{pattern.translate(str.maketrans(loose))})"
+
+
+def _bare(name: str) -> str:
+    """The name without accents."""
+    letters = (letter for letter in unicodedata.normalize("NFD", name) if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", "".join(letters))
+
+
+def lowered(text: str) -> str:
+    """The text with its ASCII letters in lower case: others may change their length."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def parts_of(name: str) -> str:
+    """A field's name in lower case with its parts joined by underscores: `apiKey`, `API-KEY` → `api_key`."""
+    return _OTHER.sub("_", _HUMP.sub("_", name).lower()).strip("_")

@@ -1,0 +1,177 @@
+"""Secrets of several lines: private keys, and columns of tables."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import TypeAlias
+
+from compact.redaction.plausible import is_made_up
+
+Span: TypeAlias = tuple[int, int]
+Reader: TypeAlias = Callable[[re.Match[str]], Iterable[Span]]
+"""The places of the secrets that a match of a rule's pattern leads to."""
+
+_LONGEST_KEY = 20_000
+_RUN = re.compile(r"(?:[A-Za-z0-9+/=]|\\{1,7}(?:/|u00[0-9A-Fa-f]{2})){16,}")
+_WIDE = 32  # so long a run of base64 is a line of a key wherever in a line of text it stands
+_LAST = re.compile(r"\W{0,40}((?:[0-9]{1,6}\W{1,4})?[A-Za-z0-9+/=]{1,76})\W*\Z")
+_BETWEEN = re.compile(r"\W*\d*\W*\Z")
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_CODE = re.compile(r"[A-Za-z_]+")
+_LONGEST_TABLE = 200
+_LONGEST_ROW = 2000
+_HEADING = re.compile(r"[\w .*`\"'/()\\-]{0,60}")
+_RULE = re.compile(r"[\s|+:=─┼│-]*\Z")
+_VALUES = re.compile(r"\s{0,20}values\s{0,20}(?=\()", re.IGNORECASE)
+_TUPLE = re.compile(r"\s{0,20},?\s{0,20}\(((?:[^()'\"]|'[^'\n]{0,500}'|\"[^\"\n]{0,500}\"){1,2000})\)")
+_CELL = re.compile(r"\s*((?:'[^'\n]*'|\"[^\"\n]*\"|[^,'\"])*),?")
+_WRAPPED = " \t\r\v\"'`*\\"
+
+
+def _read_key(match: re.Match[str]) -> Iterator[Span]:
+    """The lines of a private key behind its head, up to its end or as far as there are any."""
+    text, start = match.string, match.end()
+    stop = text.find("----", start, start + _LONGEST_KEY)
+    region = text[start : stop if stop >= 0 else start + _LONGEST_KEY]
+    runs = [run.span() for run in _RUN.finditer(region) if not _CODE.fullmatch(run[0])]
+    if not runs:
+        return
+    end = runs[-1][1]
+    if stop >= 0 and "END" in text[stop : stop + 12]:
+        end = max(end, len(region.rstrip().rstrip("\\\"'+,> \t\r\n\v")))
+    else:
+        end = _end_of_lines(region, runs[0][0])
+    yield start + runs[0][0], start + end
+
+
+def _end_of_lines(text: str, start: int) -> int:
+    """Where a key ends that is cut off: with the last of the lines that are its own."""
+    end, at = start, start
+    while at < len(text):
+        line = _LINE.match(text, at)
+        if line is None or not line[0]:
+            break
+        ends = [run.end() for run in _RUN.finditer(text, at, line.end()) if _is_line(run, end == start)]
+        if ends:
+            end = ends[-1]
+        else:
+            last = _LAST.match(line[0])
+            if line[0].strip() and last is not None and end > start:
+                end = at + last.end(1)
+            if line[0].strip():
+                break
+        at = line.end()
+    return end
+
+
+def _is_line(run: re.Match[str], first: bool) -> bool:
+    size = run.end() - run.start()
+    return first or size >= _WIDE or not _CODE.fullmatch(run[0])
+
+
+def _read_key_before(match: re.Match[str]) -> Iterator[Span]:
+    """The lines of a private key before its end, where its head is cut off."""
+    text, end = match.string, match.start()
+    low = max(0, end - _LONGEST_KEY)
+    head = text.rfind("----", low, end)
+    if head >= 0 and "PRIVATE" in text[max(0, head - 40) : head]:
+        return
+    start = end
+    lines = list(_LINE.finditer(text, max(low, head), end))
+    for index, line in enumerate(reversed([line for line in lines if line[0].strip()])):
+        runs = [run for run in _RUN.finditer(text, line.start(), line.end()) if run.end() - run.start() >= _WIDE]
+        if runs:
+            start = runs[0].start()
+        elif index == 0 and (last := _LAST.match(line[0])) is not None:
+            start = line.start() + last.start(1)
+        else:
+            break
+    if start < end and len(text[start:end].strip()) >= _WIDE:
+        yield start, start + len(text[start:end].rstrip().rstrip("\\\"'+,> \t\r\n\v"))
+
+
+def _read_encoded(match: re.Match[str]) -> Iterator[Span]:
+    """Base64 that holds a private key with its head."""
+    try:
+        plain = base64.b64decode(match[0][:80])
+    except binascii.Error:
+        return
+    if b"PRIVATE KEY" in plain:
+        yield match.span()
+
+
+def _read_column(match: re.Match[str]) -> Iterator[Span]:
+    """The values below a heading of a table, of CSV, or in the tuples of SQL."""
+    text = match.string
+    low = text.rfind("\n", max(0, match.start() - _LONGEST_ROW), match.start()) + 1
+    bracket = text.rfind("(", low, match.start())
+    if bracket >= 0:
+        yield from _in_tuples(match, bracket)
+        return
+    line = _LINE.match(text, low)
+    assert line is not None
+    heading = line[0]
+    if len(heading) > _LONGEST_ROW:
+        return
+    separator = next((sign for sign in "|\t;," if sign in heading), None)
+    if separator is None:
+        return
+    headings = heading.strip("\r\n\v").split(separator)
+    if not all(_HEADING.fullmatch(cell) for cell in headings) or heading.rstrip().endswith((",", ";")):
+        return
+    index = text.count(separator, low, match.start())
+    for row in _rows(text, line.end(), separator, len(headings)):
+        start = row.start()
+        for _ in range(index):
+            start = text.index(separator, start, row.end()) + 1
+        stop = text.find(separator, start, row.end())
+        cell = text[start : stop if stop >= 0 else row.end()].rstrip("\n")
+        value = cell.strip(_WRAPPED)
+        start += len(cell) - len(cell.lstrip(_WRAPPED))
+        if is_made_up(value):
+            yield start, start + len(value)
+
+
+def _rows(text: str, at: int, separator: str, cells: int) -> Iterable[re.Match[str]]:
+    """The rows of a table: lines with as many cells as its head."""
+    rows = (line for _, line in zip(range(_LONGEST_TABLE), _LINE.finditer(text, at), strict=False))
+    marks = "|+┼│"
+    return (
+        row
+        for row in takewhile(
+            lambda line: line[0].strip()
+            and (line[0].count(separator) == cells - 1 or (_RULE.match(line[0]) and any(map(line[0].__contains__, marks)))),
+            rows,
+        )
+        if not _RULE.match(row[0])
+    )
+
+
+def _in_tuples(match: re.Match[str], bracket: int) -> Iterator[Span]:
+    text = match.string
+    closed = text.find(")", match.end() - 1, match.end() + _LONGEST_ROW)
+    values = _VALUES.match(text, closed + 1) if closed >= 0 else None
+    if values is None:
+        return
+    index = text.count(",", bracket, match.start())
+    at = values.end()
+    while (row := _TUPLE.match(text, at)) is not None:
+        cells = [cell for cell in _CELL.finditer(text, *row.span(1)) if cell[0]]
+        if index < len(cells):
+            value = cells[index][1].strip(_WRAPPED)
+            start = text.index(value, cells[index].start(1))
+            if is_made_up(value) or (len(value) > 2 and cells[index][1].lstrip(" \\")[:1] in "'\""):
+                yield start, start + len(value)
+        at = row.end()
+
+
+READERS: Mapping[str, Reader] = {
+    "key": _read_key,
+    "key before": _read_key_before,
+    "encoded key": _read_encoded,
+    "column": _read_column,
+}
