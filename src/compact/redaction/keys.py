@@ -25,6 +25,11 @@ def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], boo
         parts = joined.split("_")
         if parts[-1] == "token" and parts[-2:-1] and parts[-2] in fields.harmless:
             return False
-        return parts[-1].endswith(fields.glued) or any("_".join(parts[at:]) in endings for at in range(len(parts)))
+        if parts[-1].endswith(fields.glued):
+            return True
+        return any(
+            "_".join(parts[at:]) in endings or any("_".join(parts[at:end]) in fields.heads for end in range(at + 1, len(parts) + 1))
+            for at in range(len(parts))
+        )
 
     return judge

@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -19,14 +20,41 @@ _GAP = "[ _-]?"
 _LOOSE = {"'": f"(?:['’]|{_GAP})", "ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "ß": "(?:ß|ss)"}
 
 
+_OPEN = frozenset({"fr", "es", "it", "pt", "ru"})
+"""Languages in which words that say more about a thing follow its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one class: those that end what they are part of, and those that more words may follow."""
+
+    closed: tuple[str, ...]
+    open: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.closed
+        yield from self.open
+
+
 @cache
-def built_in_names() -> Mapping[str, tuple[str, ...]]:
+def built_in_names() -> Mapping[str, Names]:
     """The names of the data file beside this module, by class."""
     data = tomllib.loads((files("compact.redaction") / "names.toml").read_text(encoding="utf-8"))
     return {
-        kind: tuple(dict.fromkeys(name for names in languages.values() for name in names))
+        kind: Names(
+            tuple(name for language, names in languages.items() if language not in _OPEN for name in names),
+            tuple(name for language, names in languages.items() if language in _OPEN for name in names),
+        )
         for kind, languages in data.items()
     }
+
+
+@cache
+def all_names() -> frozenset[str]:
+    """Every spelling of every name, in lower case."""
+    return frozenset(
+        spelling.lower() for names in built_in_names().values() for name in names for spelling in spellings(name)
+    )
 
 
 def spellings(name: str) -> Iterator[str]:

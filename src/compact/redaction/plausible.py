@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from compact.redaction.names import all_names
 from compact.redaction.words import is_identifier, is_ordinary, is_reference
 
 
@@ -65,6 +68,8 @@ _TAIL = re.compile(
     re.VERBOSE,
 )
 """What belongs to a value without quotes behind the first sign that mostly ends one."""
+_ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
+_VERSION = re.compile(r"[\^~<>=v ]{0,3}[0-9]+(?:\.[0-9]+){1,3}(?:-[a-z0-9.]+)?")
 _CLOSERS = ")]}.:*"
 _ENDS = ("", " ", "\n", "\r", "\v", "&", ";", '"', "'")
 _LINE = 120  # as much of a line as is looked at
@@ -85,7 +90,10 @@ _TEMPLATE = re.compile(r"\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
 _PROSE = _CLOSERS + "!?,"
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _CHANGES = 0.34  # so many runs of letters and of digits to a character: names have one to four or more
-_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\w=|<REDACTED")
+_MIXED_CHANGES = 0.4
+_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[\w.-]+=[^=]|<REDACTED")
+_MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^\w\s]).{10,128}")
+_SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 _TERM = re.compile(
     r"""0x[0-9a-f]+|(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
         |level|step|line|version|rfc|iso|cp|latin|win|windows|vt|es|web|log)[-_]?[0-9]{1,5}(?:[-_./][A-Za-z0-9]{1,8})*
@@ -93,7 +101,7 @@ _TERM = re.compile(
       |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{3,20}[0-9]{1,6}[!?.#*$%&@+-]{0,3}")  # hunter2, Sommer2024!
+_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{3,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}")  # hunter2
 _SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+]?")  # Tr!cky#Pass
 _WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
@@ -110,7 +118,9 @@ def _is_blank(value: str) -> bool:
 def _unless(starts: str, place: Place) -> int:
     """All of the value, unless it is a placeholder or begins with one of these characters."""
     value = place.value
-    return 0 if _is_placeholder(value) or value[0] in starts else len(value)
+    if _is_placeholder(value) or (value[0] in starts and not _ESCAPED.match(value)):
+        return 0
+    return len(value)
 
 
 def _token(place: Place) -> int:
@@ -198,9 +208,9 @@ def _secret(place: Place) -> int:
 def _told(place: Place, *, lenient: bool) -> int:
     """A value behind words (the password is …), a comma or nothing but a space: what no word and no name looks like."""
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
-    if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
+    if len(value) < 6 or " " in value or _is_placeholder(value) or (_is_code(place) and not _is_mixed(value)):
         return 0
-    is_one = is_made_up(value) if place.link == "said" and (lenient or len(value) >= 8) else is_random(value)
+    is_one = is_made_up(value) if lenient or (place.link == "said" and len(value) >= 8) else is_random(value)
     return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
 
 
@@ -211,7 +221,7 @@ def _whole_said(place: Place) -> int:
 def _short(place: Place) -> int:
     """What stands behind a short name such as pw."""
     if place.link:
-        return _told(place, lenient=place.link == "said")
+        return _told(place, lenient=True)
     value = place.value if place.quoted else place.value.rstrip(_CLOSERS)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
@@ -229,15 +239,46 @@ def _vague(place: Place) -> int:
     return len(value) if place.quoted else _whole_said(place)
 
 
+def _pin(place: Place) -> int:
+    value = place.value if place.quoted else place.value.rstrip(_PROSE)
+    return len(value) if 4 <= len(value) <= 12 and value.isdecimal() else 0
+
+
+def _basic(place: Place) -> int:
+    """User and password in base64."""
+    value = place.value
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4))
+    except binascii.Error:
+        return 0
+    return len(value) if b":" in plain and plain.isascii() | (len(plain) >= 8) else 0
+
+
+def _cookie(place: Place) -> int:
+    """A cookie, if any of its values looks like one that names a session."""
+    values = (part.partition("=") for part in place.value.split(";"))
+    telling = any(_SESSION.search(name) and len(value) >= 4 or len(value) >= 8 and is_made_up(value) for name, _, value in values)
+    return _unless("${<%", place) if telling else 0
+
+
 def _strong(place: Place) -> int:
     return len(place.value) if is_made_up(place.value) and not _is_placeholder(place.value) else 0
 
 
 def is_made_up(value: str) -> bool:
     """Whether letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
+    if _is_mixed(value):
+        return True
     if len(value) < 6 or _TERM.fullmatch(value) or _NOT_IN_ONE.search(value) or is_reference(value):
         return False
     return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether all sorts of signs are mixed, as generators of passwords do it and code does not."""
+    if not _MIX.fullmatch(value) or " " in value or _CALL.match(value) or _TEMPLATE.search(value) or "<REDACTED" in value:
+        return False
+    return len(_RUNS.findall(value)) >= _MIXED_CHANGES * len(value)
 
 
 def is_random(value: str) -> bool:
@@ -270,7 +311,9 @@ def _is_random(value: str) -> bool:
 def _in_quotes(place: Place, *, lenient: bool) -> int:
     value = place.value
     empty = _is_blank(value) if lenient else _is_placeholder(value)
-    if empty or value[0] in "${" or _TEMPLATE.search(value):
+    if empty or value[0] in "${" or _TEMPLATE.search(value) or _VERSION.fullmatch(value) or _is_label(value):
+        return 0
+    if _closes(place) or (_ATTRIBUTE.match(value) and is_reference(value)):
         return 0
     if _KEY.search(place.text[max(0, place.anchor - 60) : place.anchor]):  # "api_key": "…", as JSON writes it
         return 0 if " " in value and _WORDY.match(value) and not lenient else len(value)
@@ -279,6 +322,20 @@ def _in_quotes(place: Place, *, lenient: bool) -> int:
     if lenient:
         return 0 if _WORDY.fullmatch(value) and is_reference(value) else len(value)
     return len(value) if len(value) >= 6 and (_LETTER_AND_DIGIT.match(value) or _dense(value)) else 0
+
+
+def _is_label(value: str) -> bool:
+    """Whether the value only names a secret, as forms and their translations do: Password, Mot de passe."""
+    words = value.strip("?!.: *").lower()
+    return words in all_names() or (" " in words and words.rpartition(" ")[2] in all_names() and words.replace(" ", "").isalpha())
+
+
+def _closes(place: Place) -> bool:
+    """Whether the quote before the value is rather the end of a string: input("Password: ", …)."""
+    if place.value[0] not in " ,)]}:;+.":
+        return False
+    line = place.text[max(0, place.text.rfind("\n", max(0, place.start - 300), place.start)) : place.start - 1]
+    return line.count(place.text[place.start - 1]) % 2 == 1
 
 
 def _dense(value: str) -> bool:
@@ -333,10 +390,13 @@ def _in_string(before: str) -> bool:
 CHECKS: Mapping[str, Check] = {
     "api key": _api_key,
     "argument": _argument,
+    "basic": _basic,
+    "cookie": _cookie,
     "header": partial(_unless, "${<%"),
     "netrc": partial(_unless, ""),
     "option": _option,
     "password": _password,
+    "pin": _pin,
     "quoted": _quoted,
     "secret": _secret,
     "short": _short,

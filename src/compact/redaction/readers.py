@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import TypeAlias
 
-from compact.redaction.plausible import is_made_up
+from compact.redaction.plausible import is_made_up, is_random
 
 Span: TypeAlias = tuple[int, int]
 Reader: TypeAlias = Callable[[re.Match[str]], Iterable[Span]]
@@ -29,6 +29,20 @@ _RULE = re.compile(r"[\s|+:=─┼│-]*\Z")
 _VALUES = re.compile(r"\s{0,20}values\s{0,20}(?=\()", re.IGNORECASE)
 _TUPLE = re.compile(r"\s{0,20},?\s{0,20}\(((?:[^()'\"]|'[^'\n]{0,500}'|\"[^\"\n]{0,500}\"){1,2000})\)")
 _CELL = re.compile(r"\s*((?:'[^'\n]*'|\"[^\"\n]*\"|[^,'\"])*),?")
+_NEAR_PHRASE = 500
+_WORDS = re.compile(r"\b(?:(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}[\s,\\\"']{1,4}){11,23}(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}\b")
+_FUNCTION_WORDS = frozenset(
+    "the and for from with are was were not have has had which your been its our into these those should would could".split()
+)
+_NEAR_VALUE = 300
+_NEAR_LINK = 60
+_AS = re.compile(
+    r"(?:[\s,，]|(?<=[”“»«›‹」』’‘\"'`]))\s?(?:as|is|are|was|being|als|ist|war|comme|est|c'est|como|es|será|come|è|é|как|это|-|–|—|是|作为|为|作|当作)(?:\s|(?=[\u4e00-\u9fff]))"
+    r"|[,，]\s?这是"
+)
+_VALUE_BEFORE = re.compile(
+    r"(?:[“„”«‹»›「『‘‚\"'`]\s?(?P<q>[^\s“”„«»‹›」』’‘\"'`]{4,256})\s?[“”«»‹›」』’‘\"'`]|(?<![^\s：:（(])(?P<b>[^\s“”„«»‹›」』’‘\"'`]{6,256}))[,，]?\s?\Z"
+)
 _WRAPPED = " \t\r\v\"'`*\\"
 
 
@@ -169,9 +183,39 @@ def _in_tuples(match: re.Match[str], bracket: int) -> Iterator[Span]:
         at = row.end()
 
 
+def _read_phrase(match: re.Match[str]) -> Iterator[Span]:
+    """Twelve words and more on either side of the name of a phrase."""
+    text = match.string
+    low = max(0, match.start() - _NEAR_PHRASE)
+    found = [words for words in _WORDS.finditer(text, match.end(), match.end() + _NEAR_PHRASE) if _is_phrase(words[0])][:1]
+    for words in found or [words for words in _WORDS.finditer(text, low, match.start()) if _is_phrase(words[0])][-1:]:
+        yield words.span()
+
+
+def _is_phrase(text: str) -> bool:
+    return _FUNCTION_WORDS.isdisjoint(re.findall("[a-z]+", text))
+
+
+def _read_before(match: re.Match[str]) -> Iterator[Span]:
+    """What is made up and stands before words that say it is the secret: use … as the password."""
+    text = match.string
+    low = max(text.rfind("\n", max(0, match.start() - _NEAR_VALUE), match.start()) + 1, match.start() - _NEAR_VALUE)
+    link = _AS.search(text, max(low, match.start() - _NEAR_LINK), match.start())
+    if link is None:
+        return
+    value = _VALUE_BEFORE.search(text, low, link.start())
+    if value is not None:
+        start, end = value.span("q" if value["q"] is not None else "b")
+        one = text[start:end].rstrip(".,;:!?")
+        if is_made_up(one) and (value["q"] is not None or is_random(one)):
+            yield start, start + len(one)
+
+
 READERS: Mapping[str, Reader] = {
     "key": _read_key,
     "key before": _read_key_before,
     "encoded key": _read_encoded,
     "column": _read_column,
+    "phrase": _read_phrase,
+    "before": _read_before,
 }

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from compact.redaction.names import any_spelling, built_in_names, lowered, parts_of, spellings
+from compact.redaction.names import Names, any_spelling, built_in_names, lowered, parts_of, spellings
 from compact.redaction.plausible import CHECKS, Check, Place
 from compact.redaction.readers import READERS, Reader
 from compact.redaction.tries import trie
@@ -19,6 +19,8 @@ _NEAR = 300
 _SECRET = ("v", "u", "w", "t")
 """The groups of a pattern that may hold the secret; without one it is the whole match."""
 _QUOTED = ("v", "t")
+_ALWAYS = ("password", "key", "secret", "phrase")
+"""The classes of names below which every string of JSON is a secret."""
 _LINKS = ("said", "pair")
 """The groups of a pattern that show how a name and its value are linked, other than by a sign."""
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
@@ -70,6 +72,7 @@ class Fields:
     """Which names of JSON fields are sensitive."""
 
     endings: frozenset[str]
+    heads: frozenset[str]
     glued: tuple[str, ...]
     harmless: frozenset[str]
 
@@ -87,9 +90,15 @@ def built_in() -> tuple[tuple[Rule, ...], Fields]:
 
 def _fields(data: Mapping[str, Any]) -> Fields:
     kinds = built_in_names()
-    names = {parts_of(spelling) for kind in ("password", "key", "secret") for name in kinds[kind] for spelling in spellings(name)}
+    names, heads = (
+        {parts_of(spelling) for names in found for name in names for spelling in spellings(name)}
+        for found in (
+            [kinds[kind].closed for kind in _ALWAYS],
+            [kinds[kind].open for kind in _ALWAYS],
+        )
+    )
     glued = {name for name in names if not name.isascii()}
-    return Fields(frozenset(data["endings"]) | names, (*data["glued"], *glued), frozenset(data["harmless"]))
+    return Fields(frozenset(data["endings"]) | names, frozenset(heads), (*data["glued"], *glued), frozenset(data["harmless"]))
 
 
 def _resolved(fragments: Mapping[str, str]) -> dict[str, str]:
@@ -111,14 +120,13 @@ def _prefix(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
 
 
 def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
-    kinds = entry.get("names", ())
-    names = [name for kind in kinds for name in built_in_names()[kind]]
-    anchor = any_spelling(names) if names else trie(entry["anchors"])
-    anchors = [spelling for name in names for spelling in spellings(name)] or entry["anchors"]
+    kinds = [built_in_names()[kind] for kind in entry.get("names", ())]
+    anchors = [spelling for names in kinds for name in names for spelling in spellings(name)] or entry["anchors"]
+    own = {"name": _name(kinds, fragments)} if kinds else {"anchor": trie(anchors)}
+    pattern = _filled(entry["pattern"], {**fragments, **own})
     if entry.get("alone"):
-        anchor = f"{_ALONE}{anchor}"
+        pattern = f"{_ALONE}{pattern}"
         anchors = [name + sign for name in anchors for sign in _FOLLOWED]
-    pattern = _filled(entry["pattern"], {**fragments, "anchor": anchor})
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     return Rule(
         entry["kind"],
@@ -131,3 +139,11 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
         reader=READERS[entry["reader"]] if "reader" in entry else None,
         is_name=bool(kinds),
     )
+
+
+def _name(kinds: Iterable[Names], fragments: Mapping[str, str]) -> str:
+    """A regular expression for one of the names, up to the sign behind it."""
+    ends = {"keyend": [name for names in kinds for name in names.closed]}
+    ends["openend"] = [name for names in kinds for name in names.open]
+    branches = [any_spelling(names) + fragments[end] for end, names in ends.items() if names]
+    return f"(?:{'|'.join(branches)})"
