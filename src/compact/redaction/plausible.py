@@ -261,6 +261,10 @@ def _cookie(place: Place) -> int:
     return _unless("${<%", place) if telling else 0
 
 
+def _made_up(place: Place) -> int:
+    return 0 if _is_placeholder(place.value) or _is_code(place) else len(place.value) * is_made_up(place.value)
+
+
 def _strong(place: Place) -> int:
     return len(place.value) if is_made_up(place.value) and not _is_placeholder(place.value) else 0
 
@@ -392,6 +396,8 @@ CHECKS: Mapping[str, Check] = {
     "argument": _argument,
     "basic": _basic,
     "cookie": _cookie,
+    "made up": _made_up,
+    "secret argument": _word_argument,
     "header": partial(_unless, "${<%"),
     "netrc": partial(_unless, ""),
     "option": _option,

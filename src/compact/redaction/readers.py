@@ -29,6 +29,7 @@ _RULE = re.compile(r"[\s|+:=─┼│-]*\Z")
 _VALUES = re.compile(r"\s{0,20}values\s{0,20}(?=\()", re.IGNORECASE)
 _TUPLE = re.compile(r"\s{0,20},?\s{0,20}\(((?:[^()'\"]|'[^'\n]{0,500}'|\"[^\"\n]{0,500}\"){1,2000})\)")
 _CELL = re.compile(r"\s*((?:'[^'\n]*'|\"[^\"\n]*\"|[^,'\"])*),?")
+_HEX = 32
 _NEAR_PHRASE = 500
 _WORDS = re.compile(r"\b(?:(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}[\s,\\\"']{1,4}){11,23}(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}\b")
 _FUNCTION_WORDS = frozenset(
@@ -211,11 +212,17 @@ def _read_before(match: re.Match[str]) -> Iterator[Span]:
             yield start, start + len(one)
 
 
+def _read_suffixed(match: re.Match[str]) -> Iterator[Span]:
+    """A key that is told by its end."""
+    yield match.start() - _HEX, match.end()
+
+
 READERS: Mapping[str, Reader] = {
     "key": _read_key,
     "key before": _read_key_before,
     "encoded key": _read_encoded,
     "column": _read_column,
     "phrase": _read_phrase,
+    "suffix": _read_suffixed,
     "before": _read_before,
 }
