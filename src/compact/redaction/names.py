@@ -60,10 +60,16 @@ def all_names() -> frozenset[str]:
 def spellings(name: str) -> Iterator[str]:
     """A name with and without gaps and accents; ASCII letters are in lower case."""
     for gap in _GAPS if " " in name else ("",):
-        spaced = name.replace(" ", gap)
-        for accented in dict.fromkeys((spaced, spaced.translate(_UMLAUTS), _bare(spaced))):
-            quotes = dict.fromkeys((accented, accented.replace("'", "’"), accented.replace("'", gap)))
-            yield from dict.fromkeys(lowered(one) for each in quotes for one in (each, each.capitalize(), each.upper()))
+        for accented in dict.fromkeys((name, name.translate(_UMLAUTS), _bare(name))):
+            quotes = dict.fromkeys((accented, accented.replace("'", "’"), accented.replace("'", " ")))
+            yield from dict.fromkeys(lowered(one.replace(" ", gap)) for each in quotes for one in _cased(each))
+
+
+def _cased(name: str) -> Iterator[str]:
+    """A name in lower and upper case, and with capital letters at the start of its words."""
+    words = name.split(" ")
+    capital = [word.capitalize() for word in words]
+    yield from (name, name.upper(), name.capitalize(), " ".join(capital), " ".join([words[0], *capital[1:]]))
 
 
 def any_spelling(names: Iterable[str]) -> str:

@@ -90,9 +90,13 @@ _TEMPLATE = re.compile(r"\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
 _PROSE = _CLOSERS + "!?,"
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _CHANGES = 0.34  # so many runs of letters and of digits to a character: names have one to four or more
-_MIXED_CHANGES = 0.4
+_MIXED_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\w\s]|_")
+_MIXED_CHANGES, _MIXED_CHANGES_OF_CALL = 0.5, 0.65
+_BASE32 = re.compile(r"[A-Z2-7]{16,128}=*")
 _NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[\w.-]+=[^=]|<REDACTED")
 _MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^\w\s]).{10,128}")
+_SEPARATED = re.compile(r"[,;&<>|\\]")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 _TERM = re.compile(
     r"""0x[0-9a-f]+|(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
@@ -149,7 +153,7 @@ def _word_argument(place: Place) -> int:
 
 
 def _quoted(place: Place) -> int:
-    return 0 if " " in place.value.strip() else _unless("${", place)
+    return 0 if " " in place.value.strip() or _is_label(place.value) else _unless("${", place)
 
 
 def _whole(place: Place) -> int:
@@ -175,6 +179,8 @@ def _api_key(place: Place) -> int:
 
 def _named(place: Place) -> int:
     value = place.value.rstrip(_CLOSERS)
+    if _SEPARATED.search(value) and not _is_mixed(value):
+        return 0
     if len(value) < 3 or _is_blank(value) or _is_blank(place.value) or _is_code(place) or _is_next_name(place):
         return 0
     if _NAME.fullmatch(value) and (is_ordinary(value) or _is_variable(place, value)):
@@ -193,7 +199,7 @@ def _secret(place: Place) -> int:
     if place.quoted:
         return _in_quotes(place, lenient=False)
     value = place.value.rstrip(_CLOSERS)
-    if len(value) < 6 or _is_placeholder(value) or _is_code(place):
+    if len(value) < 6 or _is_placeholder(value) or _is_code(place) or (_SEPARATED.search(value) and not _is_mixed(value)):
         return 0
     plain = place.text[place.start - 1] in "=:" and place.text[place.end : place.end + 1] in _ENDS
     if _NUMBERED.fullmatch(value) and not _dense(value):
@@ -208,7 +214,7 @@ def _secret(place: Place) -> int:
 def _told(place: Place, *, lenient: bool) -> int:
     """A value behind words (the password is …), a comma or nothing but a space: what no word and no name looks like."""
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
-    if len(value) < 6 or " " in value or _is_placeholder(value) or (_is_code(place) and not _is_mixed(value)):
+    if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
     is_one = is_made_up(value) if lenient or (place.link == "said" and len(value) >= 8) else is_random(value)
     return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
@@ -230,6 +236,13 @@ def _short(place: Place) -> int:
     if not is_made_up(value) and not (plain and not is_reference(value) and not is_ordinary(value)):
         return 0
     return len(value) if place.quoted else _whole(place)
+
+
+def _session(place: Place) -> int:
+    value = place.value if place.quoted else place.value.rstrip(_PROSE)
+    if len(value) < 20 or _UUID.match(value) or not is_random(value) or _is_code(place):
+        return 0
+    return len(value) if place.quoted else _whole_said(place)
 
 
 def _vague(place: Place) -> int:
@@ -271,22 +284,23 @@ def _strong(place: Place) -> int:
 
 def is_made_up(value: str) -> bool:
     """Whether letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
-    if _is_mixed(value):
-        return True
-    if len(value) < 6 or _TERM.fullmatch(value) or _NOT_IN_ONE.search(value) or is_reference(value):
+    if len(value) < 6 or _TERM.fullmatch(value) or is_reference(value):
         return False
     return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
 
 
 def _is_mixed(value: str) -> bool:
     """Whether all sorts of signs are mixed, as generators of passwords do it and code does not."""
-    if not _MIX.fullmatch(value) or " " in value or _CALL.match(value) or _TEMPLATE.search(value) or "<REDACTED" in value:
+    if not _MIX.fullmatch(value) or " " in value or _TEMPLATE.search(value) or "<REDACTED" in value:
         return False
-    return len(_RUNS.findall(value)) >= _MIXED_CHANGES * len(value)
+    changes = _MIXED_CHANGES_OF_CALL if _CALL.match(value) else _MIXED_CHANGES
+    return len(_MIXED_RUNS.findall(value)) >= changes * len(value)
 
 
 def is_random(value: str) -> bool:
     """Whether letters and digits change as often as no name has them."""
+    if _is_mixed(value) or _BASE32.fullmatch(value):
+        return True
     if _TERM.fullmatch(value) or _NOT_IN_ONE.search(value):
         return False
     if not _LETTER_AND_DIGIT.match(value):
@@ -298,6 +312,8 @@ def is_random(value: str) -> bool:
 
 def _is_code(place: Place) -> bool:
     value = place.value
+    if _is_mixed(value):
+        return False
     if place.text[place.end : place.end + 1] in ("(", "[") and place.end < len(place.text):
         return True
     if _CALL.match(value) or (value[0] == "!" and place.text[place.end : place.end + 1] == " "):  # !vault |
@@ -325,7 +341,7 @@ def _in_quotes(place: Place, *, lenient: bool) -> int:
         return 0
     if lenient:
         return 0 if _WORDY.fullmatch(value) and is_reference(value) else len(value)
-    return len(value) if len(value) >= 6 and (_LETTER_AND_DIGIT.match(value) or _dense(value)) else 0
+    return len(value) if len(value) >= 6 and (_LETTER_AND_DIGIT.match(value) or is_random(value)) else 0
 
 
 def _is_label(value: str) -> bool:
@@ -344,7 +360,11 @@ def _closes(place: Place) -> bool:
 
 def _dense(value: str) -> bool:
     """A long run without the look of words, such as base64 that happens to hold no digit."""
-    return len(value) >= 16 and bool(_MIXED.match(value)) and len(set(value)) >= 10 and not _WORDY.fullmatch(value)
+    if len(value) < 12 or not _MIXED.match(value) or len(set(value)) < 10:
+        return False
+    if _WORDY.fullmatch(value):
+        return len(_RUNS.findall(value)) >= _CHANGES * sum(map(str.isalpha, value))
+    return len(value) >= 16
 
 
 def _is_variable(place: Place, value: str) -> bool:
@@ -405,6 +425,7 @@ CHECKS: Mapping[str, Check] = {
     "pin": _pin,
     "quoted": _quoted,
     "secret": _secret,
+    "session": _session,
     "short": _short,
     "strong": _strong,
     "token": _token,

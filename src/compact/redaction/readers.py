@@ -19,6 +19,7 @@ _LONGEST_KEY = 20_000
 _RUN = re.compile(r"(?:[A-Za-z0-9+/=]|\\{1,7}(?:/|u00[0-9A-Fa-f]{2})){16,}")
 _WIDE = 32  # so long a run of base64 is a line of a key wherever in a line of text it stands
 _LAST = re.compile(r"\W{0,40}((?:[0-9]{1,6}\W{1,4})?[A-Za-z0-9+/=]{1,76})\W*\Z")
+_PIECE = re.compile(r"((?=[+/=]*[A-Za-z0-9])(?:[A-Za-z0-9+/=]*(?:[a-z][A-Z0-9+/]|[A-Z0-9][a-z])[A-Za-z0-9+/=]*|[A-Za-z0-9+/=]{1,3}))[\\\s,\"'+]*\Z")
 _BETWEEN = re.compile(r"\W*\d*\W*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _CODE = re.compile(r"[A-Za-z_]+")
@@ -33,8 +34,9 @@ _HEX = 32
 _NEAR_PHRASE = 500
 _WORDS = re.compile(r"\b(?:(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}[\s,\\\"']{1,4}){11,23}(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}\b")
 _FUNCTION_WORDS = frozenset(
-    "the and for from with are was were not have has had which your been its our into these those should would could".split()
+    "the and for from with are was were not has had which your been its our into these those should would could".split()
 )
+_NUMBER = re.compile(r"[0-9]{4,12}")
 _NEAR_VALUE = 300
 _NEAR_LINK = 60
 _AS = re.compile(
@@ -42,7 +44,7 @@ _AS = re.compile(
     r"|[,，]\s?这是"
 )
 _VALUE_BEFORE = re.compile(
-    r"(?:[“„”«‹»›「『‘‚\"'`]\s?(?P<q>[^\s“”„«»‹›」』’‘\"'`]{4,256})\s?[“”«»‹›」』’‘\"'`]|(?<![^\s：:（(])(?P<b>[^\s“”„«»‹›」』’‘\"'`]{6,256}))[,，]?\s?\Z"
+    r"(?:[“„”«‹»›「『‘‚\"'`]\s?(?P<q>[^\s“”„«»‹›」』’‘\"'`]{4,256})\s?[“”«»‹›」』’‘\"'`]|(?<![^\s：:（(])(?P<b>[^\s“”„«»‹›」』’‘\"'`]{6,256}))(?:[,，]\s?(?:[^\W\d_]{1,7}\s?){0,2})?\s?\Z"
 )
 _WRAPPED = " \t\r\v\"'`*\\"
 
@@ -101,6 +103,9 @@ def _read_key_before(match: re.Match[str]) -> Iterator[Span]:
         runs = [run for run in _RUN.finditer(text, line.start(), line.end()) if run.end() - run.start() >= _WIDE]
         if runs:
             start = runs[0].start()
+        elif start < end and (piece := _PIECE.search(line[0])) is not None:
+            start = line.start() + piece.start(1)
+            break
         elif index == 0 and (last := _LAST.match(line[0])) is not None:
             start = line.start() + last.start(1)
         else:
@@ -208,7 +213,7 @@ def _read_before(match: re.Match[str]) -> Iterator[Span]:
     if value is not None:
         start, end = value.span("q" if value["q"] is not None else "b")
         one = text[start:end].rstrip(".,;:!?")
-        if is_made_up(one) and (value["q"] is not None or is_random(one)):
+        if is_random(one) or (value["q"] is not None and (is_made_up(one) or _NUMBER.fullmatch(one))):
             yield start, start + len(one)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -24,7 +25,12 @@ _ALWAYS = ("password", "key", "secret", "phrase")
 _LINKS = ("said", "pair")
 """The groups of a pattern that show how a name and its value are linked, other than by a sign."""
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
-_FOLLOWED = ("=", ":", "\"", "'", "\\", " =", " :", "*", "：", "是", "为", " is ", " ist ", " est ", " es ", " è ", " é ", " |")
+_FOLLOWED = (
+    *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ",", ";", "\t", "&quot;", "»", "”"),
+    *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — "),
+)
+_TELLING = 4
+"""So long a name that words may follow is sought without a sign."""
 """What stands behind a short name, so that it need not be sought within words."""
 _FRAGMENT = re.compile(r"\{([a-z]+)\}")
 
@@ -113,20 +119,27 @@ def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
 
 
 def _prefix(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
-    pattern = f"(?<![A-Za-z0-9]){trie(entry['anchors'])}(?:{_filled(entry['pattern'], fragments)})"
+    anchors = entry["anchors"] if "anchors" in entry else _base64_numbers()
+    pattern = f"(?<![A-Za-z0-9]){trie(anchors)}(?:{_filled(entry['pattern'], fragments)})"
     reader = READERS[entry["reader"]] if "reader" in entry else None
     compiled = re.compile(pattern, re.ASCII | re.VERBOSE)
-    return Rule(entry["kind"], tuple(entry["anchors"]), compiled, any_case=False, reader=reader)
+    return Rule(entry["kind"], tuple(anchors), compiled, any_case=False, reader=reader)
+
+
+def _base64_numbers() -> list[str]:
+    """How numbers begin in base64."""
+    return [base64.b64encode(str(number).encode()).decode() for number in range(100, 1000)]
 
 
 def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     kinds = [built_in_names()[kind] for kind in entry.get("names", ())]
     anchors = [spelling for names in kinds for name in names for spelling in spellings(name)] or entry["anchors"]
+    opened = {spelling for names in kinds for name in names.open for spelling in spellings(name)}
     own = {"name": _name(kinds, fragments)} if kinds else {"anchor": trie(anchors)}
     pattern = _filled(entry["pattern"], {**fragments, **own})
     if entry.get("alone"):
         pattern = f"{_ALONE}{pattern}"
-        anchors = [name + sign for name in anchors for sign in _FOLLOWED]
+        anchors = [name + sign for name in anchors for sign in (("",) if name in opened and len(name) >= _TELLING else _FOLLOWED)]
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     return Rule(
         entry["kind"],
